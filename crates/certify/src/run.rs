@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use uprobe::{Options, Watcher};
 use watch::layer;
 use watch::logs::{LogReader, Variable, account as log_account};
-use watch::preload::{Known, PreloadSource, Program, Session};
+use watch::preload::{Known, PreloadSource, Program, Session, Tree};
 use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 
 /// Who watches in a run.
@@ -105,6 +105,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
         _ => None,
     };
     let from = watcher.as_ref().map(|watcher| watcher.before(&mut start));
+    let tree = session.as_ref().and_then(|_| Tree::open().ok());
     let started = Instant::now();
     let mut child = start.spawn().map_err(failed)?;
     let pid = child.id();
@@ -116,7 +117,10 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     }
     let source: Option<Box<dyn Source>> = match (watcher, session, layer) {
         (Some(watcher), ..) => Some(Box::new(watcher)),
-        (_, Some(session), _) => Some(Box::new(PreloadSource::new(session, Known::default(), Box::new(child.clone())))),
+        (_, Some(session), _) => {
+            let source = PreloadSource::new(session, Known::default(), Box::new(child.clone()));
+            Some(Box::new(source.with_tree(tree, pid)))
+        }
         (.., Some(session)) => Some(Box::new(layer::LayerSource::new(session, Box::new(child.clone())))),
         _ => None,
     };

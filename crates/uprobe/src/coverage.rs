@@ -209,6 +209,8 @@ pub fn account(
         seconds,
         cost_ns: window.cost_ns,
         ended: window.ended > 0 && window.ended == tally.launches() && tally.lost == 0,
+        account: None,
+        cannot_see: Vec::new(),
     }
 }
 

@@ -183,6 +183,8 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) 
         seconds: 0.0,
         cost_ns: None,
         ended: false,
+        account: None,
+        cannot_see: Vec::new(),
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::observers::REFUSED;
 use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
 use evidence::{
-    About, Artifact, Basis, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind, Fact, Finding,
-    Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit,
+    About, Account, Artifact, Basis, BlindSpot, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind,
+    Fact, Finding, Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit, Witness,
 };
 use observe::{Raw, Sighting};
 use std::collections::BTreeMap;
@@ -64,6 +64,10 @@ pub struct ObserverReport {
     pub cost_ns: Option<f64>,
     /// Every launch was seen to end: a fence behind it signalled, or its queue was idle.
     pub ended: bool,
+    /// Who else looked for launches, by means that share nothing with the observer's, and could exclude every other way.
+    pub account: Option<Witness>,
+    /// What the observer cannot see in this target.
+    pub cannot_see: Vec<BlindSpot>,
 }
 
 impl ObserverReport {
@@ -99,6 +103,12 @@ impl ObserverReport {
         let blind = (seen == 0 && self.canary == Canary::None).then_some(&no_canary);
         for unseen in self.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).chain(blind) {
             basis = basis.without(word(Some(unseen)), None, LeftOutWhy::OutOfView);
+        }
+        if let Some(witness) = self.account {
+            basis = basis.account(Account::searched(witness));
+        }
+        for spot in &self.cannot_see {
+            basis = basis.cannot_see(spot.clone());
         }
         // Whether a file tells all that happened, only who wrote it can know.
         if let Word::File { name, .. } = &self.word {
@@ -167,6 +177,9 @@ impl RecordContext<'_> {
         if tally.unknown_replays > 0 {
             let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
+        }
+        if let Some(witness) = self.account.account {
+            coverage = coverage.account(witness);
         }
         for unseen in &self.account.gaps {
             coverage = coverage.missing(unseen.what(), unseen.why());
@@ -319,6 +332,8 @@ mod tests {
             seconds: 1.0,
             cost_ns: None,
             ended: false,
+            account: None,
+            cannot_see: Vec::new(),
         }
     }
 

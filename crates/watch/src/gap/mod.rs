@@ -88,6 +88,43 @@ pub enum Unprobed {
     Refused(String),
 }
 
+/// How launches of a process can go around the library that was preloaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Around {
+    /// It has a GPU runtime and was started without the library.
+    Environment,
+    /// Linked statically, with launch functions inside.
+    Static,
+    /// Its loader is not glibc's: it did not start.
+    Loader,
+    /// Set-user-ID or file capabilities.
+    Rights,
+    /// It ran on when the program had ended.
+    Survivor,
+    /// The library is in it, and there is no record.
+    Unrecorded,
+    /// A second library with the same launch functions.
+    Second,
+    /// Opened with RTLD_DEEPBIND or dlmopen.
+    Apart,
+    /// Somebody else holds the address of a launch function.
+    Address,
+}
+
+impl Around {
+    pub const ALL: [Around; 9] = [
+        Around::Environment,
+        Around::Static,
+        Around::Loader,
+        Around::Rights,
+        Around::Survivor,
+        Around::Unrecorded,
+        Around::Second,
+        Around::Apart,
+        Around::Address,
+    ];
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Gap {
     // Probes
@@ -160,6 +197,10 @@ pub enum Gap {
     // The library inside the process
     /// A process went where the record's directory is not.
     Left { process: u32, call: String },
+    /// Launches that go around the library: of a program, or through a library.
+    Around { process: u32, who: String, how: Around, detail: String },
+    /// Calls that ended in an exception.
+    Threw { process: u32 },
     /// A launch function that a process can call and nobody follows.
     NotFollowedLaunch { process: u32, call: String },
     /// A BLAS function that a process can call and nobody follows.
@@ -280,6 +321,8 @@ impl Gap {
             | Gap::Reused
             | Gap::NewThreads
             | Gap::Left { .. }
+            | Gap::Around { .. }
+            | Gap::Threw { .. }
             | Gap::NotFollowedLaunch { .. }
             | Gap::RecordBroken { .. }
             | Gap::RecordRefused { .. }

@@ -1,6 +1,6 @@
 //! One gap of each kind, for tests of the sentences.
 
-use super::{Gap, Open, Unprobed};
+use super::{Around, Gap, Open, Unprobed};
 
 impl Gap {
     /// One of each kind, for tests of the sentences.
@@ -12,7 +12,10 @@ impl Gap {
         let unprobed = [Unprobed::Unreachable, Unprobed::Over, Unprobed::NoneThere, Unprobed::Refused(why())];
         let mut all: Vec<Gap> = unprobed.into_iter().map(|why| Gap::Unprobed { library: library(), why }).collect();
         all.extend([Unprobed::Over, Unprobed::Unreachable].map(|why| Gap::Unread { library: library(), why }));
+        let around = |how| Gap::Around { process: 7, who: "worker".into(), how, detail: "libamdhip64.so.6".into() };
+        all.extend(Around::ALL.map(around));
         all.extend([
+            Gap::Threw { process: 7 },
             Gap::Unrecognised { library: library(), symbol: "hipLaunchKernel" },
             Gap::LateRuntime { library: library(), microseconds: 1234 },
             Gap::LateLibrary { library: library(), microseconds: 1234 },

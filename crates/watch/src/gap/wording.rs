@@ -1,6 +1,6 @@
 //! The sentences of the gaps, in English, with names for what changes: the same templates stand in `unseen.ftl`, which a test compares.
 
-use crate::gap::{Gap, Unprobed, Unseen};
+use crate::gap::{Around, Gap, Unprobed, Unseen};
 
 /// One gap's sentences. `{name}` stands for an argument.
 #[derive(Debug)]
@@ -73,6 +73,10 @@ impl Gap {
             | Gap::NotFollowedGraph { process, call }
             | Gap::GraphOnDevice { process, call }
             | Gap::ByPassed { process, call } => vec![("process", process.to_string()), text("call", call)],
+            Gap::Around { process, who, detail, .. } => {
+                vec![("process", process.to_string()), text("who", who), text("detail", detail)]
+            }
+            Gap::Threw { process } => vec![("process", process.to_string())],
             Gap::LayerBlind { process, what } => vec![("process", process.to_string()), text("what", what)],
             Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } | Gap::NothingPassed { process } => {
                 vec![("process", process.to_string())]
@@ -241,6 +245,58 @@ impl Gap {
             ),
             Gap::Canary { .. } => says("canary", "the canary", "{told}"),
             Gap::NoCanary => says("no-canary", "whether a launch would have been seen", "no known event was made"),
+            Gap::Around { how, .. } => match how {
+                Around::Environment => says(
+                    "outside-environment",
+                    "launches of {who} (process {process})",
+                    "it had {detail} mapped and not the preload library: it was started with an environment of its own",
+                ),
+                Around::Static => says(
+                    "outside-static",
+                    "launches of {who} (process {process})",
+                    "it is linked statically and has launch functions inside, so nothing can be preloaded into it",
+                ),
+                Around::Loader => says(
+                    "outside-loader",
+                    "launches of {who} (process {process})",
+                    "its loader is {detail} and not glibc's: with the preload library in its environment it does not start",
+                ),
+                Around::Rights => says(
+                    "outside-rights",
+                    "launches of {who} (process {process})",
+                    "it runs with other rights (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD",
+                ),
+                Around::Survivor => says(
+                    "outside-survivor",
+                    "later launches of {who} (process {process})",
+                    "it was still running when the program had ended",
+                ),
+                Around::Unrecorded => says(
+                    "outside-unrecorded",
+                    "launches of {who} (process {process})",
+                    "it has the preload library and a GPU runtime, and there is no record of it",
+                ),
+                Around::Second => says(
+                    "outside-second-runtime",
+                    "launches through {who} in process {process}",
+                    "another library with the same launch functions is in the process, and only that one is wrapped",
+                ),
+                Around::Apart => says(
+                    "outside-opened-apart",
+                    "launches by {who} in process {process}",
+                    "it was opened with {detail}, so its calls do not reach the preload library",
+                ),
+                Around::Address => says(
+                    "outside-address",
+                    "launches by {who} in process {process}",
+                    "it holds the address of the runtime's own {detail} and can call it directly",
+                ),
+            },
+            Gap::Threw { .. } => says(
+                "threw",
+                "{count} calls of process {process} that ended in an exception",
+                "a call that does not return has no status: whether the runtime accepted the launch is not known",
+            ),
             Gap::Left { .. } => says(
                 "left",
                 "processes",

@@ -149,6 +149,8 @@ impl Profile {
             seconds: span.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9),
             cost_ns: None,
             ended: false,
+            account: None,
+            cannot_see: Vec::new(),
         };
         (tally, account)
     }

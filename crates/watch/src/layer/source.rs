@@ -183,6 +183,8 @@ impl Source for LayerSource<'_> {
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns: None,
             ended: dispatches > 0 && dispatches == completed && tally.lost == 0,
+            account: None,
+            cannot_see: Vec::new(),
         })
     }
 

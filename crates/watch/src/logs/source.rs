@@ -183,6 +183,8 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
         seconds,
         cost_ns: None,
         ended: false,
+        account: None,
+        cannot_see: Vec::new(),
     }
 }
 
