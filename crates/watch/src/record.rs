@@ -2,7 +2,7 @@
 
 use crate::claims::{Claims, of_log};
 use crate::{
-    Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, Tally, Took,
+    Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, SecondAccount, Open, Phase, Pipeline, Tally, Took,
     Unseen, Word, add_trace, imports, logs,
 };
 use evidence::{Canary, Contamination, DeviceKind};
@@ -180,6 +180,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) 
         reach,
         blind: Vec::new(),
         gaps: Vec::new(),
+        second: SecondAccount::default(),
         seconds: 0.0,
         cost_ns: None,
         ended: false,

@@ -121,6 +121,11 @@ impl<'image, 'data> Machine<'image, 'data> {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
+    /// Whether the instruction there is a jump to an address that it computes.
+    pub fn jumps_indirectly(&self, ip: u64) -> bool {
+        self.decode(ip).is_some_and(|instruction| instruction.flow_control() == FlowControl::IndirectBranch)
+    }
+
     /// Carries out the instruction at the state's address.
     pub fn step(&mut self, state: &mut State) -> Step {
         let Some(instruction) = self.decode(state.ip) else { return Step::Stop("no instruction there") };

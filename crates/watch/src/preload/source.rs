@@ -4,7 +4,7 @@ use crate::Seen;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
 use crate::source::Followed;
-use crate::{Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, Unseen, WatchError, Word};
+use crate::{Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -267,6 +267,7 @@ impl Source for PreloadSource<'_> {
             reach: crate::of_processes("launches through dynamic symbols", &pids),
             blind: crate::preload::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
+            second: SecondAccount::default(),
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns,
             ended: false,
