@@ -508,7 +508,10 @@ impl Place {
 fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
     let found = exits(image, symbol.address, symbol.size);
     let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();
-    (found.known() && offsets.len() == found.returns.len()).then(|| offsets.into())
+    // What a call gave or changed must not be missed; whether a launch was accepted may.
+    let launch = ENTRIES.get(symbol.entry).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
+    let enough = if launch { found.some() } else { found.known() };
+    (enough && offsets.len() == found.returns.len()).then(|| offsets.into())
 }
 
 /// The name of the file behind a path, which may be a descriptor's.
