@@ -53,6 +53,11 @@ impl Observed {
         self.lost_nothing() && self.account.whole()
     }
 
+    /// The same, and a second account agrees: only then does a smaller number say something about the program, and not about who counted.
+    pub fn vouched(&self) -> bool {
+        self.whole() && self.account.second.witness.is_some()
+    }
+
     /// Whether it knows of nothing that it did not see.
     pub fn lost_nothing(&self) -> bool {
         self.tally.lost == 0 && self.tally.unknown_replays == 0

@@ -33,7 +33,7 @@ mod source;
 mod took;
 
 pub use crate::answers::{ClaimHeld, DeviceSeen, EndedHow, FallbackSeen, LaunchRow, PerToken, Watched, Whose};
-pub use crate::device::{Device, Devices, Maker, is_stand_in};
+pub use crate::device::{Device, Devices, Maker, compute_device, is_stand_in};
 pub use crate::dispatches::{Dispatches, Each};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
 pub use crate::from_trace::add_trace;
@@ -45,7 +45,7 @@ pub use crate::launch_stream::Flow;
 pub use crate::observer_kind::ObserverKind;
 pub use crate::observers::{LaunchObserver, ServerClaims, launches_in_view};
 pub use crate::record::{RecordError, read_record};
-pub use crate::sightings::{ObserverReport, Place, RecordContext, Word};
+pub use crate::sightings::{ObserverReport, Place, RecordContext, SecondAccount, Word};
 pub(crate) use crate::source::of_processes;
 pub use crate::source::{Ended, NothingInView, Source, State, WatchError, signal_name};
 

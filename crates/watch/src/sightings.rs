@@ -40,6 +40,13 @@ impl Word {
     }
 }
 
+/// Who besides the observer says that there was no more, and what the observer cannot see in this target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecondAccount {
+    pub witness: Option<Witness>,
+    pub cannot_see: Vec<BlindSpot>,
+}
+
 /// How well an observer saw: filled by each source when it ends.
 #[derive(Debug, Clone)]
 pub struct ObserverReport {
@@ -58,16 +65,13 @@ pub struct ObserverReport {
     pub blind: Vec<String>,
     /// What was not seen.
     pub gaps: Vec<Unseen>,
+    pub second: SecondAccount,
     /// Seconds from the first to the last moment in view.
     pub seconds: f64,
     /// Added time per launch that was measured, in nanoseconds.
     pub cost_ns: Option<f64>,
     /// Every launch was seen to end: a fence behind it signalled, or its queue was idle.
     pub ended: bool,
-    /// Who else looked for launches, by means that share nothing with the observer's, and could exclude every other way.
-    pub account: Option<Witness>,
-    /// What the observer cannot see in this target.
-    pub cannot_see: Vec<BlindSpot>,
 }
 
 impl ObserverReport {
@@ -96,6 +100,10 @@ impl ObserverReport {
         };
         let mut basis = Basis::live(self.observer.name(), [of], self.rung(self.device), Unit::Launches, seen);
         basis = basis.lost(tally.lost);
+        if let Some(witness) = self.second.witness {
+            basis = basis.account(Account::searched(witness));
+        }
+        basis = self.second.cannot_see.iter().cloned().fold(basis, Basis::cannot_see);
         if tally.unknown_replays > 0 {
             basis = basis.without(word(None), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
         }
@@ -103,12 +111,6 @@ impl ObserverReport {
         let blind = (seen == 0 && self.canary == Canary::None).then_some(&no_canary);
         for unseen in self.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).chain(blind) {
             basis = basis.without(word(Some(unseen)), None, LeftOutWhy::OutOfView);
-        }
-        if let Some(witness) = self.account {
-            basis = basis.account(Account::searched(witness));
-        }
-        for spot in &self.cannot_see {
-            basis = basis.cannot_see(spot.clone());
         }
         // Whether a file tells all that happened, only who wrote it can know.
         if let Word::File { name, .. } = &self.word {
@@ -178,7 +180,7 @@ impl RecordContext<'_> {
             let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
         }
-        if let Some(witness) = self.account.account {
+        if let Some(witness) = self.account.second.witness {
             coverage = coverage.account(witness);
         }
         for unseen in &self.account.gaps {
@@ -329,11 +331,10 @@ mod tests {
             reach: String::new(),
             blind: Vec::new(),
             gaps: Vec::new(),
+            second: SecondAccount::default(),
             seconds: 1.0,
             cost_ns: None,
             ended: false,
-            account: None,
-            cannot_see: Vec::new(),
         }
     }
 

@@ -134,6 +134,12 @@ pub enum Gap {
     Unread { library: String, why: Unprobed },
     /// A library that exports a launch function, and is no runtime by its name and SONAME.
     Unrecognised { library: String, symbol: &'static str },
+    /// A program that contains a launch function itself: a runtime that is linked into it.
+    Inside { program: String, symbol: String },
+    /// A process that holds a GPU's device file, and has no library mapped that carries probes.
+    Reaches { process: u32, program: String, device: String },
+    /// A kernel whose code launches others on the device: launched so often.
+    DeviceRuntime { kernel: String },
     /// A runtime was opened while the watch went on: what was called before its probes were in was not seen.
     LateRuntime { library: String, microseconds: u64 },
     /// The same of a library above the runtime.
@@ -142,6 +148,12 @@ pub enum Gap {
     UnknownLaunch { library: String, symbol: String },
     /// The same of one that changes what a graph launches.
     UnknownGraph { library: String, symbol: String },
+    /// A function that makes or changes graphs, called so often: its result is not seen, because it leaves by a jump that its file does not tell.
+    Unreturned { library: String, symbol: String },
+    /// A launch function that a process got from the runtime as a pointer, and that carries no probe.
+    Pointer { process: u32, call: String },
+    /// The same, with a probe a while later.
+    LatePointer { call: String, microseconds: u64 },
     /// A function that by its name launches, where calls are not even counted.
     Uncounted { library: String, symbol: String },
     /// The target's memory has the file's own instruction where the probe should be.
@@ -315,6 +327,11 @@ impl Gap {
             | Gap::LateRuntime { .. }
             | Gap::UnknownLaunch { .. }
             | Gap::Uncounted { .. }
+            | Gap::Pointer { .. }
+            | Gap::Inside { .. }
+            | Gap::Reaches { .. }
+            | Gap::DeviceRuntime { .. }
+            | Gap::LatePointer { .. }
             | Gap::NotPlanted { .. }
             | Gap::NothingProbed
             | Gap::ProcessesLost
@@ -348,6 +365,7 @@ impl Gap {
             | Gap::OnlyWords => Open::Launches,
             Gap::Told { open, .. } => *open,
             Gap::UnknownGraph { .. }
+            | Gap::Unreturned { .. }
             | Gap::CaptureUnderWay
             | Gap::ChangedNodes
             | Gap::UnknownNodes

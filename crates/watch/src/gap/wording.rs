@@ -57,7 +57,16 @@ impl Gap {
             Gap::LateRuntime { library, microseconds } | Gap::LateLibrary { library, microseconds } => {
                 vec![text("library", library), ("late", format!("{:.1}", *microseconds as f64 / 1e3))]
             }
+            Gap::LatePointer { call, microseconds } => {
+                vec![text("call", call), ("late", format!("{:.1}", *microseconds as f64 / 1e3))]
+            }
+            Gap::Inside { program, symbol } => vec![text("program", program), text("symbol", symbol)],
+            Gap::Reaches { process, program, device } => {
+                vec![("process", process.to_string()), text("program", program), text("device", device)]
+            }
+            Gap::DeviceRuntime { kernel } => vec![text("kernel", kernel)],
             Gap::UnknownLaunch { library, symbol }
+            | Gap::Unreturned { library, symbol }
             | Gap::UnknownGraph { library, symbol }
             | Gap::Uncounted { library, symbol } => vec![text("library", library), text("symbol", symbol)],
             Gap::NotPlanted { library, process, symbol } => {
@@ -68,6 +77,7 @@ impl Gap {
             Gap::NoExtents { call } | Gap::OrderLost { call } => vec![text("call", call)],
             Gap::Canary { told } => vec![text("told", told)],
             Gap::Left { process, call }
+            | Gap::Pointer { process, call }
             | Gap::NotFollowedLaunch { process, call }
             | Gap::NotFollowedCall { process, call }
             | Gap::NotFollowedGraph { process, call }
@@ -139,6 +149,36 @@ impl Gap {
                 "unknown-graph",
                 "launches through graphs that {count} calls of {symbol} ({library}) made or changed",
                 "this version does not know the function; it is in the library's exports, and was called",
+            ),
+            Gap::Unreturned { .. } => says(
+                "unreturned",
+                "results of {count} calls of {symbol} ({library})",
+                "the function leaves through an address that its file does not contain, and a return probe could end a program that throws an exception",
+            ),
+            Gap::Pointer { .. } => says(
+                "pointer",
+                "launches through a pointer to {call} in process {process}",
+                "the process obtained it from the runtime; it is no exported function, and could not be probed",
+            ),
+            Gap::LatePointer { .. } => says(
+                "late-pointer",
+                "the first launches through a pointer to {call}",
+                "the process obtained it from the runtime; it is no exported function, and carried a probe {late} ms later",
+            ),
+            Gap::Inside { .. } => says(
+                "inside",
+                "launches of {program}",
+                "it contains {symbol} itself, and only runtimes in files of their own are probed",
+            ),
+            Gap::Reaches { .. } => says(
+                "reaches",
+                "launches of process {process} ({program})",
+                "it holds {device}, and none of its libraries carried probes",
+            ),
+            Gap::DeviceRuntime { .. } => says(
+                "device-runtime",
+                "launches by the kernel {kernel} on the device ({count} launches of it)",
+                "its code calls the CUDA device runtime, and kernels that a kernel launches pass no function of the host",
             ),
             Gap::Uncounted { .. } => says(
                 "uncounted",

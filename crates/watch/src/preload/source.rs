@@ -6,7 +6,9 @@ use crate::preload::tree::Tree;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
 use crate::source::Followed;
-use crate::{Around, Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, Unseen, WatchError, Word};
+use crate::{
+    Around, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
+};
 use evidence::{Canary, Contamination, Witness};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -296,7 +298,7 @@ impl Source for PreloadSource<'_> {
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         let judged = self.judge(tally);
         let cannot_see = judged.cannot_see();
-        let account = (self.tree.is_some() && cannot_see.is_empty()).then_some(Witness::ProcessTree);
+        let witness = (self.tree.is_some() && cannot_see.is_empty()).then_some(Witness::ProcessTree);
         let mut gaps: Vec<Unseen> = judged.gaps;
         if tally.lost > 0 {
             gaps.push(Gap::RecordsLost.times(tally.lost));
@@ -342,11 +344,10 @@ impl Source for PreloadSource<'_> {
             reach: crate::of_processes("launches through dynamic symbols", &pids),
             blind: crate::preload::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
+            second: SecondAccount { witness, cannot_see },
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns,
             ended: false,
-            account,
-            cannot_see,
         })
     }
 
