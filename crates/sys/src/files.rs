@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
 /// Who may read what is made.
@@ -110,6 +110,18 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 pub fn remove(path: &Path) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
+}
+
+/// Removes a directory with everything in it; links in it are removed, not followed.
+pub fn remove_dir_all(path: &Path) -> io::Result<()> {
+    let (dir, name) = parent(path)?;
+    std::fs::remove_dir_all(Path::new(&format!("/proc/self/fd/{}", dir.as_raw_fd())).join(name))
+}
+
+/// Until the names in a directory are on the disk.
+pub fn sync_dir(path: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    File::from(rustix::fs::open(path, flags, Mode::empty())?).sync_all()
 }
 
 /// A symbolic link; nothing must be there.

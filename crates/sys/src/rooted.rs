@@ -2,15 +2,15 @@
 //! inside that root and never out of it, whoever changes them meanwhile (openat2(2) with RESOLVE_IN_ROOT).
 
 use crate::fake;
-use crate::walk::{Links, Walk, directory};
+use crate::walk::{Links, MOST_LINKS, Walk, directory};
 use rustix::fs::{Dir, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A root directory in which absolute paths are looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,14 +32,37 @@ impl Inside {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The inside path with all links resolved; the path itself where nothing is there.
+    /// The inside path with all links resolved; it need not exist beyond what could be resolved.
     pub fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        let found = match self.look(path, true) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Path::new("/").join(path)),
-            found => found?,
-        };
-        let (root, full) = (name(&directory(&self.root)?)?, name(&found)?);
-        Ok(Path::new("/").join(full.strip_prefix(root).map_err(|_| io::Error::from(Errno::XDEV))?))
+        let mut todo: Vec<PathBuf> = path.components().rev().map(|c| PathBuf::from(c.as_os_str())).collect();
+        let mut done = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(next) = todo.pop() {
+            match next.components().next() {
+                Some(Component::ParentDir) => {
+                    done.pop();
+                }
+                Some(Component::Normal(name)) => {
+                    let here = done.join(name);
+                    match std::fs::read_link(self.outside(&here)) {
+                        Ok(target) => {
+                            links += 1;
+                            if links > MOST_LINKS {
+                                return Err(Errno::LOOP.into());
+                            }
+                            if target.is_absolute() {
+                                done = PathBuf::from("/");
+                            }
+                            todo.extend(target.components().rev().map(|c| PathBuf::from(c.as_os_str())));
+                        }
+                        Err(_) => done = here,
+                    }
+                }
+                Some(Component::RootDir) => done = PathBuf::from("/"),
+                _ => {}
+            }
+        }
+        Ok(done)
     }
 
     /// The regular file there.
@@ -107,11 +130,6 @@ fn look_in(root: OwnedFd, path: &Path, follow: bool) -> io::Result<OwnedFd> {
     Err(Errno::AGAIN.into())
 }
 
-/// The kernel's own name for what a descriptor means.
-fn name(found: &OwnedFd) -> io::Result<PathBuf> {
-    std::fs::read_link(format!("/proc/self/fd/{}", found.as_raw_fd()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +159,8 @@ mod tests {
         let inside = Inside::new(dir.path());
         let resolve = |path: &str| inside.resolve(Path::new(path)).unwrap();
         assert_eq!(resolve("/lib/link.so"), Path::new("/usr/lib/real.so"));
-        assert_eq!(resolve("/lib/none"), Path::new("/lib/none"));
+        assert_eq!(resolve("/lib/none"), Path::new("/usr/lib/none"));
+        assert!(inside.resolve(Path::new("/loop")).is_err());
         for outside in ["/lib/up.so", "/lib/host.so", "/magic", "/loop", "/../../etc/passwd"] {
             assert!(inside.open(Path::new(outside)).is_err(), "{outside}");
             assert!(!inside.is_file(Path::new(outside)), "{outside}");

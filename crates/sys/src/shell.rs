@@ -37,6 +37,31 @@ impl CommandLine {
         CommandLine(format!("{self} && {next}").into())
     }
 
+    /// This one, and whatever came of it the next.
+    pub fn then(&self, next: &CommandLine) -> CommandLine {
+        if [self, next].iter().any(|line| line.as_str() == NOT_SHOWN) {
+            return CommandLine(NOT_SHOWN.into());
+        }
+        CommandLine(format!("{self}; {next}").into())
+    }
+
+    /// A command that was kept as text, perhaps by another machine: one command of plain and single-quoted words. None where a shell
+    /// would do more with it.
+    pub fn read(text: &str) -> Option<CommandLine> {
+        let (mut quoted, mut escaped) = (false, false);
+        for c in text.chars() {
+            match c {
+                _ if hidden(c) => return None,
+                _ if escaped => (escaped = false, (c == '\'').then_some(())?).1,
+                '\'' => quoted = !quoted,
+                '\\' if !quoted => escaped = true,
+                _ if quoted || plain(c) || c == ' ' => {}
+                _ => return None,
+            }
+        }
+        (!quoted && !escaped).then(|| CommandLine(text.to_owned().into()))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -68,13 +93,17 @@ pub fn word(text: &str) -> String {
 /// One word for a shell: nothing in it is a separator, an expansion or a second command. None where it has a character that a terminal
 /// would not show as it is.
 fn quoted(text: &str) -> Option<Cow<'_, str>> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
     match text {
         _ if text.chars().any(hidden) => None,
         // An unquoted `=word` or `~` at the start is expanded by some shells.
         _ if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') => Some(text.into()),
         _ => Some(format!("'{}'", text.replace('\'', r"'\''")).into()),
     }
+}
+
+/// Means itself in every shell.
+fn plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c)
 }
 
 /// Control characters, and those that reorder or hide what is beside them.
@@ -119,6 +148,21 @@ mod tests {
             assert_eq!(taken(&word(text)), format!("{text}|").into_bytes(), "{text}");
         }
         assert_eq!(word("/usr/bin/llama-server"), "/usr/bin/llama-server", "plain words stay plain");
+    }
+
+    #[test]
+    fn a_kept_command_is_one_command_of_plain_words() {
+        for kept in
+            ["whichkernel watch --name ollama", "sudo whichkernel inspect '/x; y'", r"whichkernel isa 'it'\''s'"]
+        {
+            assert_eq!(CommandLine::read(kept).map(String::from).as_deref(), Some(kept));
+        }
+        for more in [
+            "a; b", "a && b", "a $(b)", "a `b`", "a | b", "a > b", "a\nb", "a 'b", "a \\", "a \"b\"", "~", "a & b",
+            "#x",
+        ] {
+            assert_eq!(CommandLine::read(more), None, "{more}");
+        }
     }
 
     #[test]

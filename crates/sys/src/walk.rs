@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 /// As in the kernel: more links than this is a loop.
-const MOST_LINKS: usize = 40;
+pub(crate) const MOST_LINKS: usize = 40;
 const ENTRY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Groups below are the system's (SYS_GID_MAX of login.defs): Debian's `staff` owns /usr/local.
 pub(crate) const FIRST_GROUP_OF_PEOPLE: u32 = 1000;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 use watch::{Fate, KindId, Name, ObserverReport, Seen, Tally};
 
 /// Threads whose last launch is kept in mind; beyond, a refusal is written without the line that it refuses.
@@ -24,7 +25,7 @@ pub struct Writer {
 
 impl Writer {
     pub fn create(path: &Path) -> anyhow::Result<Writer> {
-        let file = File::create(path).with_context(|| path.display().to_string())?;
+        let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
         let (path, out) = (path.to_owned(), BufWriter::new(file));
         Ok(Writer { path, out, sequence: 0, made: HashMap::new(), problem: None })
     }
