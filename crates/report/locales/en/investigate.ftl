@@ -11,4 +11,4 @@ investigate-did-close = { $what } closed { $count } of the { $of } claims that i
 investigate-step-source = the source of { $name } at { $commit }
 investigate-step-debian = Debian's llama.cpp for ROCm
 investigate-could-not-look = Could not look: { $who }. { $first }: { $why }
-investigate-begun = { $path } is written. Look through it, then: whichkernel investigate { $path }
+investigate-begun = { $path } is written. Look through it, then: whichkernel investigate { WORD($path) }
