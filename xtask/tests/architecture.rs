@@ -175,3 +175,101 @@ fn no_room_holds_over_fifteen_percent_of_the_lines() {
         .collect();
     assert!(large.is_empty(), "over 15 %: {large:?}");
 }
+
+/// A file's lines up to its tests.
+fn product_lines(text: &str) -> Vec<(usize, &str)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_tests = |at: usize| {
+        let inline = |line: &&&str| line.trim_start().starts_with("mod ") && line.ends_with('{');
+        lines[at].trim() == "#[cfg(test)]" && lines.iter().skip(at + 1).take(2).any(|line| inline(&line))
+    };
+    let end = (0..lines.len()).find(|at| is_tests(*at)).unwrap_or(lines.len());
+    let code = |line: &&str| !line.trim_start().starts_with("//");
+    lines.into_iter().take(end).enumerate().filter(|(_, line)| code(line)).collect()
+}
+
+/// Files of the kernel's that no user can replace: opening them waits for nobody.
+const OF_THE_KERNEL: [&str; 4] = ["\"/proc", "\"/sys", "{TRACEFS}", "children"];
+/// The same, where the path is a variable.
+const KERNEL_FILES: [(&str, &str); 3] = [
+    ("crates/uprobe/src/bpf/btf.rs", "fs::read(PATH)"),
+    ("crates/uprobe/src/target/proc.rs", "fs::read_to_string(stat)"),
+    ("crates/dryrun/src/sandbox/refusal.rs", "fs::read_to_string(path)"),
+];
+
+/// SECURITY.md: files are made and foreign ones read by `sys::files`, `sys::regular_file` and `sys::rooted`, programs started by
+/// `sys::program`, which judge what another user may have planted.
+#[test]
+fn files_are_made_and_read_and_programs_started_in_one_place() {
+    const NEVER: [&str; 14] = [
+        "fs::write(",
+        "File::create",
+        "File::options",
+        "OpenOptions",
+        "fs::create_dir",
+        "DirBuilder",
+        "fs::rename(",
+        "fs::copy(",
+        "fs::hard_link(",
+        "fs::remove_file",
+        "fs::remove_dir_all",
+        "unix::fs::symlink",
+        "NamedTempFile",
+        "process::Command::new(",
+    ];
+    const READS: [&str; 3] = ["fs::read(", "fs::read_to_string(", "fs::File::open("];
+    let mut sources = Vec::new();
+    for room in rooms().into_keys().filter(|room| !room.starts_with("dev/") && room != "sys") {
+        sources_below(&top().join("crates").join(room).join("src"), &mut sources);
+    }
+    assert!(sources.len() > 300, "sources are found at all: {}", sources.len());
+    let mut wrong = Vec::new();
+    for path in sources {
+        let name = path.strip_prefix(top()).expect("below").display().to_string();
+        if name.ends_with("tests.rs") || name.contains("/tests/") {
+            continue;
+        }
+        let text = read(&path);
+        let own_file = text.contains("use std::fs::File;") || text.contains("fs::{self, File");
+        for (at, line) in product_lines(&text) {
+            let starts = line.contains("Command::new(") && !line.contains("clap::Command::new(");
+            let reads = READS.iter().any(|call| line.contains(call)) || own_file && line.contains(" File::open(");
+            let excused = OF_THE_KERNEL.iter().any(|of| line.contains(of))
+                || KERNEL_FILES.iter().any(|(file, call)| name == *file && line.contains(call));
+            if starts || NEVER.iter().any(|call| line.contains(call)) || reads && !excused {
+                wrong.push(format!("{name}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not through sys::files, sys::regular_file or sys::program:\n{}", wrong.join("\n"));
+}
+
+/// A command that a user is told to paste is a `sys::shell::CommandLine`, or has its words through `sys::shell::word`.
+#[test]
+fn no_printed_command_has_an_unquoted_word() {
+    const COMMANDS: [&str; 4] = ["\"sudo ", "\"whichkernel ", "`whichkernel ", "`sudo "];
+    let mut sources = Vec::new();
+    for room in rooms().into_keys().filter(|room| !room.starts_with("dev/") && room != "sys") {
+        sources_below(&top().join("crates").join(room).join("src"), &mut sources);
+    }
+    let mut wrong = Vec::new();
+    for path in sources {
+        let name = path.strip_prefix(top()).expect("below").display().to_string();
+        if name.ends_with("tests.rs") || name.contains("/tests/") {
+            continue;
+        }
+        let text = read(&path);
+        let lines: Vec<(usize, &str)> = product_lines(&text);
+        for (index, (at, line)) in lines.iter().enumerate() {
+            let Some(start) = COMMANDS.iter().find_map(|start| line.find(start)) else { continue };
+            let rest = &line[start + 1..];
+            let command = rest.split(['"', '`']).next().unwrap_or_default();
+            let around: String = lines.iter().skip(index.saturating_sub(4)).take(8).map(|(_, line)| *line).collect();
+            let quoted = ["CommandLine::new", "shell::word", "card_word"].iter().any(|how| around.contains(how));
+            if command.contains('{') && !quoted {
+                wrong.push(format!("{name}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "a word of a command may be anything:\n{}", wrong.join("\n"));
+}

@@ -173,12 +173,12 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
 fn command(runner: &Runner<'_>) -> Command {
     match runner.wrapper {
         Some(wrapper) => {
-            let mut shell = Command::new("sh");
+            let mut shell = sys::program::given("/bin/sh");
             shell.arg("-c").arg(format!("exec {wrapper} \"$@\"")).arg("sh").args(runner.command);
             shell
         }
         None => {
-            let mut start = Command::new(runner.command.first().cloned().unwrap_or_default());
+            let mut start = sys::program::given(runner.command.first().cloned().unwrap_or_default());
             start.args(runner.command.iter().skip(1));
             start
         }

@@ -52,7 +52,7 @@ impl Fix {
     /// The command, or the sentence as `say` words it.
     pub fn text(&self, say: Say<'_>) -> String {
         match self {
-            Fix::Run(command) | Fix::Change { run: command, .. } => command.clone(),
+            Fix::Run(command) | Fix::Change { run: command, .. } => command.to_string(),
             Fix::Do(message) => say(std::slice::from_ref(message)),
         }
     }
@@ -60,7 +60,7 @@ impl Fix {
     /// The command that takes it back.
     pub fn undo(&self) -> Option<&str> {
         match self {
-            Fix::Change { undo, .. } => Some(undo),
+            Fix::Change { undo, .. } => Some(undo.as_str()),
             Fix::Run(_) | Fix::Do(_) => None,
         }
     }

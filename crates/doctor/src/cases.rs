@@ -10,6 +10,7 @@ use answer::Message;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, THIS_HOST};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sys::shell::CommandLine;
 
 mod compute;
 mod devices;
@@ -51,12 +52,12 @@ impl Case {
         Case { id, weight, what, fix: Vec::new() }
     }
 
-    fn run(mut self, command: impl Into<String>) -> Case {
+    fn run(mut self, command: impl Into<CommandLine>) -> Case {
         self.fix.push(Fix::Run(command.into()));
         self
     }
 
-    fn change(mut self, run: impl Into<String>, undo: impl Into<String>) -> Case {
+    fn change(mut self, run: impl Into<CommandLine>, undo: impl Into<CommandLine>) -> Case {
         self.fix.extend(Fix::change(run, undo));
         self
     }
@@ -122,13 +123,12 @@ fn drop_in(unit: &Unit, name: &str, line: &str) -> Fix {
     let service = unit.path.rsplit('/').next().unwrap_or_default();
     let dir = format!("/etc/systemd/system/{service}.d");
     let file = format!("{dir}/whichkernel-{name}.conf");
-    let restart = format!("sudo systemctl daemon-reload && sudo systemctl restart {service}");
-    Fix::Change {
-        run: format!(
-            "sudo mkdir -p {dir} && printf '%s\\n' '[Service]' '{line}' | sudo tee {file} >/dev/null && {restart}"
-        ),
-        undo: format!("sudo rm {file} && {restart}"),
-    }
+    let restart = CommandLine::new("sudo systemctl daemon-reload && sudo systemctl restart {}", [service]);
+    let write = CommandLine::new(
+        "sudo mkdir -p {} && printf '%s\\n' '[Service]' {} | sudo tee {} >/dev/null",
+        [dir.as_str(), line, &file],
+    );
+    Fix::Change { run: write.and(&restart), undo: CommandLine::new("sudo rm {}", [file]).and(&restart) }
 }
 
 /// Where a variable is set.
@@ -152,7 +152,7 @@ impl SetIn<'_> {
     fn unset(self, variable: &str) -> Fix {
         match self {
             SetIn::Unit(unit) => unset_in_unit(unit, variable),
-            SetIn::Shell => Fix::Run(format!("unset {variable}")),
+            SetIn::Shell => Fix::Run(CommandLine::new("unset {}", [variable])),
             SetIn::Process(process) => {
                 Fix::Do(Message::new("doctor-unset-process-fix").with("pid", process.pid).with("name", variable))
             }

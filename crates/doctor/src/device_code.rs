@@ -54,7 +54,7 @@ pub fn read(host: &Host) -> Vec<CodeLibrary> {
 }
 
 fn one(host: &Host, library: String, backend: bool, environment: &Environment) -> Option<CodeLibrary> {
-    let file = File::open(&host.path(&library)).ok()?;
+    let file = File::opened(&host.path(&library), host.open(&library).ok()?).ok()?;
     let code = DeviceCode::of(&file);
     let shown = |path: PathBuf| {
         let inside = path.strip_prefix(host.path("/")).map(|rest| format!("/{}", rest.display()));

@@ -7,7 +7,7 @@
 use crate::host::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Discovery {
@@ -55,7 +55,8 @@ pub fn journal(host: &Host) -> Option<String> {
     if !host.live() || !has_unit || !host.exists("/run/systemd/system") {
         return None;
     }
-    let output = Command::new(crate::trials::on_path(host, "journalctl")?)
+    let output = sys::program::command("journalctl")
+        .ok()?
         .args(["-u", "ollama", "-b", "-n", "3000", "-o", "cat", "--no-pager", "-q"])
         .stdin(Stdio::null())
         .stderr(Stdio::null())

@@ -6,7 +6,6 @@
 use crate::host::{Host, Look};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs::OpenOptions;
 
 const NODES: &str = "/sys/class/kfd/kfd/topology/nodes";
 
@@ -44,10 +43,9 @@ pub struct KfdDevice {
 
 impl KfdDevice {
     pub fn read(host: &Host) -> KfdDevice {
-        let path = host.path("/dev/kfd");
-        let opened = OpenOptions::new().read(true).write(true).open(&path);
+        let opened = host.opens("/dev/kfd");
         let error = opened.as_ref().err().map(ToString::to_string);
-        KfdDevice { exists: path.exists(), opens: opened.is_ok(), error }
+        KfdDevice { exists: host.exists("/dev/kfd"), opens: opened.is_ok(), error }
     }
 }
 

@@ -1,14 +1,16 @@
 //! The machine under examination: this one, or a directory tree that stands for another.
 //!
-//! Every path goes through [`Host::path`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that
-//! is not here) can be examined by the same code. Trials are made on the live machine alone.
+//! Every path goes through [`Host`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that is not here) can be
+//! examined by the same code. The links of such a tree stay in it ([`Inside`]). Trials are made on the live machine alone.
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use sys::abi;
+use sys::rooted::Inside;
+use sys::{abi, regular_file};
 
 /// Files under `/proc` and `/sys` are small; a log may be long, and its end is what counts there.
 const MOST: u64 = 4 << 20;
@@ -107,7 +109,7 @@ schemars::by_hand! {
 
 #[derive(Debug, Clone)]
 pub struct Host {
-    root: PathBuf,
+    root: Inside,
     live: bool,
     environment: BTreeMap<String, String>,
 }
@@ -118,12 +120,12 @@ impl Host {
         let environment = std::env::vars_os()
             .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
             .collect();
-        Host { root: PathBuf::from("/"), live: true, environment }
+        Host { root: Inside::new("/"), live: true, environment }
     }
 
     /// A tree that stands for another machine, with the environment of a shell there. Nothing is tried on it.
     pub fn at(root: impl Into<PathBuf>, environment: BTreeMap<String, String>) -> Host {
-        Host { root: root.into(), live: false, environment }
+        Host { root: Inside::new(root), live: false, environment }
     }
 
     pub fn live(&self) -> bool {
@@ -134,13 +136,45 @@ impl Host {
         &self.environment
     }
 
+    /// For messages, and for what is only compared: a link in it may lead elsewhere for us.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        let path = path.as_ref();
-        self.root.join(path.strip_prefix("/").unwrap_or(path))
+        self.root.outside(path.as_ref())
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        if self.live { fs::metadata(path) } else { self.root.metadata(path) }
     }
 
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
-        self.path(path).exists()
+        self.metadata(path.as_ref()).is_ok()
+    }
+
+    pub fn is_dir(&self, path: impl AsRef<Path>) -> bool {
+        self.metadata(path.as_ref()).is_ok_and(|found| found.is_dir())
+    }
+
+    pub fn is_file(&self, path: impl AsRef<Path>) -> bool {
+        self.metadata(path.as_ref()).is_ok_and(|found| found.is_file())
+    }
+
+    /// Its permission bits.
+    pub fn mode(&self, path: impl AsRef<Path>) -> Option<u32> {
+        self.metadata(path.as_ref()).ok().map(|found| found.mode())
+    }
+
+    /// A regular file.
+    pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        if self.live { regular_file::open(path.as_ref()) } else { self.root.open(path.as_ref()) }
+    }
+
+    /// Whether a device file opens for reading and writing; in a tree, whether it is there at all.
+    pub fn opens(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        if self.live { sys::trial::opens(path.as_ref()) } else { self.root.metadata(path.as_ref()).map(drop) }
+    }
+
+    /// The path with all links resolved.
+    pub fn real(&self, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+        if self.live { path.as_ref().canonicalize() } else { self.root.resolve(path.as_ref()) }
     }
 
     /// The text of a small file.
@@ -149,12 +183,17 @@ impl Host {
     }
 
     pub fn bytes(&self, path: impl AsRef<Path>) -> Look<Vec<u8>> {
-        Look::from(sys::regular_file::start(&self.path(path), MOST))
+        Look::from(self.start(path.as_ref()))
+    }
+
+    fn start(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if self.live { regular_file::start(path, MOST) } else { self.root.start(path, MOST) }
     }
 
     /// The text of a file below a directory of somebody's, if it is theirs.
     pub fn text_of(&self, owner: &str, path: &str) -> Look<String> {
-        let read = sys::regular_file::owned_start(&self.path(owner), &self.path(path), MOST);
+        let (owner, path) = (Path::new(owner), Path::new(path));
+        let read = if self.live { regular_file::owned_start(owner, path, MOST) } else { self.start(path) };
         Look::from(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -176,15 +215,14 @@ impl Host {
 
     /// The names in a directory, sorted.
     pub fn names(&self, path: impl AsRef<Path>) -> Look<Vec<String>> {
-        let read = || {
-            let mut names = Vec::new();
-            for entry in fs::read_dir(self.path(path))? {
-                names.push(entry?.file_name().to_string_lossy().into_owned());
-            }
+        let path = path.as_ref();
+        let listed = || fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
+        let names = if self.live { listed() } else { self.root.names(path) };
+        Look::from(names).map(|names| {
+            let mut names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
             names.sort_unstable();
-            Ok(names)
-        };
-        Look::from(read())
+            names
+        })
     }
 
     /// The names in a directory, or none where it cannot be read.
@@ -193,7 +231,9 @@ impl Host {
     }
 
     pub fn link(&self, path: impl AsRef<Path>) -> Look<String> {
-        Look::from(fs::read_link(self.path(path))).map(|target| target.to_string_lossy().into_owned())
+        let path = path.as_ref();
+        let target = if self.live { fs::read_link(path) } else { self.root.link(path) };
+        Look::from(target).map(|target| target.to_string_lossy().into_owned())
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::host::{Host, Look};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs::OpenOptions;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Nvidia {
@@ -25,7 +24,7 @@ impl Nvidia {
         let numbered = |name: &String| {
             name.strip_prefix("nvidia").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
         };
-        let control = OpenOptions::new().read(true).write(true).open(host.path("/dev/nvidiactl"));
+        let control = host.opens("/dev/nvidiactl");
         Nvidia {
             driver: version,
             cards: cards.collect(),

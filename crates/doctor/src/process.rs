@@ -11,7 +11,6 @@ use crate::rocm;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -90,7 +89,7 @@ impl Process {
             libraries: host.text(format!("/proc/{pid}/maps")).map(|maps| libraries(&maps)),
             ports: ports.into_iter().collect(),
             listens,
-            attachable: Look::from(File::open(host.path(format!("/proc/{pid}/mem")))).map(|_| true),
+            attachable: Look::from(host.open(format!("/proc/{pid}/mem"))).map(|_| true),
             kfd: Gpu::used_by(host, pid),
             // Shown, and written into JSON and the ledger: without keys and prompts.
             command: ledger::redact::command(&command),

@@ -8,6 +8,7 @@ use crate::host::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Libraries that name the release they belong to. Others carry no release, or are not ROCm's.
 const FAMILY: [&str; 9] = [
@@ -87,7 +88,7 @@ pub fn runtimes(host: &Host) -> Vec<Runtime> {
         let longest = names.iter().filter(|name| name.starts_with("libhsa-runtime64.so")).max_by_key(|name| name.len());
         if let Some(name) = longest {
             let library = format!("{directory}/{name}");
-            let registers = crate::trials::contains(&host.path(&library), b"rocprofiler-register").ok().flatten();
+            let registers = crate::trials::contains(host, &library, b"rocprofiler-register").ok().flatten();
             found.push(Runtime { library, registers });
         }
     }
@@ -132,13 +133,13 @@ pub fn library_directories(host: &Host) -> Vec<String> {
     directories.extend(linker_cache(host));
     let path = host.environment().get("LD_LIBRARY_PATH").map(String::as_str).unwrap_or_default();
     directories.extend(path.split(':').filter(|dir| dir.starts_with('/')).map(str::to_owned));
-    directories.retain(|dir| host.path(dir).is_dir());
+    directories.retain(|dir| host.is_dir(dir));
     directories.sort_unstable();
     directories.dedup();
     // /lib is a link to /usr/lib on most systems: the same directory under two names counts once, under its own.
-    let real = |dir: &String| host.path(dir).canonicalize().ok();
+    let real = |dir: &String| host.real(dir).ok();
     let (links, mut own): (Vec<String>, Vec<String>) =
-        directories.into_iter().partition(|dir| real(dir).is_some_and(|real| real != host.path(dir)));
+        directories.into_iter().partition(|dir| real(dir).is_some_and(|real| real != Path::new(dir)));
     for dir in links {
         if !own.iter().any(|known| real(known) == real(&dir)) {
             own.push(dir);
@@ -178,7 +179,7 @@ pub fn tools(host: &Host, name: &str) -> Vec<String> {
     let mut found: Vec<String> = homes(host).into_iter().map(|home| format!("{home}/bin/{name}")).collect();
     let path = host.environment().get("PATH").map(String::as_str).unwrap_or_default();
     found.extend(path.split(':').filter(|dir| !dir.is_empty()).map(|dir| format!("{dir}/{name}")));
-    found.retain(|path| host.path(path).is_file());
+    found.retain(|path| host.is_file(path));
     found.sort_unstable();
     found.dedup();
     found

@@ -7,6 +7,7 @@ use crate::process::{Process, Role};
 use crate::rocm;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io::Read as _;
 use sys::abi;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -44,7 +45,7 @@ impl Servers {
         }
         let libraries = ["/usr/local/lib/ollama", "/usr/lib/ollama"].into_iter().flat_map(|base| {
             let dirs = host.entries(base).into_iter().map(move |name| format!("{base}/{name}"));
-            dirs.filter(|path| host.path(path).is_dir()).collect::<Vec<_>>()
+            dirs.filter(|path| host.is_dir(path)).collect::<Vec<_>>()
         });
         Servers {
             binaries,
@@ -73,14 +74,14 @@ fn running(host: &Host) -> Vec<Process> {
 }
 
 fn binary(host: &Host, path: String) -> Binary {
-    use std::os::unix::fs::MetadataExt;
-    let full = host.path(&path);
-    let setuid = std::fs::metadata(&full).is_ok_and(|meta| meta.mode() & (abi::S_ISUID | abi::S_ISGID) != 0);
-    Binary { setuid, dynamic: head(&full).and_then(|bytes| dynamic(&bytes)), path }
+    let setuid = host.mode(&path).is_some_and(|mode| mode & (abi::S_ISUID | abi::S_ISGID) != 0);
+    Binary { setuid, dynamic: head(host, &path).and_then(|bytes| dynamic(&bytes)), path }
 }
 
-fn head(path: &std::path::Path) -> Option<Vec<u8>> {
-    sys::regular_file::start(path, 64 << 10).ok()
+fn head(host: &Host, path: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    host.open(path).ok()?.take(64 << 10).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Whether a 64-bit ELF has a program header of type PT_INTERP (3): only then does a loader run. None for what is no ELF.

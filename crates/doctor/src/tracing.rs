@@ -3,7 +3,6 @@
 use crate::host::{Host, Look};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs::OpenOptions;
 pub use uprobe::PROBE_GROUP as GROUP;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -27,7 +26,7 @@ impl Tracing {
         let tracefs = mount_point(host);
         let events = tracefs.as_ref().map(|dir| format!("{dir}/uprobe_events"));
         let text = events.as_ref().and_then(|path| host.text(path).found().cloned());
-        let append = |path: &String| OpenOptions::new().append(true).open(host.path(path)).is_ok();
+        let append = |path: &String| host.opens(path).is_ok();
         Tracing {
             readable: text.is_some(),
             writable: events.as_ref().is_some_and(append),

@@ -7,6 +7,7 @@ use crate::trials::{Trial, Trials};
 use answer::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sys::shell::CommandLine;
 
 mod logs;
 mod probes;
@@ -36,27 +37,28 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fix {
     /// Leaves nothing behind that would have to be taken back.
-    Run(String),
+    Run(CommandLine),
     /// Changes what lasts, with the command that puts it back.
     Change {
-        run: String,
-        undo: String,
+        run: CommandLine,
+        undo: CommandLine,
     },
     Do(Message),
 }
 
 impl Fix {
-    pub fn run(command: impl Into<String>) -> Option<Fix> {
+    pub fn run(command: impl Into<CommandLine>) -> Option<Fix> {
         Some(Fix::Run(command.into()))
     }
 
-    pub fn change(run: impl Into<String>, undo: impl Into<String>) -> Option<Fix> {
+    pub fn change(run: impl Into<CommandLine>, undo: impl Into<CommandLine>) -> Option<Fix> {
         Some(Fix::Change { run: run.into(), undo: undo.into() })
     }
 
     /// A kernel setting, put back to the value that was found.
     pub fn sysctl(name: &str, value: i64, found: i64) -> Option<Fix> {
-        Fix::change(format!("sudo sysctl {name}={value}"), format!("sudo sysctl {name}={found}"))
+        let set = |value: i64| CommandLine::new("sudo sysctl {}", [format!("{name}={value}")]);
+        Fix::change(set(value), set(found))
     }
 
     pub fn say(key: &'static str) -> Option<Fix> {

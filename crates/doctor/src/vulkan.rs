@@ -6,7 +6,6 @@
 use crate::host::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs::OpenOptions;
 
 const PLACES: [&str; 4] = ["/etc/vulkan", "/usr/local/etc/vulkan", "/usr/local/share/vulkan", "/usr/share/vulkan"];
 const LIBRARIES: [&str; 7] = [
@@ -40,7 +39,7 @@ pub struct RenderNode {
 
 impl RenderNode {
     fn read(host: &Host, path: String) -> RenderNode {
-        let opened = OpenOptions::new().read(true).write(true).open(host.path(&path));
+        let opened = host.opens(&path);
         RenderNode { path, opens: opened.is_ok(), error: opened.err().map(|error| error.to_string()) }
     }
 }

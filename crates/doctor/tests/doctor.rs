@@ -34,7 +34,7 @@ fn refused() -> Trials {
 
 fn command(fix: Option<&Fix>) -> &str {
     match fix {
-        Some(Fix::Run(command) | Fix::Change { run: command, .. }) => command,
+        Some(Fix::Run(command) | Fix::Change { run: command, .. }) => command.as_str(),
         other => panic!("no command: {other:?}"),
     }
 }
@@ -103,6 +103,7 @@ fn an_override_that_differs_names_both_targets() {
     assert_eq!((says("target"), says("real")), ("gfx1100", "gfx1201"));
     // Not an editor, not a second server: a drop-in that takes it out, and the command that takes the drop-in out.
     let Some(Fix::Change { run, undo }) = found.fix.first() else { panic!("{:?}", found.fix) };
+    let (run, undo) = (run.as_str(), undo.as_str());
     assert!(run.contains("UnsetEnvironment=HSA_OVERRIDE_GFX_VERSION") && run.contains("daemon-reload"), "{run}");
     let file = "/etc/systemd/system/ollama.service.d/whichkernel-unset-HSA_OVERRIDE_GFX_VERSION.conf";
     assert!(run.contains(&format!("tee {file}")) && undo.starts_with(&format!("sudo rm {file}")), "{run}; {undo}");
@@ -231,10 +232,10 @@ fn whatever_lasts_comes_with_the_command_that_takes_it_back() {
         let fixes = report.cases.iter().flat_map(|case| &case.fix);
         for fix in fixes.chain(report.observers.iter().filter_map(|observer| observer.fix.as_ref())) {
             match fix {
-                Fix::Run(command) => assert!(!lasts(command), "{command} has no undo"),
+                Fix::Run(command) => assert!(!lasts(command.as_str()), "{command} has no undo"),
                 Fix::Change { run, undo } => {
                     changes += 1;
-                    assert!(lasts(run) && !undo.is_empty() && undo != run, "{run}");
+                    assert!(lasts(run.as_str()) && !undo.as_str().is_empty() && undo != run, "{run}");
                 }
                 Fix::Do(_) => {}
             }
@@ -451,6 +452,38 @@ fn what_may_not_be_seen_is_not_guessed() {
     let report = Report::judge(facts, Trials::none(), &[]);
     assert_eq!(ids(&report), ["unseen"]);
     assert_eq!(status(&report, "maps"), Status::Blocked);
+}
+
+/// The unit is another user's: pasted into a shell, its user is one word, and a name with control characters makes no command.
+#[test]
+fn a_unit_that_names_a_command_for_a_user_is_quoted() {
+    for (user, wanted) in [
+        ("x; rm -rf ~", "sudo usermod -aG render,video 'x; rm -rf ~' && sudo systemctl restart ollama"),
+        ("$(id)", "sudo usermod -aG render,video '$(id)' && sudo systemctl restart ollama"),
+        ("x\u{1b}[2J", sys::shell::NOT_SHOWN),
+    ] {
+        let unit = format!("[Service]\nExecStart=/usr/local/bin/ollama serve\nUser={user}\n");
+        let machine = Machine::new().rx_9070_xt().file("/etc/systemd/system/ollama.service", unit);
+        let report = examine(&machine.file("/etc/group", "render:x:992:alice\n"));
+        assert_eq!(command(case(&report, "service-group").fix.first()), wanted);
+    }
+}
+
+/// A tree that stands for another machine: its links stay in it, and its pipes are not waited for.
+#[test]
+fn links_of_a_tree_that_stands_for_a_machine_stay_in_it() {
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(secret.path(), "9.9.9-secret\n").unwrap();
+    let outside = secret.path().to_str().unwrap();
+    let up = format!("{}{}", "../".repeat(20), outside.trim_start_matches('/'));
+    for target in [outside, &up] {
+        let machine = Machine::new().rx_9070_xt().link("/opt/rocm/.info/version", target);
+        let report = examine(&machine);
+        assert!(!format!("{report:?}").contains("secret"), "{target}: {:?}", report.facts.rocm);
+    }
+    let machine = Machine::new().file("/opt/other/version", "6.4.1\n").file("/opt/rocm/lib/x", "");
+    let report = examine(&machine.link("/opt/rocm/.info/version", "/opt/other/version"));
+    assert_eq!(report.facts.rocm[0].version.as_deref(), Some("6.4.1"), "a link within the tree is followed");
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub enum DryrunError {
     #[error(transparent)]
     Target(#[from] gpu::target::TargetError),
     #[error(
-        "there is no runtime `{name}` in the cache. Bring it with `whichkernel runtime fetch {name}`, or name a directory with --runtime DIR"
+        "there is no runtime `{name}` in the cache. Bring it with `whichkernel runtime fetch {}`, or name a directory with --runtime DIR",
+        sys::shell::word(name)
     )]
     NoRuntime { name: String },
     #[error("{count} devices are more than a dry run can tell apart; give at most 16 cards")]
@@ -24,7 +25,8 @@ pub enum DryrunError {
     #[error("{path} is no directory")]
     NotADirectory { path: PathBuf },
     #[error(
-        "no library with AMD device code was found in {path}. A dry run needs the HIP backend (libggml-hip.so or the like); `whichkernel inspect {path}` says what is there"
+        "no library with AMD device code was found in {path}. A dry run needs the HIP backend (libggml-hip.so or the like); `whichkernel inspect {}` says what is there",
+        sys::shell::word(&path.to_string_lossy())
     )]
     NoDeviceCode { path: PathBuf },
     #[error(

@@ -24,7 +24,7 @@ pub fn name(place: &Place, traces: &[Trace]) -> HashMap<u64, String> {
         // An ELF image ends with its section headers; a file may have a few bytes of padding behind them.
         let hashes = wanted.range(..=metadata.len()).next_back().filter(|(size, _)| metadata.len() - **size < 64);
         let Some((size, hashes)) = hashes else { continue };
-        let Ok(bytes) = fs::read(&file) else { continue };
+        let Ok(bytes) = sys::regular_file::whole(&file, metadata.len()) else { continue };
         let hash = fnv(FNV, bytes.get(..*size as usize).unwrap_or(&bytes));
         if hashes.contains(&hash) {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -9,6 +9,7 @@ use launch::record::{FNV, fnv};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
+use sys::files::{self, Access};
 
 /// Part of every cached table's name: a change of layout makes new ones.
 const LAYOUT: &str = "4";
@@ -34,9 +35,12 @@ fn stamp(path: &Path, hash: u64) -> Result<u64, DryrunError> {
     Ok(values.iter().fold(hash, |hash, value| fnv(hash, &value.to_le_bytes())))
 }
 
+/// Of a description: that of the largest library has a few megabytes.
+const LONGEST: u64 = 1 << 30;
+
 /// First line: whether the target ships, the relative, what else is taken, what is shipped. Then the table.
 pub fn read(path: &Path) -> Option<Described> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = sys::regular_file::whole(path, LONGEST).ok()?;
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let mut words = std::str::from_utf8(bytes.get(..end)?).ok()?.split(' ');
     let ships = words.next()? == "ships";
@@ -65,9 +69,7 @@ pub fn write(path: &Path, described: &Described) {
     );
     let mut bytes = head.into_bytes();
     bytes.extend(&described.table);
-    let part = path.with_extension(format!("part{}", std::process::id()));
-    let written = path.parent().map(fs::create_dir_all).transpose().and_then(|_| fs::write(&part, bytes));
-    if written.and_then(|()| fs::rename(&part, path)).is_err() {
-        let _ = fs::remove_file(&part);
-    }
+    // One that cannot be kept is described again.
+    let made = path.parent().map_or(Ok(()), |folder| files::create_dir_all(folder, Access::Public));
+    let _ = made.and_then(|()| files::replace(path, Access::Public, bytes));
 }

@@ -18,6 +18,7 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir;
@@ -172,7 +173,7 @@ impl Request<'_> {
         let libraries = session_dir.outer().join("lib");
         self.lay_out(directory, &libraries)?;
         let program = self.located();
-        let mut command = Command::new(&program);
+        let mut command = sys::program::given(&program);
         command.args(self.command.iter().skip(1).map(|word| self.argument(word)));
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
@@ -212,7 +213,7 @@ impl Request<'_> {
     }
 
     fn lay_out(&self, directory: &Path, libraries: &Path) -> Result<(), DryrunError> {
-        fs::create_dir(libraries).map_err(io_at(libraries))?;
+        files::create_dir(libraries, Access::Public).map_err(io_at(libraries))?;
         let write = |path: PathBuf, bytes: &[u8]| put(&path, bytes).map_err(io_at(path));
         write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
         write(directory.join("kernels"), &self.described.table)?;
@@ -429,7 +430,7 @@ fn graphs(directory: &Path) -> Result<String, DryrunError> {
     paths.sort();
     let mut text = Vec::new();
     for path in paths {
-        let file = fs::File::open(&path).map_err(io_at(&path))?;
+        let file = sys::regular_file::open(&path).map_err(io_at(&path))?;
         file.take(MOST_GRAPHS).read_to_end(&mut text).map_err(io_at(&path))?;
     }
     Ok(String::from_utf8_lossy(&text).into_owned())

@@ -8,7 +8,6 @@ use crate::images;
 use crate::place::Place;
 use launch::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Solution numbers by kernel name, for the BLAS kernels of a run.
@@ -31,7 +30,9 @@ pub fn numbers(place: &Place, traces: &[Trace], images: &HashMap<u64, String>) -
     for object in images::catalog_files(place) {
         let name = object.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Some(kernels) = wanted.get(&name) else { continue };
-        let Some(catalog) = beside(&object).and_then(|path| fs::read(path).ok()) else { continue };
+        let Some(catalog) = beside(&object).and_then(|path| sys::regular_file::whole(&path, 1 << 30).ok()) else {
+            continue;
+        };
         let Ok(catalog) = tensile::Catalog::parse(&catalog) else { continue };
         let first = i64::from(!object.components().any(|part| part.as_os_str() == "hipblaslt"));
         for solution in catalog.solutions.iter().filter(|solution| kernels.contains(solution.kernel.as_str())) {

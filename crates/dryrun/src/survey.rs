@@ -14,6 +14,7 @@ use gpu::Profile;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
+use sys::files;
 use sys::private_dir::{SessionDir, put};
 
 #[derive(Debug)]
@@ -139,7 +140,7 @@ pub(crate) fn laid_out(skeleton: &gguf::Skeleton) -> Result<(SessionDir, PathBuf
     let home = SessionDir::new("model", &base).map_err(io_at(base))?;
     let model = home.outer().join("skeleton.gguf");
     put(&model, &skeleton.header).map_err(io_at(&model))?;
-    let file = fs::OpenOptions::new().write(true).open(&model).map_err(io_at(&model))?;
+    let file = files::update(&model).map_err(io_at(&model))?;
     file.set_len(skeleton.file_size).map_err(io_at(&model))?;
     Ok((home, model))
 }

@@ -4,10 +4,10 @@ use crate::parquet::{Table, Writer};
 use crate::rows::{self, Whose};
 use evidence::{Reading, Stated};
 use ledger::{LedgerError, Reader, Row};
-use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access, Replacement};
 
 /// Rows of a group.
 const GROUP: usize = 20_000;
@@ -79,8 +79,7 @@ pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exporte
 /// One file of the lake under another name, until it is whole.
 struct Sink {
     path: PathBuf,
-    new: PathBuf,
-    writer: Option<Writer<BufWriter<File>>>,
+    writer: Option<Writer<BufWriter<Replacement>>>,
     whose: Whose,
     rows: u64,
 }
@@ -89,13 +88,12 @@ impl Sink {
     fn new(dir: &Path, table: &str, whose: &Whose) -> Result<Sink, LakeError> {
         let folder = dir.join(table);
         let path = folder.join(format!("{}.parquet", whose.ledger));
-        let new = folder.join(format!(".{}.new", whose.ledger));
         let made = || {
-            fs::create_dir_all(&folder)?;
-            Writer::new(BufWriter::new(File::create(&new)?))
+            files::create_dir_all(&folder, Access::Public)?;
+            Writer::new(BufWriter::new(Replacement::new(&path, Access::Public)?))
         };
         let writer = made().map_err(|error| fail(&path, error))?;
-        Ok(Sink { path, new, writer: Some(writer), whose: whose.clone(), rows: 0 })
+        Ok(Sink { path, writer: Some(writer), whose: whose.clone(), rows: 0 })
     }
 
     /// A table without a row is left out, unless it is the only one: columns are known from rows.
@@ -119,21 +117,15 @@ impl Sink {
         let Some(writer) = self.writer.take() else { return Ok(0) };
         let finished = || {
             if self.rows == 0 {
-                let gone = fs::remove_file(&self.path);
+                let gone = files::remove(&self.path);
                 return gone.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) });
             }
             let file = writer.finish(&about)?.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.sync_all()?;
-            fs::rename(&self.new, &self.path)
+            file.commit()
         };
         finished().map_err(|error| fail(&self.path, error))?;
         Ok(self.rows)
-    }
-}
-
-impl Drop for Sink {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.new);
     }
 }
 

@@ -124,11 +124,7 @@ fn one(dir: &Path, file: &Path) -> ProvedLedger {
 }
 
 fn table(file: &Path) -> Result<Table, String> {
-    let size = fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?.len();
-    if size > MOST {
-        return Err(format!("{}: longer than {MOST} bytes", file.display()));
-    }
-    let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let bytes = sys::regular_file::whole(file, MOST).map_err(|error| format!("{}: {error}", file.display()))?;
     parquet::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))
 }
 

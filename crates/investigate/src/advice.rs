@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use sys::shell::{self, CommandLine};
 
 /// What a command needs that this machine has not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -67,8 +68,10 @@ impl Places {
                     Reason::Blocked { fix, .. } if !fix.is_empty() => Some(fix.clone()),
                     _ => None,
                 });
-                if let Some(command) = fix.filter(|fix| fix.starts_with("whichkernel ") || fix.starts_with("sudo ")) {
-                    return Some(Advice { command, needs: Vec::new() });
+                let fix = fix.filter(|fix| fix.starts_with("whichkernel ") || fix.starts_with("sudo whichkernel "));
+                // It may come from another machine's ledger.
+                if let Some(command) = fix.as_deref().and_then(CommandLine::read) {
+                    return Some(Advice { command: command.into(), needs: Vec::new() });
                 }
             }
             Why::OtherMachine | Why::NotHere | Why::NoDevice | Why::NeverTried => {}
@@ -78,7 +81,7 @@ impl Places {
             _ => None,
         });
         if let Some(host) = machine {
-            let command = format!("{LOOK} --here {host}");
+            let command = format!("{LOOK} --here {}", shell::word(&host));
             return Some(Advice { command, needs: vec![Need::Machine(host)] });
         }
         let mut advice = if !self.looked && reading.reasons.iter().any(in_view) {
@@ -118,7 +121,7 @@ impl Places {
 
     fn path(&self, name: &str, runtime: Option<&str>) -> Result<String, Advice> {
         let instead = |command: &str, needs: Vec<Need>| Err(Advice { command: command.to_owned(), needs });
-        let quoted = |path: &PathBuf| shell_word(&path.to_string_lossy());
+        let quoted = |path: &PathBuf| shell::word(&path.to_string_lossy());
         match name.split_once(':').unwrap_or((name, "")) {
             ("runtime", _) => match runtime.and_then(|name| self.runtimes.get(name)) {
                 Some(path) => Ok(quoted(path)),
@@ -128,7 +131,7 @@ impl Places {
             ("source", tree) => {
                 let (name, _) = tree.split_once('@').unwrap_or((tree, ""));
                 match self.trees.get(tree).or_else(|| self.trees.get(name)) {
-                    Some(tree) => Ok(shell_word(tree)),
+                    Some(tree) => Ok(shell::word(tree)),
                     None => instead(FETCH, Vec::new()),
                 }
             }
@@ -145,16 +148,6 @@ impl Places {
             // A file of somebody else's: what stands there is his.
             _ => Ok(format!("{{{name}}}")),
         }
-    }
-}
-
-/// A path as a shell takes it for one word.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:=,%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

@@ -4,6 +4,7 @@ use doctor::{Facts, Host, Trials};
 use observe::ObserveContext;
 use source::table::Table;
 use std::fmt::Write as _;
+use sys::shell;
 
 /// What was found here that a file can speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -157,8 +158,11 @@ cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行さ�
 
     /// A server on Vulkan: other rules, other kernels, topics of their own. No table of releases has them, so nothing is declared here.
     fn through_vulkan(&self, out: &mut String, ty: &str, card: &str) {
-        let watch = format!("whichkernel watch --name {} --record", self.server.as_deref().unwrap_or("ollama"));
-        let dry = format!("whichkernel dryrun --backend vulkan --gpu {card} --type {ty} --columns {COLUMNS} --record");
+        let watch =
+            format!("whichkernel watch --name {} --record", shell::word(self.server.as_deref().unwrap_or("ollama")));
+        let card_word = shell::word(card);
+        let dry =
+            format!("whichkernel dryrun --backend vulkan --gpu {card_word} --type {ty} --columns {COLUMNS} --record");
         let _ = writeln!(
             out,
             r#"# The server computes through Vulkan: its driver compiles what the library ships as SPIR-V.
@@ -227,7 +231,8 @@ closes = {watch}"#,
     }
 
     fn launched(&self, out: &mut String, ty: &str, path: Option<&str>, table: Option<&Table>) {
-        let watch = format!("whichkernel watch --name {} --record", self.server.as_deref().unwrap_or("ollama"));
+        let watch =
+            format!("whichkernel watch --name {} --record", shell::word(self.server.as_deref().unwrap_or("ollama")));
         if let Some(path) = path {
             let _ = writeln!(
                 out,

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
+use sys::regular_file;
 
 /// Observers that look at more than files: the machine's settings, processes and devices change without a trace.
 const ALWAYS: &[&str] = &["host"];
@@ -55,11 +57,15 @@ pub struct Ran {
     pub row: Option<(u64, String)>,
 }
 
+/// Of what is kept: a place has a few kilobytes.
+const LONGEST: u64 = 64 << 20;
+
 impl Unchanged {
     /// `ledger`: its folder, where this is kept. `id`: of which ledger it speaks.
     pub fn read(ledger: &Path, id: &str, around: &ObserveContext) -> Unchanged {
         let file = ledger.join(NAME);
-        let kept: Option<Kept> = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let kept: Option<Kept> =
+            regular_file::whole(&file, LONGEST).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let mut kept = kept.filter(|kept| kept.ledger == id).unwrap_or_default();
         kept.ledger = id.to_owned();
         let place = hash(|add| add(format!("{:?} {}", around.paths, around.deep)));
@@ -95,9 +101,8 @@ impl Unchanged {
 
     /// One that cannot be written costs only time.
     pub fn keep(&self) {
-        let new = self.file.with_extension("json.new");
         if let Ok(bytes) = serde_json::to_vec(&self.kept) {
-            let _ = fs::write(&new, bytes).and_then(|()| fs::rename(&new, &self.file));
+            let _ = files::replace(&self.file, Access::Private, bytes);
         }
     }
 }

@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use sys::files;
 
 #[derive(Debug, Clone)]
 pub struct Blobs {
@@ -81,7 +82,7 @@ impl Blobs {
         let temporary = self.dir.join(unique);
         let result = self.write(&temporary, from);
         if result.is_err() {
-            let _ = fs::remove_file(&temporary);
+            let _ = files::remove(&temporary);
         }
         result.map_err(|error| LedgerError::io(&self.dir, "keeping raw evidence", error))
     }
@@ -89,7 +90,7 @@ impl Blobs {
     /// Undoes a `put` of something that was not there before.
     pub(crate) fn remove(&self, sha256: &str) {
         if let Ok(path) = self.path(sha256) {
-            let _ = fs::remove_file(&path);
+            let _ = files::remove(&path);
             // Only where it is empty: else others live there.
             let _ = path.parent().map(fs::remove_dir);
         }
@@ -108,15 +109,15 @@ impl Blobs {
         let sha256 = hex::encode(sha.finalize());
         let path = self.path(&sha256)?;
         if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file() && there.len() == size) {
-            fs::remove_file(temporary)?;
+            files::remove(temporary)?;
             return Ok((sha256, size, false));
         }
         file.sync_all()?;
         let folder = path.parent().unwrap_or(&self.dir);
         private::make_dir(folder)?;
-        fs::rename(temporary, &path)?;
+        files::rename(temporary, &path)?;
         for dir in [folder, &self.dir] {
-            File::open(dir)?.sync_all()?;
+            files::sync_dir(dir)?;
         }
         Ok((sha256, size, true))
     }
@@ -125,7 +126,7 @@ impl Blobs {
     fn begin(&self, temporary: &Path) -> io::Result<File> {
         loop {
             // A process of this number may have been killed here before.
-            let _ = fs::remove_file(temporary);
+            let _ = files::remove(temporary);
             let file = regular::create(temporary)?;
             flock(&file, FlockOperation::LockExclusive)?;
             // Between the two somebody may have swept it.
@@ -150,7 +151,7 @@ impl Blobs {
             // What is no file of ours, or is gone already, is left to whoever put it there.
             let Ok(file) = regular::open(&entry.path()) else { continue };
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                let _ = fs::remove_file(entry.path());
+                let _ = files::remove(&entry.path());
             }
         }
         Ok(())

@@ -14,10 +14,10 @@ use crate::chain::Hash;
 use crate::error::LedgerError;
 use crate::regular;
 use sha2::{Digest, Sha256};
-use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use sys::files;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
@@ -92,18 +92,18 @@ fn checksum(content: &str) -> String {
 pub fn create(path: &Path, head: &Head) -> io::Result<()> {
     // Beside its place, then moved there: whoever dies on the way leaves no head rather than an empty one.
     let beside = path.with_extension("new");
-    match std::fs::remove_file(&beside) {
+    match files::remove(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let file = regular::create(&beside)?;
     file.write_all_at(format(head).repeat(2).as_bytes(), 0)?;
     file.sync_all()?;
-    std::fs::rename(&beside, path)
+    files::rename(&beside, path)
 }
 
 pub fn advance(path: &Path, slots: &Slots, head: &Head) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
+    let file = files::update(path)?;
     file.write_all_at(format(head).as_bytes(), (slots.spare() * SLOT) as u64)?;
     file.sync_data()
 }

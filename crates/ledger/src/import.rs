@@ -18,6 +18,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use sys::files;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
@@ -313,7 +314,7 @@ struct Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = files::remove(&self.path);
     }
 }
 
@@ -335,7 +336,7 @@ fn sweep(dir: &Path) {
         let name = entry.file_name();
         let of = name.to_str().and_then(|name| name.strip_prefix(COPY)).and_then(|pid| pid.parse::<u32>().ok());
         if of.is_some_and(|pid| pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists()) {
-            let _ = fs::remove_file(entry.path());
+            let _ = files::remove(&entry.path());
         }
     }
 }

@@ -1,16 +1,17 @@
 //! What was observed is its owner's business: directories 0700, files 0600. A ledger of an older version, whose files
 //! others may read, is closed to them when its owner next writes.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use sys::files::{self, Access};
 
 const OTHERS: u32 = 0o077;
 
 /// Makes the directory, and those above it that are missing, for the owner alone.
 pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    files::create_dir_all(dir, Access::Private)
 }
 
 /// Takes from others what they may do with the ledger; gives back how many files and directories that were. Only for its

@@ -1,24 +1,24 @@
 //! The files of a ledger, whose names, or whose directory, somebody else may have chosen: only regular files, never through a link in
 //! the last place, and never waiting for the other end of a pipe.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use sys::files::{self, Access};
 
 pub use sys::regular_file::open_itself as open;
 
 /// A new file of nobody else's: it must not exist, and only its owner may read it.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+    files::create_new(path, Access::Private)
 }
 
 /// A file without a name, for what must be whole before it may be kept. It goes when it is closed, also by a kill.
 pub(crate) fn nameless(dir: &Path, name: &str) -> io::Result<File> {
     let path = dir.join(name);
     // Of a process of the same number that was killed between the two.
-    let _ = std::fs::remove_file(&path);
+    let _ = files::remove(&path);
     let file = create(&path)?;
-    std::fs::remove_file(&path)?;
+    files::remove(&path)?;
     Ok(file)
 }

@@ -6,13 +6,13 @@ use crate::head::{self, Head, Slots};
 use crate::read::{Reader, gone};
 use crate::{private, redact, schema};
 use evidence::{Evidence, Observation, ObservationId};
-use rustix::fs::{FlockOperation, OFlags, flock};
-use std::fs::{self, File, OpenOptions};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use sys::clock::now;
+use sys::files::{self, Access};
 
 /// A ledger open for writing. Several processes may have it open; each write takes the lock for itself.
 #[derive(Debug)]
@@ -44,10 +44,7 @@ impl Ledger {
         let fail = |error| LedgerError::io(dir, "making the ledger", error);
         schema::check_header(&dir.join("ledger.sqlite"))?;
         private::make_dir(dir).map_err(fail)?;
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(0o600);
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let lock = options.custom_flags(flags.bits().cast_signed()).open(dir.join("lock")).map_err(fail)?;
+        let lock = files::append(&dir.join("lock"), Access::Private).map_err(fail)?;
         let database = dir.join("ledger.sqlite");
         let reader = Reader { dir: dir.to_owned(), database, connection: None, copy: false, sound: true };
         let mut ledger = Ledger { reader, lock, closed: 0 };
@@ -195,7 +192,7 @@ impl Ledger {
         let ours = head.is_some_and(|head| head.ledger == ledger);
         if !ours && head.is_none_or(|head| head.seq == 0) && self.reader.last()?.is_none() {
             let head = Head { hash: Hash::genesis(&ledger), ledger, seq: 0 };
-            let made = head::create(&self.head_path(), &head).and_then(|()| File::open(&self.reader.dir)?.sync_all());
+            let made = head::create(&self.head_path(), &head).and_then(|()| files::sync_dir(&self.reader.dir));
             made.map_err(|error| LedgerError::io(&self.reader.dir, "making the head", error))?;
         }
         Ok(())

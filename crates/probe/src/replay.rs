@@ -5,6 +5,7 @@ use crate::launches::Account;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 use sys::regular_file;
 
 /// The most that is read of one file, and of all of them together.
@@ -93,11 +94,11 @@ pub fn text(recording: &Recording) -> String {
 
 /// Writes a folder for `--replay`: the index, and the logs that were read.
 pub fn write(dir: &Path, recording: &Recording) -> std::io::Result<()> {
-    std::fs::create_dir_all(dir)?;
-    std::fs::write(dir.join("index.json"), text(recording))?;
+    files::create_dir_all(dir, Access::Private)?;
+    files::replace(&dir.join("index.json"), Access::Private, text(recording))?;
     for (name, log) in &recording.logs {
         let name = if name.ends_with(".log") { name.clone() } else { format!("{name}.log") };
-        std::fs::write(dir.join(name), log)?;
+        files::replace(&dir.join(name), Access::Private, log)?;
     }
     Ok(())
 }

@@ -61,6 +61,12 @@ impl File {
         self.bundle.get_or_init(|| {
             let mut bundle = FluentBundle::new_concurrent(vec![self.code.parse().unwrap_or_default()]);
             bundle.set_use_isolating(false);
+            // `whichkernel inspect { WORD($path) }`: one word of a command to paste, whatever is in it. A name that is taken is an error.
+            let _ = bundle.add_function("WORD", |words, _| match words {
+                [FluentValue::String(text)] => sys::shell::word(text).into(),
+                [value] => value.clone(),
+                _ => FluentValue::Error,
+            });
             // A syntax error is caught by the tests below; at run time the rest of the file still serves.
             let resource = FluentResource::try_new(self.text.to_owned()).unwrap_or_else(|(resource, _)| resource);
             bundle.add_resource_overriding(resource);
@@ -189,6 +195,22 @@ mod tests {
                 assert!(errors.iter().find(other).is_none(), "{key} of {}.ftl: {errors:?}", file.name);
             }
         }
+    }
+
+    #[test]
+    fn every_word_of_a_command_in_a_text_is_quoted() {
+        let lines = || EN.iter().chain(&JA).flat_map(|file| file.text.lines());
+        for start in ["whichkernel ", "sudo ", "systemctl ", "journalctl "] {
+            for rest in
+                lines().flat_map(|line| line.split(start).skip(1)).filter(|rest| rest.starts_with(char::is_lowercase))
+            {
+                let command = rest.split('`').next().unwrap_or_default();
+                assert!(!command.contains("{ $"), "a place for a word without WORD(): {start}{command}");
+            }
+        }
+        assert!(lines().any(|line| line.contains("{ WORD($")), "there are such texts");
+        let text = Lang::new("en").text_with("investigate-begun", &[("path", "x; rm -rf ~".into())]);
+        assert!(text.ends_with("whichkernel investigate 'x; rm -rf ~'"), "{text}");
     }
 
     #[test]

@@ -11,9 +11,9 @@ use crate::{
 use std::{
     fs,
     io::{self, BufReader, Read, Seek},
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
+use sys::files::{self, Access};
 
 /// Told by the first bytes; a file's name proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,14 +60,14 @@ pub fn add(cache: &Cache, name: &str, paths: &[PathBuf], only: &[String], step: 
     }
     let staging = cache.runtimes().join(format!(".part-{name}"));
     crate::fetch::remove(&staging)?;
-    fs::create_dir_all(&staging).map_err(at(&staging))?;
+    files::create_dir_all(&staging, Access::Public).map_err(at(&staging))?;
     let index = match paths {
         [dir] if dir.is_dir() => link(name, dir, &staging),
         _ => archives(name, paths, &staging, only, step),
     };
     match index.and_then(|index| index.write(&staging).map(|()| index)) {
         Ok(index) => {
-            fs::rename(&staging, &place).map_err(at(&place))?;
+            files::rename(&staging, &place).map_err(at(&place))?;
             Ok(index)
         }
         Err(error) => {
@@ -81,10 +81,10 @@ pub fn add(cache: &Cache, name: &str, paths: &[PathBuf], only: &[String], step: 
 pub(crate) fn link_into(cache: &Cache, name: &str, dir: &Path) -> Result<()> {
     let staging = cache.runtimes().join(format!(".part-{name}"));
     crate::fetch::remove(&staging)?;
-    fs::create_dir_all(&staging).map_err(at(&staging))?;
+    files::create_dir_all(&staging, Access::Public).map_err(at(&staging))?;
     link(name, dir, &staging)?.write(&staging)?;
     let place = cache.runtime(name);
-    fs::rename(&staging, &place).map_err(at(&place))
+    files::rename(&staging, &place).map_err(at(&place))
 }
 
 fn empty(name: &str, origin: String) -> Index {
@@ -109,7 +109,7 @@ fn link(name: &str, dir: &Path, staging: &Path) -> Result<Index> {
     index.linked = true;
     (index.files, index.bytes) = measure(&dir).map_err(at(&dir))?;
     let root = staging.join("root");
-    symlink(&dir, &root).map_err(at(&root))?;
+    files::symlink(&dir, &root).map_err(at(&root))?;
     Ok(index)
 }
 
@@ -134,7 +134,7 @@ fn measure(dir: &Path) -> io::Result<(u64, u64)> {
 
 fn archives(name: &str, paths: &[PathBuf], staging: &Path, only: &[String], step: &dyn Fn(u64)) -> Result<Index> {
     let root = staging.join("root");
-    fs::create_dir_all(&root).map_err(at(&root))?;
+    files::create_dir_all(&root, Access::Public).map_err(at(&root))?;
     let names: Vec<String> =
         paths.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
     let mut index = empty(name, names.join(", "));

@@ -5,6 +5,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
 };
+use sys::files::{self, Access};
 
 #[derive(Debug, Clone)]
 pub struct Cache {
@@ -53,9 +54,9 @@ impl Cache {
     /// Holds `name` for this process until the guard is dropped.
     pub fn lock(&self, name: &str) -> Result<Lock> {
         let dir = self.runtimes();
-        fs::create_dir_all(&dir).map_err(at(&dir))?;
+        files::create_dir_all(&dir, Access::Public).map_err(at(&dir))?;
         let path = dir.join(format!(".lock-{name}"));
-        let file = fs::OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))?;
+        let file = files::append(&path, Access::Public).map_err(at(&path))?;
         match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Lock { _file: file }),
             Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Busy { name: name.to_owned(), path }),
@@ -69,12 +70,12 @@ impl Cache {
         let place = self.runtime(name);
         let _lock = self.lock(name)?;
         let bytes = crate::Index::read(&place).map_or(0, |index| index.bytes);
-        fs::remove_dir_all(&place).map_err(at(&place))?;
+        files::remove_dir_all(&place).map_err(at(&place))?;
         Ok(bytes)
     }
 
     pub fn free_bytes(&self) -> Result<u64> {
-        fs::create_dir_all(&self.dir).map_err(at(&self.dir))?;
+        files::create_dir_all(&self.dir, Access::Public).map_err(at(&self.dir))?;
         let stat = rustix::fs::statvfs(&self.dir).map_err(|errno| at(&self.dir)(errno.into()))?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }

@@ -7,6 +7,7 @@ use crate::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
+use sys::files::{self, Access};
 
 /// A runtime in the cache: where it came from, its packages, and what was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,14 +65,14 @@ impl answer::Answer for Index {
 impl Index {
     pub fn read(dir: &Path) -> Result<Index> {
         let path = dir.join("index.json");
-        let text = fs::read(&path).map_err(at(&path))?;
+        let text = sys::regular_file::whole(&path, 256 << 20).map_err(at(&path))?;
         serde_json::from_slice(&text).map_err(|source| Error::Index { path, source })
     }
 
     pub fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join("index.json");
         let text = answer::json(self).map_err(|e| at(&path)(e.into()))?;
-        fs::write(&path, text).map_err(at(&path))
+        files::replace(&path, Access::Public, text).map_err(at(&path))
     }
 
     pub fn package(&self, name: &str) -> Option<&Package> {

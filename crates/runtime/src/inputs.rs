@@ -161,7 +161,7 @@ pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
 /// Unpacks a package. What its names say cannot be GPU code stays packed.
 pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     let failed = |source| InputError::Unpack { path: path.to_owned(), source };
-    let mut file = fs::File::open(path).map_err(failed)?;
+    let mut file = sys::regular_file::open(path).map_err(failed)?;
     let bound = Bound::of_stranger(file.metadata().map_err(failed)?.len());
     let dir = SessionDir::new("inspect", &std::env::temp_dir()).map_err(failed)?;
     let unpacker =

@@ -2,9 +2,9 @@
 
 use crate::cache::Cache;
 use crate::error::{Error, Result, at};
-use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use sys::files::{self, Access};
 
 /// What a download came to when somebody measured it: mirrors repack, so that another day's may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl SourceTree {
     /// As `source` takes it, `DIR@COMMIT`; None where it was not fetched yet.
     pub fn here(&self, cache: &Cache) -> Option<String> {
         let place = self.place(cache);
-        let done = fs::read_to_string(place.join("whichkernel-commit")).ok()?;
+        let done = sys::regular_file::text(&place.join("whichkernel-commit"), 1 << 10).ok()?;
         (done.trim() == self.commit).then(|| format!("{}@{}", place.display(), self.commit))
     }
 
@@ -61,21 +61,32 @@ impl SourceTree {
         }
         let place = self.place(cache);
         let _lock = cache.lock(&format!("source-{}", self.name))?;
-        fs::create_dir_all(&place).map_err(at(&place))?;
-        let init = Command::new("git").arg("init").arg("--quiet").arg("--bare").arg(&place).output();
+        files::create_dir_all(&place, Access::Public).map_err(at(&place))?;
+        let init = git().and_then(|mut git| git.arg("init").arg("--quiet").arg("--bare").arg(&place).output());
         let fetched = done("git init", init).and_then(|()| {
-            let mut git = Command::new("git");
+            let mut git = git().map_err(|error| failed("git fetch", error.to_string()))?;
             git.arg("--git-dir").arg(&place).args(["fetch", "--quiet", "--depth", "1", self.url, self.commit]);
             done("git fetch", git.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).output())
         });
         if let Err(error) = fetched {
-            let _ = fs::remove_dir_all(&place);
+            let _ = files::remove_dir_all(&place);
             return Err(error);
         }
         let mark = place.join("whichkernel-commit");
-        fs::write(&mark, self.commit).map_err(at(&mark))?;
+        files::replace(&mark, Access::Public, self.commit).map_err(at(&mark))?;
         Ok(format!("{}@{}", place.display(), self.commit))
     }
+}
+
+/// Without the user's own settings: an alias of an address or a helper is no part of what is fetched.
+fn git() -> std::io::Result<Command> {
+    let mut git = sys::program::command("git")?;
+    git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_TERMINAL_PROMPT", "0");
+    Ok(git)
+}
+
+fn failed(command: &str, said: String) -> Error {
+    Error::Git { command: command.to_owned(), said }
 }
 
 fn done(command: &str, output: std::io::Result<std::process::Output>) -> Result<()> {

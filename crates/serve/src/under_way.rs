@@ -3,12 +3,11 @@
 //! No evidence: nothing of it is recorded or graded. Whoever works writes a small file into the ledger's own directory, which is
 //! its user's alone; whoever serves reads them. That one cannot be written costs nobody anything.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use sys::files::{self, Access};
 
 const PREFIX: &str = "under-way-";
 /// More often than this nobody reads it.
@@ -43,19 +42,13 @@ impl Teller {
         let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST / 4).collect();
         let text = format!("{}\n{}\n{line}", self.verb, self.begun);
         // Whole or as it was: a reader never meets half a line.
-        let new = self.file.with_extension("new");
-        let write = || -> std::io::Result<()> {
-            let mut options = File::options();
-            options.write(true).create(true).truncate(true).mode(0o600).open(&new)?.write_all(text.as_bytes())?;
-            fs::rename(&new, &self.file)
-        };
-        let _ = write();
+        let _ = files::replace(&self.file, Access::Private, text);
     }
 }
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.file);
+        let _ = files::remove(&self.file);
     }
 }
 
@@ -83,8 +76,7 @@ fn one(path: &Path) -> Option<Told> {
     if !fs::symlink_metadata(path).ok()?.is_file() || !Path::new(&format!("/proc/{pid}")).exists() {
         return None;
     }
-    let mut text = String::new();
-    File::open(path).ok()?.take(LONGEST as u64).read_to_string(&mut text).ok()?;
+    let text = sys::regular_file::text(path, LONGEST as u64).ok()?;
     let mut lines = text.splitn(3, '\n');
     let (verb, begun, line) = (lines.next()?, lines.next()?.parse::<u64>().ok()?, lines.next()?);
     let seconds = now().saturating_sub(begun);

@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
+use sys::files::{self, Access};
+use sys::regular_file;
 
 /// Says that a folder is ours to write anew.
 const MARK: &str = ".whichkernel-report";
@@ -120,23 +122,23 @@ impl Site {
         }
         for sub in ["", "data", "raw"] {
             let sub = dir.join(sub);
-            fs::create_dir_all(&sub).map_err(|error| fail(&sub, error))?;
+            files::create_dir_all(&sub, Access::Public).map_err(|error| fail(&sub, error))?;
         }
         let before: BTreeSet<String> =
-            fs::read_to_string(&mark).unwrap_or_default().lines().map(str::to_owned).collect();
+            regular_file::text(&mark, LONGEST_LIST).unwrap_or_default().lines().map(str::to_owned).collect();
         let now: Vec<&str> = self.files.keys().map(String::as_str).collect();
         // First the list: a report that was cut short is still ours.
         let both: BTreeSet<&str> = before.iter().map(String::as_str).chain(now.iter().copied()).collect();
         put(&mark, both.into_iter().collect::<Vec<_>>().join("\n").as_bytes())?;
         for (path, bytes) in &self.files {
             let path = dir.join(path);
-            if fs::read(&path).is_ok_and(|old| old == *bytes) {
+            if regular_file::whole(&path, bytes.len() as u64).is_ok_and(|old| old == *bytes) {
                 continue;
             }
             put(&path, bytes)?;
         }
         for stale in before.iter().filter(|path| !self.files.contains_key(*path) && is_plain(path)) {
-            let _ = fs::remove_file(dir.join(stale));
+            let _ = files::remove(&dir.join(stale));
         }
         put(&mark, now.join("\n").as_bytes())?;
         Ok(dir.join("index.html"))
@@ -148,20 +150,16 @@ impl Site {
     }
 }
 
+/// Of the names of a former report.
+const LONGEST_LIST: u64 = 64 << 20;
+
 /// A name of ours: nothing in it leads out of the folder.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == ".." || part.is_empty())
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".new");
-    let new = path.with_file_name(name);
-    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&new);
-        fail(path, error)
-    })
+    files::replace(path, Access::Public, bytes).map_err(|error| fail(path, error))
 }
 
 pub fn raw_path(sha256: &str) -> String {

@@ -15,6 +15,7 @@ use crate::tree::{Commit, Series, Tree, TreeError, changes, tags};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 
 /// More targets than a default table has: every generation that a release builds for.
 const MORE: &[&str] = &[
@@ -262,6 +263,9 @@ fn alike(a: &Table, b: &Table) -> bool {
 }
 
 /// The folder.
+/// Of a table; those of a year have a few megabytes.
+const LONGEST: u64 = 1 << 30;
+
 struct Store {
     dir: PathBuf,
     question: String,
@@ -274,7 +278,8 @@ impl Store {
             return Err(AtlasError::NotOurs(dir.display().to_string()));
         }
         let tables = dir.join("tables");
-        fs::create_dir_all(&tables).map_err(|error| AtlasError::Io { path: tables.display().to_string(), error })?;
+        files::create_dir_all(&tables, Access::Public)
+            .map_err(|error| AtlasError::Io { path: tables.display().to_string(), error })?;
         let store = Store { dir: dir.to_owned(), question: question.to_owned() };
         if !used {
             store.put("state.json", &json(&State { question: question.to_owned(), ..State::default() }))?;
@@ -284,7 +289,8 @@ impl Store {
 
     fn text(&self, name: &str) -> Result<String, AtlasError> {
         let path = self.dir.join(name);
-        fs::read_to_string(&path).map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
+        sys::regular_file::text(&path, LONGEST)
+            .map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
     }
 
     fn state(&self) -> Result<State, AtlasError> {
@@ -314,7 +320,6 @@ impl Store {
 /// Writes one file of the folder, whole or as it was.
 pub fn put(dir: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), AtlasError> {
     let path = dir.join(name);
-    let new = dir.join(format!("{name}.new"));
-    let written = fs::write(&new, content).and_then(|()| fs::rename(&new, &path));
-    written.map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
+    files::replace(&path, Access::Public, content)
+        .map_err(|error| AtlasError::Io { path: path.display().to_string(), error })
 }

@@ -20,6 +20,8 @@ pub enum Call {
     Mount,
     /// mmap(2) of a ring's or an event's buffer.
     Map,
+    /// openat2(2)
+    Openat2,
     PerfEventOpen,
     Ptrace,
     Unshare,

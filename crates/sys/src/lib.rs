@@ -19,6 +19,10 @@
 //! | [`rights`] | capabilities: which are kept and for what, all else given up |
 //! | [`look_only`] | a process that can only look: Landlock |
 //! | [`private_dir`] | directories that nobody else can list, and that the next one clears away |
+//! | [`files`] | the one place where files and directories are made, replaced, renamed and removed |
+//! | [`rooted`] | paths as a process with another root sees them |
+//! | [`program`] | the one place where programs are started |
+//! | [`shell`] | commands that are printed: every word quoted |
 //! | [`regular_file`] | files that somebody else named: judged before they are opened |
 //! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
 //! | [`clock`] | the time of day as text: the one calendar |
@@ -35,6 +39,7 @@ pub mod child;
 pub mod clock;
 mod dynamic_library;
 pub mod fake;
+pub mod files;
 pub mod guard;
 pub mod heap;
 pub mod hip_runtime;
@@ -46,11 +51,14 @@ pub mod mount;
 pub mod namespaces;
 pub mod perf_event;
 pub mod private_dir;
-mod program;
+pub mod program;
 pub mod random;
 pub mod regular_file;
 pub mod rights;
+pub mod rooted;
 pub mod sha256;
+pub mod shell;
 pub mod trial;
+mod walk;
 
 pub use program::on_path;

@@ -1,7 +1,36 @@
-//! Programs of this machine.
+//! Programs of this machine, and the one place where one is started.
+//!
+//! Root runs only what root alone could have put there: another user's `git` earlier in PATH is passed over, and where there is no other,
+//! the error says why. What root starts gets a clean environment. The program that the user gives after `--` is theirs, and gets theirs.
 
-use std::ffi::OsStr;
+use crate::regular_file::may_run;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a program learns of root's environment: place, language, terminal and way to the network.
+const KEPT: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+];
 
 /// The file behind a program's name on this machine.
 pub fn on_path(program: &OsStr) -> Option<PathBuf> {
@@ -9,6 +38,115 @@ pub fn on_path(program: &OsStr) -> Option<PathBuf> {
     if path.components().count() > 1 {
         return path.is_file().then(|| path.to_owned());
     }
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
+    let paths = env::var_os("PATH")?;
+    env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
+}
+
+/// A program for our own use, by its name or an absolute path.
+pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
+    let program = program.as_ref();
+    let found = if Path::new(program).is_absolute() { may_run(Path::new(program))? } else { find(program)? };
+    let mut command = Command::new(found);
+    // What it is called by decides what some programs do (clang++ is a link to clang).
+    std::os::unix::process::CommandExt::arg0(&mut command, program);
+    let root = rustix::process::geteuid().is_root();
+    if root {
+        command.env_clear().env("PATH", search_path());
+    }
+    for (name, value) in env::vars_os() {
+        let text = name.to_string_lossy();
+        match root {
+            true if KEPT.contains(&&*text) || text.starts_with("LC_") => command.env(name, value),
+            // Another library under it, or another repository.
+            false if text.starts_with("LD_") || text.starts_with("GIT_") => command.env_remove(name),
+            _ => continue,
+        };
+    }
+    Ok(command)
+}
+
+/// The program that the user named to be run, with their environment and rights.
+pub fn given(program: impl AsRef<OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// The first on PATH that may be run; otherwise why the first that was found may not.
+fn find(name: &OsStr) -> io::Result<PathBuf> {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let mut refused = None;
+    // A relative directory means another program in every place.
+    for dir in env::split_paths(&paths).filter(|dir| dir.is_absolute()) {
+        let path = dir.join(name);
+        if !path.is_file() {
+            continue;
+        }
+        match may_run(&path) {
+            Ok(real) => return Ok(real),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{} is not on PATH", name.to_string_lossy()));
+    Err(refused.unwrap_or_else(missing))
+}
+
+/// Where what root starts finds what it starts itself.
+fn search_path() -> OsString {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let kept = env::split_paths(&paths).filter(|dir| dir.is_absolute()).filter_map(|dir| may_run(&dir).ok());
+    env::join_paths(kept).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    /// A directory with a program `id` that says "planted", of this user.
+    fn planted(owner: u32) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a directory");
+        let program = dir.path().join("id");
+        std::fs::write(&program, "#!/bin/sh\necho planted\n").expect("written");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made runnable");
+        for path in [dir.path(), program.as_path()] {
+            chown(path, Some(owner), None).expect("given away");
+        }
+        dir
+    }
+
+    /// In a process of its own, since PATH is the whole process's: the test below starts this one.
+    #[test]
+    fn inner_what_is_started() {
+        if env::var_os("INNER").is_none() {
+            return;
+        }
+        let mut command = command("id").expect("an id");
+        let said = command.arg("-u").output().expect("run").stdout;
+        println!("said:{}", String::from_utf8_lossy(&said).trim());
+        let said = super::command("env").expect("an env").output().expect("run").stdout;
+        println!("environment:{}", String::from_utf8_lossy(&said).replace('\n', " "));
+    }
+
+    #[test]
+    fn root_passes_over_a_program_that_another_user_put_first_on_path() {
+        if !test_artifacts::root("a directory given to somebody else") {
+            return;
+        }
+        let (theirs, ours) = (planted(65534), planted(0));
+        let said = |first: &Path| {
+            let path = format!("{}:.:{}", first.display(), env::var("PATH").expect("PATH"));
+            let mut inner = Command::new(env::current_exe().expect("this program"));
+            inner.args(["--exact", "program::tests::inner_what_is_started", "--nocapture"]).env("INNER", "1");
+            inner.env("PATH", path).env("LD_DEBUG_OUTPUT", "/x").env("GIT_SSH_COMMAND", "x").env("LC_ALL", "C");
+            String::from_utf8(inner.output().expect("run").stdout).expect("text")
+        };
+        let passed_over = said(theirs.path());
+        assert!(passed_over.contains("said:0"), "{passed_over}");
+        assert!(!passed_over.contains(&theirs.path().display().to_string()), "nor is it on PATH: {passed_over}");
+        assert!(!passed_over.contains("GIT_SSH") && !passed_over.contains("LD_DEBUG"), "{passed_over}");
+        assert!(passed_over.contains("LC_ALL=C"), "{passed_over}");
+        assert!(said(ours.path()).contains("said:planted"), "root's own comes first");
+        let refused = command(theirs.path().join("id")).expect_err("theirs by its path").to_string();
+        assert!(refused.contains("belongs to user 65534"), "{refused}");
+        assert!(command("no-such-program-here").is_err_and(|error| error.kind() == io::ErrorKind::NotFound));
+    }
 }

@@ -5,11 +5,13 @@
 //! can put another in its place in between. What is read is bounded, and links of another root stay in that root (openat2(2)). A FUSE file of another
 //! user needs no more than that: the kernel refuses it to us (`allow_other` in Documentation/filesystems/fuse/fuse.rst).
 
+use crate::files::kind_name;
+use crate::walk::{FIRST_GROUP_OF_PEOPLE, directory};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Opens a regular file for reading, links followed as this process sees them.
@@ -35,8 +37,7 @@ pub fn open_unlinked(path: &Path) -> io::Result<File> {
 
 /// Opens a path as a process with another root (`/proc/PID/root`, an unpacked tree) sees it: no link leads out.
 pub fn open_in(root: &Path, path: &Path) -> io::Result<File> {
-    let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-    judged(look(directory(root)?, path, inside)?)
+    crate::rooted::Inside::new(root).open(path)
 }
 
 /// Opens a relative path below a directory (`/proc/PID/cwd`); one that leads out of it is refused.
@@ -57,6 +58,11 @@ pub fn whole(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let bytes = start(path, most.saturating_add(1))?;
     let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("longer than {most} bytes"));
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
+}
+
+/// The text of a file that must not be longer than this.
+pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(whole(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// A small file that belongs to whoever owns the directory `of`, or to root's own tree: a link from there to what only we may read is
@@ -90,23 +96,17 @@ pub fn may_run(program: &Path) -> io::Result<PathBuf> {
 
 fn writable_by_others(meta: &Metadata) -> Option<String> {
     const STICKY: u32 = 0o1000;
-    /// Groups below are the system's (SYS_GID_MAX of login.defs): Debian's `staff` owns /usr/local.
-    const FIRST_OF_PEOPLE: u32 = 1000;
     let (mode, group) = (meta.mode(), meta.gid());
     // What lies in a sticky directory can be replaced by its owner alone, who is judged by himself.
     let sticky = meta.is_dir() && mode & STICKY != 0;
     match () {
         () if meta.uid() != 0 => Some(format!("belongs to user {}", meta.uid())),
         () if mode & 0o002 != 0 && !sticky => Some("can be written by everybody".to_owned()),
-        () if mode & 0o020 != 0 && group >= FIRST_OF_PEOPLE && !sticky => {
+        () if mode & 0o020 != 0 && group >= FIRST_GROUP_OF_PEOPLE && !sticky => {
             Some(format!("can be written by group {group}"))
         }
         () => None,
     }
-}
-
-fn directory(path: &Path) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Finds what is there without opening it.
@@ -126,7 +126,7 @@ fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedF
     Err(rustix::io::Errno::AGAIN.into())
 }
 
-fn judged(found: OwnedFd) -> io::Result<File> {
+pub(crate) fn judged(found: OwnedFd) -> io::Result<File> {
     opened_or_kind(found)?
         .map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a regular file")))
 }
@@ -143,16 +143,8 @@ fn opened_or_kind(found: OwnedFd) -> io::Result<Result<File, &'static str>> {
 }
 
 fn special(metadata: &Metadata) -> Option<&'static str> {
-    let kind = metadata.file_type();
-    match kind {
-        _ if kind.is_file() => None,
-        _ if kind.is_dir() => Some("a directory"),
-        _ if kind.is_symlink() => Some("a symbolic link"),
-        _ if kind.is_char_device() => Some("a character device"),
-        _ if kind.is_block_device() => Some("a block device"),
-        _ if kind.is_fifo() => Some("a pipe"),
-        _ => Some("a socket"),
-    }
+    let kind = rustix::fs::FileType::from_raw_mode(metadata.mode());
+    (!metadata.is_file()).then(|| kind_name(kind))
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use crate::child::{Failure, ask, sleeper};
 use crate::fake;
 use crate::namespaces::{change_root, deny_groups, map_groups, map_users, own_user_and_mounts};
+use rustix::fs::{Mode, OFlags};
 use std::io;
+use std::path::Path;
 
 /// The system's no: to which call, and how.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,12 @@ pub fn own_namespaces() -> Result<(), Refused> {
     };
     // SAFETY: system calls on text that was made before.
     unsafe { ask(steps) }.map_err(no_child)?.map_err(refused(&CALLS))
+}
+
+/// Whether a device file of this machine opens for reading and writing. It is not waited for, and becomes no terminal of ours.
+pub fn opens(path: &Path) -> io::Result<()> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty()).map(drop)?)
 }
 
 #[cfg(test)]

@@ -25,6 +25,10 @@ pub fn words(command: &str) -> Vec<String> {
 pub fn parses(commands: &str) -> Result<(), clap::Error> {
     for one in commands.split("; ") {
         let words = words(one.strip_prefix("sudo ").unwrap_or(one));
+        // The parser does not look at the first word.
+        if words.first().is_none_or(|first| first != "whichkernel") {
+            return Err(clap::Error::new(ErrorKind::InvalidSubcommand));
+        }
         if let Err(error) = Cli::try_parse_from(&words)
             && error.kind() != ErrorKind::DisplayHelp
         {

@@ -59,7 +59,7 @@ fn discovery(facts: &Facts) -> Vec<Case> {
 /// OLLAMA_DEBUG=2 is the level at which the discovery child's own output is kept.
 fn debug(facts: &Facts, case: Case) -> Case {
     match ollama_unit(facts).map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
-        Some(Fix::Change { run, undo }) => case.change(format!("{run} && journalctl -u ollama -f"), undo),
+        Some(Fix::Change { run, undo }) => case.change(run.and(&"journalctl -u ollama -f".into()), undo),
         _ => case.say("doctor-debug-fix"),
     }
 }

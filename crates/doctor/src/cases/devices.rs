@@ -3,6 +3,7 @@
 use crate::Facts;
 use crate::cases::{Case, Weight};
 use answer::Message;
+use sys::shell::{self, CommandLine};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -44,7 +45,7 @@ fn card_without_driver(facts: &Facts) -> Option<Case> {
     } else if facts.modules.contains(&module) || card.driver.as_deref() == Some(module) {
         case.say(loaded)
     } else {
-        case.change(format!("sudo modprobe {module}"), format!("sudo modprobe -r {module}"))
+        case.change(CommandLine::new("sudo modprobe {}", [module]), CommandLine::new("sudo modprobe -r {}", [module]))
     })
 }
 
@@ -74,15 +75,23 @@ fn kfd(facts: &Facts) -> Option<Case> {
     }
     let error = facts.kfd.error.as_deref().unwrap_or_default();
     let what = Message::new("doctor-case-kfd-denied").with("error", error);
-    let (run, undo) = groups("\"$USER\"");
-    Some(Case::new("kfd-denied", Weight::Problem, what).change(format!("{run} && newgrp render"), undo))
+    let (run, undo) = own_groups();
+    Some(Case::new("kfd-denied", Weight::Problem, what).change(run, undo))
 }
 
 /// Into the groups that own the device files, and out of them again.
-pub fn groups(user: &str) -> (String, String) {
+fn groups(user: &str) -> (CommandLine, CommandLine) {
     (
-        format!("sudo usermod -aG render,video {user}"),
-        format!("sudo gpasswd -d {user} render; sudo gpasswd -d {user} video"),
+        CommandLine::new("sudo usermod -aG render,video {}", [user]),
+        CommandLine::new("sudo gpasswd -d {} render; sudo gpasswd -d {} video", [user, user]),
+    )
+}
+
+/// The same for whoever pastes it.
+pub fn own_groups() -> (CommandLine, CommandLine) {
+    (
+        "sudo usermod -aG render,video \"$USER\" && newgrp render".into(),
+        "sudo gpasswd -d \"$USER\" render; sudo gpasswd -d \"$USER\" video".into(),
     )
 }
 
@@ -98,9 +107,9 @@ fn service_user(facts: &Facts) -> Option<Case> {
     }
     let what = Message::new("doctor-case-service-group").with("user", user);
     let (run, undo) = groups(user);
-    let restart = "sudo systemctl restart ollama";
+    let restart = CommandLine::from("sudo systemctl restart ollama");
     let case = Case::new("service-group", Weight::Problem, what);
-    Some(case.change(format!("{run} && {restart}"), format!("{undo}; {restart}")))
+    Some(case.change(run.and(&restart), undo.then(&restart)))
 }
 
 fn integrated(facts: &Facts) -> Option<Case> {
@@ -121,6 +130,9 @@ fn leftovers(facts: &Facts) -> Option<Case> {
     let names =
         tracing.leftovers.iter().filter_map(|line| line.split(' ').next()?.split_once(':').map(|(_, name)| name));
     let names: Vec<&str> = names.collect();
-    let fix = format!("sudo sh -c 'for e in {}; do echo \"-:$e\" >> {events}; done'", names.join(" "));
+    // Each name is a word of the inner shell, and the whole script one word of the outer.
+    let listed = names.iter().map(|name| shell::word(name)).collect::<Vec<_>>().join(" ");
+    let script = format!("for e in {listed}; do echo \"-:$e\" >> {}; done", shell::word(&events));
+    let fix = CommandLine::new("sudo sh -c {}", [script]);
     Some(Case::new("leftovers", Weight::Warning, what).run(fix))
 }

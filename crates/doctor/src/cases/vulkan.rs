@@ -1,6 +1,6 @@
 //! Vulkan: the other way to the GPU, and how it ends on the processor without a word.
 
-use crate::cases::devices::groups;
+use crate::cases::devices::own_groups;
 use crate::cases::{Case, Weight, places};
 use crate::vulkan::Driver;
 use crate::{Facts, Process};
@@ -81,8 +81,8 @@ fn denied(facts: &Facts) -> Option<Case> {
     let what = Message::new("doctor-case-vulkan-denied")
         .with("node", &first.path)
         .with("error", first.error.as_deref().unwrap_or_default());
-    let (run, undo) = groups("\"$USER\"");
-    Some(Case::new("vulkan-render-denied", Weight::Problem, what).change(format!("{run} && newgrp render"), undo))
+    let (run, undo) = own_groups();
+    Some(Case::new("vulkan-render-denied", Weight::Problem, what).change(run, undo))
 }
 
 /// Cooperative matrices switched off by hand: ggml multiplies without the matrix units of those cards that have them.

@@ -5,7 +5,7 @@ use crate::trials::Trial;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Libraries that every glibc system has and that `cat` does not use.
 const CANDIDATES: [&str; 6] = [
@@ -44,7 +44,7 @@ pub fn map(library: &Path) -> Trial {
 }
 
 fn maps(preload: Option<&OsStr>) -> io::Result<String> {
-    let mut command = Command::new("cat");
+    let mut command = sys::program::command("cat")?;
     command.arg("/proc/self/maps").env_remove("LD_PRELOAD").stdin(Stdio::null()).stderr(Stdio::null());
     if let Some(library) = preload {
         command.env("LD_PRELOAD", library);

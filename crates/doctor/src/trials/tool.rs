@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::trials::Trial;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use sys::regular_file::may_run;
 
@@ -33,7 +33,7 @@ pub fn version(found: &[String]) -> Trial {
 }
 
 fn run(path: &str) -> io::Result<String> {
-    let mut child = Command::new(path)
+    let mut child = sys::program::command(path)?
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -79,8 +79,7 @@ pub fn tracefs(facts: &Facts) -> Verdict {
         return Verdict::untested(name);
     }
     let Some(place) = &tracing.tracefs else {
-        let place = "/sys/kernel/tracing";
-        let fix = Fix::change(format!("sudo mount -t tracefs nodev {place}"), format!("sudo umount {place}"));
+        let fix = Fix::change("sudo mount -t tracefs nodev /sys/kernel/tracing", "sudo umount /sys/kernel/tracing");
         return Verdict::new(name, Status::Blocked, Message::new("doctor-tracefs-unmounted"), fix);
     };
     let says = |key| Message::new(key).with("place", place);

@@ -6,6 +6,7 @@ use crate::rocm;
 use crate::trials::{Server, Trial, Trials};
 use crate::verdicts::{Fix, Status, Verdict, refusal};
 use answer::Message;
+use sys::shell::CommandLine;
 
 pub fn maps(facts: &Facts) -> Verdict {
     let name = "maps";
@@ -103,7 +104,7 @@ fn start_server(facts: &Facts) -> Option<Fix> {
         return Fix::change("sudo systemctl start ollama", "sudo systemctl stop ollama");
     }
     if let Some(binary) = found("/ollama") {
-        return Fix::run(format!("{} serve", binary.path));
+        return Fix::run(CommandLine::new("{} serve", [&binary.path]));
     }
     match found("/llama-server") {
         Some(binary) => Some(Fix::Do(Message::new("doctor-start-llama-fix").with("path", &binary.path))),

@@ -8,6 +8,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 use sys::abi;
+use sys::files::{self, Access};
 use sys::namespaces::Step;
 
 /// The steps, and for each the words that an error names it by.
@@ -30,7 +31,8 @@ impl Plan {
         }
         let stage = root.join(STAGE);
         if !stage.is_dir() {
-            fs::create_dir(&stage).map_err(|source| EnterError::Path { path: stage.clone(), source })?;
+            files::create_dir(&stage, Access::Private)
+                .map_err(|source| EnterError::Path { path: stage.clone(), source })?;
         }
         let mut plan = Plan::default();
         let uid = rustix::process::geteuid().as_raw();

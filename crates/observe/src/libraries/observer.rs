@@ -13,6 +13,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
+use sys::shell::CommandLine;
 use tensile::serve;
 
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +39,10 @@ impl Observer for RuntimeLibraries {
         }
         let mut all = Vec::new();
         for Installed { name: runtime, path: dir, .. } in dirs {
-            let blocked = |why: String| Blocked { why, fix: format!("whichkernel inspect {} --record", dir.display()) };
+            let blocked = |why: String| Blocked {
+                why,
+                fix: CommandLine::new("whichkernel inspect {} --record", [dir.to_string_lossy()]).into(),
+            };
             progress(&dir.display().to_string());
             let whole = Inside::new(if dir.join("usr/lib").is_dir() { dir.clone() } else { PathBuf::from("/") });
             let search = Search::new(whole, "");

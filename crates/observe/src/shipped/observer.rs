@@ -8,6 +8,7 @@ use evidence::{FieldOfView, Rung, View};
 use inventory::{DeviceCode, File};
 use std::fs;
 use std::path::{Path, PathBuf};
+use sys::shell::CommandLine;
 
 /// A runtime is a few dozen libraries; a home directory is not what anybody meant.
 const FILES_LIMIT: usize = 4096;
@@ -41,10 +42,11 @@ impl Observer for ShippedFiles {
         for path in files {
             progress(&path.display().to_string());
             let runtime = runtime_of(&path);
-            let (_, sightings) =
-                look(&path, runtime.as_deref(), target.as_ref(), Some(&around.asked), &around.time).map_err(
-                    |error| Blocked { why: error.to_string(), fix: format!("whichkernel inspect {}", path.display()) },
-                )?;
+            let (_, sightings) = look(&path, runtime.as_deref(), target.as_ref(), Some(&around.asked), &around.time)
+                .map_err(|error| Blocked {
+                    why: error.to_string(),
+                    fix: CommandLine::new("whichkernel inspect {}", [path.to_string_lossy()]).into(),
+                })?;
             all.extend(sightings);
         }
         Ok(all)

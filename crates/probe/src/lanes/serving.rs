@@ -3,11 +3,11 @@
 use super::lane::Lane;
 use crate::live::Ended;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
+use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::http::{Address, get};
 
@@ -37,10 +37,10 @@ impl Serving {
             return Err(Ended::Server("there is no command to serve with".into()));
         };
         let log = home.join(format!("{}.log", lane.name.replace('/', "_")));
-        let file = File::create(&log).map_err(|error| failed("the server's log", error))?;
+        let file = files::create(&log, Access::Private).map_err(|error| failed("the server's log", error))?;
         let second = file.try_clone().map_err(|error| failed("the server's log", error))?;
         let guard = GroupGuard::new().map_err(|error| failed("its guard", error))?;
-        let mut line = Command::new(program);
+        let mut line = sys::program::given(program);
         line.args(words).env("OLLAMA_HOST", format!("127.0.0.1:{port}"));
         line.env("LLAMA_ARG_HOST", "127.0.0.1").env("LLAMA_ARG_PORT", port.to_string());
         line.envs(lane.variables.iter().cloned()).stdin(Stdio::null()).stdout(file).stderr(second);

@@ -11,4 +11,4 @@ investigate-did-close = { $what } closed { $count } of the { $of } claims that i
 investigate-step-source = the source of { $name } at { $commit }
 investigate-step-debian = Debian's llama.cpp for ROCm
 investigate-could-not-look = Observers that could not run: { $who }. { $first }: { $why }
-investigate-begun = Wrote { $path }. Review it, then run: whichkernel investigate { $path }
+investigate-begun = Wrote { $path }. Review it, then run: whichkernel investigate { WORD($path) }

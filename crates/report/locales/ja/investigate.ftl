@@ -8,4 +8,4 @@ investigate-did-close = { $what } により { $of } 件のうち { $count } 件�
 investigate-step-source = { $name } のソース({ $commit })
 investigate-step-debian = Debian の ROCm 版 llama.cpp
 investigate-could-not-look = 観測できず: { $who }。{ $first }: { $why }
-investigate-begun = { $path } を書きました。目を通してから: whichkernel investigate { $path }
+investigate-begun = { $path } を書きました。目を通してから: whichkernel investigate { WORD($path) }

@@ -4,11 +4,11 @@ use super::Step;
 use super::toolchain::{Compiler, Headers};
 use super::tree::Tree;
 use crate::error::{Error, Result, at};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use sys::files;
 use sys::interrupt;
 
 pub struct Unit<'a> {
@@ -66,7 +66,8 @@ impl Unit<'_> {
 
     fn one(&self, unit: &str, object: &Path) -> Result<()> {
         let part = object.with_extension("part");
-        let mut command = Command::new(&self.compiler.program);
+        let mut command =
+            sys::program::command(&self.compiler.program).map_err(at(Path::new(&self.compiler.program)))?;
         command.args(["-x", "hip", "-O3", "-std=gnu++17", "-fPIC", "-c", "-w"]);
         command.arg(format!("--offload-arch={}", self.target));
         command.arg(format!("--rocm-path={}", self.headers.root.join("usr").display()));
@@ -89,12 +90,12 @@ impl Unit<'_> {
         command.arg(source.join("src/ggml-cuda").join(unit)).arg("-o").arg(&part);
         let output = command.stdin(Stdio::null()).output().map_err(at(Path::new(&self.compiler.program)))?;
         if !output.status.success() {
-            let _ = fs::remove_file(&part);
+            let _ = files::remove(&part);
             let said = String::from_utf8_lossy(&output.stderr);
             let line = said.lines().find(|line| line.contains("error")).unwrap_or("it said nothing").trim().to_owned();
             return Err(Error::Compile { unit: unit.to_owned(), said: line });
         }
-        fs::rename(&part, object).map_err(at(object))
+        files::rename(&part, object).map_err(at(object))
     }
 }
 

@@ -2,15 +2,16 @@
 
 use super::toolchain::{Compiler, Headers};
 use crate::error::{Error, Result, at};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use sys::files::{self, Access};
 
 /// `names`: a directory for the libraries that are only names; the loader finds the real ones by them.
 pub fn link(compiler: &Compiler, headers: &Headers, objects: &[PathBuf], names: &Path, library: &Path) -> Result<()> {
-    fs::create_dir_all(names).map_err(at(names))?;
+    files::create_dir_all(names, Access::Public).map_err(at(names))?;
     // The releases of hipBLAS and rocBLAS that go with this HIP.
     let (hipblas, rocblas) = if headers.major >= 7 { (3, 5) } else { (2, 4) };
+    let start = || sys::program::command(&compiler.program).map_err(at(Path::new(&compiler.program)));
     let mut stand_ins = Vec::new();
     for name in [
         format!("libamdhip64.so.{}", headers.major),
@@ -21,14 +22,11 @@ pub fn link(compiler: &Compiler, headers: &Headers, objects: &[PathBuf], names: 
         let file = names.join(&name);
         if !file.is_file() {
             let soname = format!("-Wl,-soname,{name}");
-            run(
-                Command::new(&compiler.program).args(["-shared", "-nostdlib", "-x", "c", "/dev/null", &soname]),
-                &file,
-            )?;
+            run(start()?.args(["-shared", "-nostdlib", "-x", "c", "/dev/null", &soname]), &file)?;
         }
         stand_ins.push(file);
     }
-    let mut command = Command::new(&compiler.program);
+    let mut command = start()?;
     command.args(["-shared", "-fuse-ld=lld", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed"]);
     run(command.args(objects).args(stand_ins), library)
 }
@@ -41,5 +39,5 @@ fn run(command: &mut Command, to: &Path) -> Result<()> {
         let line = said.lines().find(|line| line.contains("error")).unwrap_or("it said nothing").trim().to_owned();
         return Err(Error::Link { library: to.to_owned(), said: line });
     }
-    fs::rename(&part, to).map_err(at(to))
+    files::rename(&part, to).map_err(at(to))
 }

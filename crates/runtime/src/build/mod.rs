@@ -20,8 +20,8 @@ use crate::error::{Error, Result, at};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -116,12 +116,12 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
     let _lock = cache.lock(&name)?;
     let home = cache.dir().join("built").join(&key);
     let objects = home.join("objects");
-    fs::create_dir_all(&objects).map_err(at(&objects))?;
+    files::create_dir_all(&objects, Access::Public).map_err(at(&objects))?;
     let unit = compile::Unit { tree: &tree, target, defines: &defines, compiler: &compiler, headers: &headers };
     let compiled = unit.all(&wanted, &objects, request.jobs.max(1), step)?;
     step(Step::Link);
     let place = home.join(part);
-    fs::create_dir_all(&place).map_err(at(&place))?;
+    files::create_dir_all(&place, Access::Public).map_err(at(&place))?;
     let library = place.join("libggml-hip.so");
     let files: Vec<PathBuf> = wanted.iter().map(|unit| compile::object(&objects, unit)).collect();
     link::link(&compiler, &headers, &files, &home.join("names"), &library)?;
@@ -169,7 +169,7 @@ fn key(
     for (name, path) in tree.sources()? {
         hash.update(name.as_bytes());
         hash.update([0]);
-        hash.update(fs::read(&path).map_err(at(&path))?);
+        hash.update(sys::regular_file::whole(&path, 256 << 20).map_err(at(&path))?);
     }
     Ok(hex::encode(hash.finalize()))
 }

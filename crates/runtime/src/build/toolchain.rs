@@ -6,7 +6,7 @@ use crate::fetch::apt::{Apt, DEFAULT_KEYRING};
 use crate::fetch::sources::system_mirror;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Under this name they stand in the cache.
 const NAME: &str = "hip-headers";
@@ -25,7 +25,7 @@ pub struct Compiler {
 
 pub fn compiler() -> Result<Compiler> {
     let found = COMPILERS.iter().find_map(|program| {
-        let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let output = sys::program::command(program).ok()?.arg("--version").stdin(Stdio::null()).output().ok()?;
         let version = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
         let major = program.rsplit('-').next()?.parse().ok()?;
         Some(Compiler { program: (*program).to_owned(), version, major })
@@ -67,7 +67,7 @@ pub fn headers(cache: &Cache) -> Result<Headers> {
 fn read(root: PathBuf) -> Result<Headers> {
     let missing = || Error::NoHeaders { path: root.clone() };
     let path = root.join("usr/include/hip/hip_version.h");
-    let text = fs::read_to_string(&path).map_err(|_| missing())?;
+    let text = sys::regular_file::text(&path, 1 << 20).map_err(|_| missing())?;
     let number = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix("#define ")?.strip_prefix(name));
         line.and_then(|rest| rest.trim().parse::<u32>().ok()).ok_or_else(missing)

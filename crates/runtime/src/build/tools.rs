@@ -9,9 +9,9 @@ use crate::error::{Error, Result, at};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use sys::files::{self, Access};
 
 const OPTIONS: [&str; 10] = [
     "-DCMAKE_BUILD_TYPE=Release",
@@ -53,12 +53,13 @@ pub fn build(
     // The one file that published crates leave out and CMake asks for.
     let description = source.join("ggml/ggml.pc.in");
     if description.symlink_metadata().is_err() {
-        fs::write(&description, "").map_err(at(&description))?;
+        files::replace(&description, Access::Public, "").map_err(at(&description))?;
     }
-    let mut configure = Command::new("cmake");
+    let cmake = || sys::program::command("cmake").map_err(at(Path::new("cmake")));
+    let mut configure = cmake()?;
     configure.arg("-S").arg(&source).arg("-B").arg(&build).args(OPTIONS);
     told(&mut configure, step)?;
-    let mut make = Command::new("cmake");
+    let mut make = cmake()?;
     make.arg("--build").arg(&build).args(["--target", "llama-bench", "ggml-cpu", "-j"]).arg(jobs.to_string());
     told(&mut make, step)?;
     let mut programs = Vec::new();
@@ -66,9 +67,9 @@ pub fn build(
     for entry in fs::read_dir(&bin).map_err(at(&bin))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let to = place.join(&name);
-        let _ = fs::remove_file(&to);
+        let _ = files::remove(&to);
         // No link by name: ggml looks for backends where the program itself lies.
-        fs::hard_link(&path, &to).or_else(|_| fs::copy(&path, &to).map(drop)).map_err(at(&to))?;
+        files::hard_link(&path, &to).or_else(|_| copy(&path, &to)).map_err(at(&to))?;
         if name.starts_with("llama-") {
             programs.push(name);
         }
@@ -77,9 +78,15 @@ pub fn build(
     Ok(programs)
 }
 
+/// Where the file system has no hard links.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    let mut out = files::create(to, Access::Program)?;
+    std::io::copy(&mut sys::regular_file::open(from)?, &mut out).map(drop)
+}
+
 /// A checkout by links, file by file, over what is there already. The checkout is not written to.
 fn overlay(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).map_err(at(to))?;
+    files::create_dir_all(to, Access::Public).map_err(at(to))?;
     for entry in fs::read_dir(from).map_err(at(from))? {
         let entry = entry.map_err(at(from))?;
         let (path, link) = (entry.path(), to.join(entry.file_name()));
@@ -90,9 +97,9 @@ fn overlay(from: &Path, to: &Path) -> Result<()> {
             overlay(&path, &link)?;
             continue;
         }
-        match fs::remove_file(&link) {
+        match files::remove(&link) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(&link)(error)),
-            _ => symlink(&path, &link).map_err(at(&link))?,
+            _ => files::symlink(&path, &link).map_err(at(&link))?,
         }
     }
     Ok(())
@@ -102,7 +109,7 @@ fn overlay(from: &Path, to: &Path) -> Result<()> {
 /// each file: those that it does not name are added to its list.
 fn list_added(changed: &Path, source: &Path) -> Result<()> {
     let list = source.join("CMakeLists.txt");
-    let text = fs::read_to_string(&list).map_err(at(&list))?;
+    let text = sys::regular_file::text(&list, 64 << 20).map_err(at(&list))?;
     let mut files = Vec::new();
     units(changed, "", &mut files)?;
     let added = unlisted(&text, &files);
@@ -110,8 +117,9 @@ fn list_added(changed: &Path, source: &Path) -> Result<()> {
         return Ok(());
     }
     // A link into the checkout, which is not written to.
-    fs::remove_file(&list).map_err(at(&list))?;
-    fs::write(&list, format!("{text}\ntarget_sources(llama PRIVATE {})\n", added.join(" "))).map_err(at(&list))
+    files::remove(&list).map_err(at(&list))?;
+    files::replace(&list, Access::Public, format!("{text}\ntarget_sources(llama PRIVATE {})\n", added.join(" ")))
+        .map_err(at(&list))
 }
 
 fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
@@ -122,11 +130,11 @@ fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
 /// Ollama's scheduler still calls its backends when it is freed. Its own server frees it first; llama.cpp's context, whose members go in
 /// the reverse of their order, frees the backends first, and the program ends in a crash. So that order is turned round.
 fn free_scheduler_first(header: &Path) -> Result<()> {
-    let text = fs::read_to_string(header).map_err(at(header))?;
+    let text = sys::regular_file::text(header, 64 << 20).map_err(at(header))?;
     let Some(turned) = backends_before_scheduler(&text) else { return Ok(()) };
     // A link into the checkout, which is not written to.
-    fs::remove_file(header).map_err(at(header))?;
-    fs::write(header, turned).map_err(at(header))
+    files::remove(header).map_err(at(header))?;
+    files::replace(header, Access::Public, turned).map_err(at(header))
 }
 
 /// None where it is so already, or where the members are not there.

@@ -82,7 +82,8 @@ impl Tree {
     /// without an option for it never sets it: so Ollama's build has no matrix instructions for MMQ on CDNA.
     pub fn defines(&self) -> Result<Vec<String>> {
         let path = self.ggml.join("CMakeLists.txt");
-        let text = if path.is_file() { fs::read_to_string(&path).map_err(at(&path))? } else { String::new() };
+        let text =
+            if path.is_file() { sys::regular_file::text(&path, 64 << 20).map_err(at(&path))? } else { String::new() };
         let on = |name: &str| option(&text, name);
         let mut defines = vec!["GGML_USE_HIP".to_owned()];
         for (wanted, define) in [

@@ -6,10 +6,10 @@
 use crate::error::{Error, Result, at};
 use std::{
     ffi::OsString,
-    fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
 };
+use sys::files::{self, Access};
 
 pub const DEFAULT_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -50,7 +50,7 @@ impl Apt {
         }
         for sub in ["etc/preferences.d", "state/lists/partial", "cache/archives/partial"] {
             let sub = dir.join(sub);
-            fs::create_dir_all(&sub).map_err(at(&sub))?;
+            files::create_dir_all(&sub, Access::Public).map_err(at(&sub))?;
         }
         let mut sources = String::new();
         for suite in suites {
@@ -58,7 +58,7 @@ impl Apt {
         }
         let write = |name: &str, text: &str| {
             let path = dir.join(name);
-            fs::write(&path, text).map_err(at(&path))
+            files::replace(&path, Access::Public, text).map_err(at(&path))
         };
         write("etc/sources.list", &sources)?;
         write("etc/apt.conf", CONFIGURATION)?;
@@ -86,7 +86,7 @@ impl Apt {
             for (_, file) in listing.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| name == suite)
             {
                 let path = PathBuf::from(file);
-                out.push(((*suite).to_owned(), fs::read_to_string(&path).map_err(at(&path))?));
+                out.push(((*suite).to_owned(), sys::regular_file::text(&path, 1 << 30).map_err(at(&path))?));
             }
         }
         Ok(out)
@@ -102,7 +102,7 @@ impl Apt {
         }
         // Asked about its own archives, apt would remove what is there in part.
         let empty = self.dir.join("cache/uris");
-        fs::create_dir_all(empty.join("partial")).map_err(at(&empty))?;
+        files::create_dir_all(&empty.join("partial"), Access::Public).map_err(at(&empty))?;
         let mut elsewhere = OsString::from("Dir::Cache::archives=");
         elsewhere.push(&empty);
         args.extend(["--print-uris".into(), "-o".into(), elsewhere]);
@@ -125,7 +125,10 @@ impl Apt {
     }
 
     fn run_program(&self, program: &str, args: &[OsString], place: &Path) -> Result<String> {
-        let mut command = Command::new(program);
+        let mut command = sys::program::command(program).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::NoApt { advice: String::new() },
+            _ => Error::Io { path: program.into(), source },
+        })?;
         command.arg("-c").arg(self.dir.join("etc/apt.conf"));
         let option = |name: &str, value: &Path| {
             let mut text = OsString::from(format!("{name}="));

@@ -21,7 +21,6 @@ use std::{
     cell::Cell,
     fs,
     io::{self, BufReader, Read},
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
     sync::{
         Mutex,
@@ -30,6 +29,7 @@ use std::{
     thread,
     time::Duration,
 };
+use sys::files::{self, Access};
 
 #[derive(Debug)]
 pub struct Plan {
@@ -69,7 +69,7 @@ impl Plan {
         let staging = cache.runtimes().join(format!(".part-{}", self.suite.name));
         remove(&staging)?;
         let root = staging.join("root");
-        fs::create_dir_all(staging.join("lists")).map_err(at(&staging))?;
+        files::create_dir_all(&staging.join("lists"), Access::Public).map_err(at(&staging))?;
         skeleton(&root)?;
         let index = self.fill(cache, &staging, &root, progress)?;
         index.write(&staging)?;
@@ -117,7 +117,7 @@ impl Plan {
             index.refused.append(&mut refused);
             let list = staging.join("lists").join(&wanted.package);
             let lines: String = unpacked.paths.iter().map(|path| format!("{}\n", path.display())).collect();
-            fs::write(&list, lines).map_err(at(&list))?;
+            files::replace(&list, Access::Public, lines).map_err(at(&list))?;
             index.files += package.files;
             index.bytes += package.bytes;
             index.packages.push(package);
@@ -127,7 +127,7 @@ impl Plan {
 
     fn unpack(&self, root: &Path, wanted: &Wanted, step: &dyn Fn(u64)) -> Result<Unpacked> {
         let path = self.deb(wanted);
-        let file = fs::File::open(&path).map_err(at(&path))?;
+        let file = sys::regular_file::open(&path).map_err(at(&path))?;
         let keep = |path: &Path| targets::wanted(path, &self.targets);
         let bound = Bound::of_known(file.metadata().map_err(at(&path))?.len());
         let unpacker = Unpacker { root, merged_usr: true, keep: &keep, bound: &bound, progress: step };
@@ -146,15 +146,17 @@ impl Plan {
         let found = old.package(&wanted.package).filter(|package| package.sha256 == wanted.sha256);
         let Some(package) = found.filter(|_| same_files) else { return Ok(None) };
         let from = cache.runtime(self.suite.name);
-        let Ok(list) = fs::read_to_string(from.join("lists").join(&wanted.package)) else { return Ok(None) };
+        let Ok(list) = sys::regular_file::text(&from.join("lists").join(&wanted.package), 64 << 20) else {
+            return Ok(None);
+        };
         let mut unpacked = Unpacked::default();
         for line in list.lines() {
             let (source, place) = (from.join("root").join(line), root.join(line));
             if let Some(parent) = place.parent() {
-                fs::create_dir_all(parent).map_err(at(parent))?;
+                files::create_dir_all(parent, Access::Public).map_err(at(parent))?;
             }
             // hard_link does not follow symbolic links, so those are linked as they are.
-            match fs::hard_link(&source, &place) {
+            match files::hard_link(&source, &place) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 // A file that somebody removed, or a file system without hard links: unpack it afresh.
@@ -203,7 +205,7 @@ impl Plan {
             let path = self.deb(wanted);
             let found = sha256(&path).map_err(at(&path))?;
             if found != wanted.sha256 {
-                fs::remove_file(&path).map_err(at(&path))?;
+                files::remove(&path).map_err(at(&path))?;
                 return Err(Error::Hash { path, expected: wanted.sha256.clone(), found });
             }
         }
@@ -218,7 +220,7 @@ impl Plan {
         }
         let same = sha256(&path).is_ok_and(|found| found == wanted.sha256);
         if !same {
-            let _ = fs::remove_file(&path);
+            let _ = files::remove(&path);
         }
         same
     }
@@ -267,12 +269,12 @@ fn summary(wanted: &Wanted, unpacked: &Unpacked) -> Package {
 pub(crate) fn skeleton(root: &Path) -> Result<()> {
     for dir in ["usr", "etc", "tmp", "proc", "dev", "sys", "root", "home", "mnt"] {
         let dir = root.join(dir);
-        fs::create_dir_all(&dir).map_err(at(&dir))?;
+        files::create_dir_all(&dir, Access::Public).map_err(at(&dir))?;
     }
     for name in MERGED {
         let (dir, link) = (root.join("usr").join(name), root.join(name));
-        fs::create_dir_all(&dir).map_err(at(&dir))?;
-        symlink(Path::new("usr").join(name), &link).map_err(at(&link))?;
+        files::create_dir_all(&dir, Access::Public).map_err(at(&dir))?;
+        files::symlink(&Path::new("usr").join(name), &link).map_err(at(&link))?;
     }
     Ok(())
 }
@@ -281,24 +283,24 @@ pub(crate) fn skeleton(root: &Path) -> Result<()> {
 fn swap(cache: &Cache, staging: &Path, name: &str) -> Result<()> {
     let (place, aside) = (cache.runtime(name), cache.runtimes().join(format!(".old-{name}")));
     remove(&aside)?;
-    match fs::rename(&place, &aside) {
+    match files::rename(&place, &aside) {
         Ok(()) => {}
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) => return Err(at(&place)(e)),
     }
-    fs::rename(staging, &place).map_err(at(&place))?;
+    files::rename(staging, &place).map_err(at(&place))?;
     remove(&aside)
 }
 
 pub(crate) fn remove(dir: &Path) -> Result<()> {
-    match fs::remove_dir_all(dir) {
+    match files::remove_dir_all(dir) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(at(dir)(e)),
         _ => Ok(()),
     }
 }
 
 pub(crate) fn sha256(path: &Path) -> io::Result<String> {
-    let mut file = fs::File::open(path)?;
+    let mut file = sys::regular_file::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {

@@ -22,7 +22,7 @@ pub fn system_mirror(etc: &Path) -> Option<Mirror> {
         files.extend(more);
     }
     files.iter().find_map(|path| {
-        let text = fs::read_to_string(path).ok()?;
+        let text = sys::regular_file::text(path, 1 << 20).ok()?;
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("sources") => deb822(&text),
             Some("list") => one_line(&text),

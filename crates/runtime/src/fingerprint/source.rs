@@ -40,7 +40,7 @@ pub fn shapes_in_tree(dir: &Path) -> io::Result<BTreeSet<Shape>> {
             if entry.file_type()?.is_dir() {
                 queue.push(path);
             } else if is_cuda(&path.to_string_lossy()) {
-                out.append(&mut shapes_in_text(&String::from_utf8_lossy(&fs::read(&path)?)));
+                out.append(&mut shapes_in_text(&String::from_utf8_lossy(&sys::regular_file::whole(&path, 64 << 20)?)));
             }
         }
     }

@@ -8,11 +8,10 @@ mod chain;
 mod dynamic;
 mod file;
 pub mod ldcache;
-mod rooted_path;
 mod search;
 
 pub use chain::{Chain, Edge, Object, roots_of};
 pub use dynamic::Dynamic;
 pub use file::FileAt;
-pub use rooted_path::Inside;
 pub use search::{How, Search};
+pub use sys::rooted::Inside;

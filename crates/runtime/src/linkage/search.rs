@@ -1,10 +1,10 @@
 //! Where the loader looks for one name, in order: ld.so(8), glibc `elf/dl-load.c` (`_dl_map_object`).
 
 use super::{
+    Inside,
     dynamic::Dynamic,
     file::FileAt,
     ldcache::{self, Entry},
-    rooted_path::Inside,
 };
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ impl Search {
     pub fn new(inside: Inside, library_path: &str) -> Self {
         /// A full installation's has a hundred kilobytes; in another's root it may be anything.
         const LARGEST: u64 = 16 << 20;
-        let cache = inside.read(Path::new("/etc/ld.so.cache"), LARGEST).ok();
+        let cache = inside.start(Path::new("/etc/ld.so.cache"), LARGEST).ok();
         let cache = cache.and_then(|data| ldcache::parse(&data)).unwrap_or_default();
         let split = |text: &str| text.split([':', ';']).map(str::to_owned).collect();
         let library_path = if library_path.is_empty() { Vec::new() } else { split(library_path) };

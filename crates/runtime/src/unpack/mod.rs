@@ -18,9 +18,10 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{self, Read, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
+use sys::files::{self, Access};
 use tar::EntryType;
 
 /// What is written of an archive, and what is told about it.
@@ -109,7 +110,7 @@ impl Unpacker<'_> {
         }
         // Never more than the owner's and the world's plain permissions; always readable and writable by us.
         let mode = (mode & 0o755) | 0o600;
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+        let mut file = files::create_new(&path, Access::Private)?;
         out.bytes += self.copy(content, &mut file)?;
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         out.files += 1;
@@ -134,11 +135,11 @@ impl Unpacker<'_> {
                     return Err(io::Error::other("a hard link to something that is no file"));
                 }
                 clear(&path)?;
-                return fs::hard_link(source, path);
+                return files::hard_link(&source, &path);
             }
             let target = link_target(at, target, self.merged_usr).ok_or_else(outside)?;
             clear(&path)?;
-            symlink(target, path)
+            files::symlink(&target, &path)
         };
         match make() {
             Ok(()) => out.paths.push(at.to_owned()),
@@ -154,7 +155,7 @@ impl Unpacker<'_> {
             match fs::symlink_metadata(&path) {
                 Ok(meta) if meta.is_dir() => {}
                 Ok(_) => return Err(io::Error::other(format!("{} is in the way", path.display()))),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => fs::create_dir(&path)?,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => files::create_dir(&path, Access::Public)?,
                 Err(e) => return Err(e),
             }
         }
@@ -195,7 +196,7 @@ pub fn remove_outward_links(root: &Path, paths: &[PathBuf]) -> io::Result<Vec<St
         let path = root.join(at);
         let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
         if is_link && path.canonicalize().is_ok_and(|real| !real.starts_with(&inside)) {
-            fs::remove_file(&path)?;
+            files::remove(&path)?;
             removed.insert(format!("{} (leads outside)", at.display()));
         }
     }
@@ -206,7 +207,7 @@ pub fn remove_outward_links(root: &Path, paths: &[PathBuf]) -> io::Result<Vec<St
 fn clear(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::Error::other("a directory is in the way")),
-        Ok(_) => fs::remove_file(path),
+        Ok(_) => files::remove(path),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
     }

@@ -32,7 +32,7 @@ fn plain(said: &str) -> String {
 
 pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
     let fail = |error| TreeError::Io { path: label.to_owned(), error };
-    let mut file = File::open(path).map_err(fail)?;
+    let mut file = sys::regular_file::open(path).map_err(fail)?;
     let mut magic = [0; 4];
     let read = file.read(&mut magic).map_err(fail)?;
     file.seek(SeekFrom::Start(0)).map_err(fail)?;

@@ -94,5 +94,5 @@ pub(super) fn read(full: &Path, path: &str) -> Result<Vec<u8>, TreeError> {
     if size > MAX_FILE {
         return Err(TreeError::FileTooLarge { path: path.to_owned(), size, limit: MAX_FILE });
     }
-    fs::read(full).map_err(io)
+    sys::regular_file::whole(full, MAX_FILE).map_err(io)
 }

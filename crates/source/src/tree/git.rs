@@ -6,11 +6,11 @@
 
 use super::{Entry, MAX_FILE, MAX_FILES, Skipped, Store, Tree, TreeError, wanted};
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use sys::regular_file;
 
 pub(super) struct Batch {
     child: Child,
@@ -62,18 +62,13 @@ pub(super) fn git_dir(repo: &Path) -> Option<PathBuf> {
         return Some(dot);
     }
     // A pipe of that name would never end.
-    let pointer = dot.is_file().then(|| fs::read_to_string(&dot).ok())??;
+    let pointer = dot.is_file().then(|| regular_file::text(&dot, 1 << 16).ok())??;
     let target = repo.join(pointer.strip_prefix("gitdir:")?.trim());
     target.is_dir().then_some(target)
 }
 
-pub(super) fn git(dir: &Path) -> Command {
-    let mut command = Command::new("git");
-    for name in
-        ["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_EXTERNAL_DIFF"]
-    {
-        command.env_remove(name);
-    }
+pub(super) fn git(dir: &Path) -> Result<Command, TreeError> {
+    let mut command = sys::program::command("git").map_err(|error| TreeError::NoGit { error })?;
     command
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -87,7 +82,7 @@ pub(super) fn git(dir: &Path) -> Command {
         .args(["-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "core.alternateRefsCommand=true"])
         .arg("--git-dir")
         .arg(dir);
-    command
+    Ok(command)
 }
 
 pub(super) fn said(bytes: &[u8]) -> String {
@@ -95,7 +90,7 @@ pub(super) fn said(bytes: &[u8]) -> String {
 }
 
 pub(super) fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeError> {
-    let out = git(dir)
+    let out = git(dir)?
         .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
         .arg(format!("{rev}^{{commit}}"))
         .output()
@@ -111,14 +106,16 @@ pub(super) fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeEr
 /// The commit of a checkout's HEAD, read from files so that opening a directory starts no process.
 pub(super) fn head(root: &Path) -> Option<String> {
     let dir = git_dir(root)?;
-    let head = fs::read_to_string(dir.join("HEAD")).ok()?;
+    let head = regular_file::text(&dir.join("HEAD"), 1 << 16).ok()?;
     let head = head.trim();
     let id = match head.strip_prefix("ref: ") {
         None => head.to_owned(),
-        Some(name) => fs::read_to_string(dir.join(name)).ok().map(|id| id.trim().to_owned()).or_else(|| {
-            let packed = fs::read_to_string(dir.join("packed-refs")).ok()?;
-            packed.lines().find_map(|line| Some(line.strip_suffix(name)?.trim().to_owned()))
-        })?,
+        Some(name) => {
+            regular_file::text(&dir.join(name), 1 << 16).ok().map(|id| id.trim().to_owned()).or_else(|| {
+                let packed = regular_file::text(&dir.join("packed-refs"), 64 << 20).ok()?;
+                packed.lines().find_map(|line| Some(line.strip_suffix(name)?.trim().to_owned()))
+            })?
+        }
     };
     (id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
 }
@@ -152,7 +149,7 @@ pub(super) type Files = BTreeMap<String, Entry>;
 
 /// Every wanted file of a commit.
 pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<(Files, Skipped), TreeError> {
-    let out = git(dir)
+    let out = git(dir)?
         .args(["ls-tree", "-r", "-z", "--full-tree", commit])
         .output()
         .map_err(|error| TreeError::NoGit { error })?;
@@ -185,7 +182,7 @@ pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<
 }
 
 pub(super) fn batch(dir: &Path, name: &str, keep: bool) -> Result<Batch, TreeError> {
-    let mut child = git(dir)
+    let mut child = git(dir)?
         .args(["cat-file", "--batch"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -216,7 +213,7 @@ pub fn on_the_way(repo: &Path, since: &str, until: &str) -> Result<bool, TreeErr
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
     let (first, last) = (commit(&dir, &name, since)?, commit(&dir, &name, until)?);
     let out =
-        git(&dir).args(["rev-list", "--first-parent", &last]).output().map_err(|error| TreeError::NoGit { error })?;
+        git(&dir)?.args(["rev-list", "--first-parent", &last]).output().map_err(|error| TreeError::NoGit { error })?;
     if !out.status.success() {
         return Err(TreeError::Git { repo: name, what: "rev-list", said: said(&out.stderr) });
     }
@@ -236,7 +233,7 @@ pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) ->
         }
         None => vec![last.clone()],
     };
-    let out = git(&dir)
+    let out = git(&dir)?
         .args(["log", "--first-parent", "--reverse", "--no-show-signature", "--format=%H%x09%T%x09%cs%x09%s"])
         .args(range)
         .arg("--")
@@ -265,7 +262,7 @@ fn parsed(line: &str) -> Option<Commit> {
 
 /// One commit as a history tells it.
 fn told(dir: &Path, name: &str, id: &str) -> Result<Commit, TreeError> {
-    let out = git(dir)
+    let out = git(dir)?
         .args(["log", "-1", "--no-show-signature", "--format=%H%x09%T%x09%cs%x09%s", id])
         .output()
         .map_err(|error| TreeError::NoGit { error })?;
@@ -277,11 +274,11 @@ fn told(dir: &Path, name: &str, id: &str) -> Result<Commit, TreeError> {
 /// The first tag that has a commit.
 pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
     let dir = git_dir(repo)?;
-    let out = git(&dir).args(["describe", "--contains", "--tags", "--", id]).output().ok()?;
+    let out = git(&dir).ok()?.args(["describe", "--contains", "--tags", "--", id]).output().ok()?;
     let out = if out.status.success() {
         out
     } else {
-        git(&dir).args(["describe", "--contains", "--tags", id]).output().ok()?
+        git(&dir).ok()?.args(["describe", "--contains", "--tags", id]).output().ok()?
     };
     let text = String::from_utf8_lossy(&out.stdout);
     let tag = text.trim().split(['~', '^']).next().unwrap_or_default();

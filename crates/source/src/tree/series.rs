@@ -14,7 +14,7 @@ pub type Changes = Vec<(String, Option<String>)>;
 pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> {
     let name = repo.display().to_string();
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
-    let mut child = git(&dir)
+    let mut child = git(&dir)?
         .args(["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -20,7 +20,7 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
     let format = "%(refname:strip=2)%09%(objectname)%09%(tree)%09%(committerdate:short)%09\
                   %(*objectname)%09%(*tree)%09%(*committerdate:short)";
-    let out = git(&dir)
+    let out = git(&dir)?
         .args(["for-each-ref", &format!("--format={format}"), "refs/tags"])
         .output()
         .map_err(|error| TreeError::NoGit { error })?;
@@ -42,13 +42,13 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
 
 /// A file at a commit; None where it is not there.
 pub fn text(repo: &Path, commit: &str, path: &str) -> Option<String> {
-    let out = git(&git_dir(repo)?).args(["cat-file", "blob", &format!("{commit}:{path}")]).output().ok()?;
+    let out = git(&git_dir(repo)?).ok()?.args(["cat-file", "blob", &format!("{commit}:{path}")]).output().ok()?;
     (out.status.success() && out.stdout.len() < 1 << 20).then(|| String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
 /// The commit that a submodule is at.
 pub fn submodule(repo: &Path, commit: &str, path: &str) -> Option<String> {
-    let out = git(&git_dir(repo)?).args(["ls-tree", commit, "--", path]).output().ok()?;
+    let out = git(&git_dir(repo)?).ok()?.args(["ls-tree", commit, "--", path]).output().ok()?;
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     let mut parts = text.split_whitespace();
     (parts.next()? == "160000" && parts.next()? == "commit").then(|| parts.next().map(str::to_owned)).flatten()
@@ -57,7 +57,7 @@ pub fn submodule(repo: &Path, commit: &str, path: &str) -> Option<String> {
 /// The last build (`b6752`) that a commit has in its history.
 pub fn last_build(repo: &Path, commit: &str) -> Option<String> {
     let dir = git_dir(repo)?;
-    let out = git(&dir).args(["describe", "--tags", "--abbrev=0", "--match", "b[0-9]*", commit]).output().ok()?;
+    let out = git(&dir).ok()?.args(["describe", "--tags", "--abbrev=0", "--match", "b[0-9]*", commit]).output().ok()?;
     let text = String::from_utf8_lossy(&out.stdout).trim().to_owned();
     (out.status.success() && !text.is_empty()).then_some(text)
 }

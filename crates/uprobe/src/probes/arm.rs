@@ -11,10 +11,11 @@ use crate::probes::symbols::entries_of;
 use crate::target::mapped_file::Reached;
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 use watch::WatchError;
 
 /// The group name under which whichkernel creates probes in tracefs.
@@ -116,7 +117,7 @@ pub fn disarm() -> Result<usize, WatchError> {
         append(&format!("-:{name}\n")).map_err(refused(format!("{TRACEFS}/uprobe_events: removing {name}")))?;
         count += 1;
     }
-    match fs::remove_file(NOTE) {
+    match files::remove(Path::new(NOTE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(NOTE)(error)),
         _ => {}
     }
@@ -142,7 +143,7 @@ fn remove(probe: &Armed) -> io::Result<()> {
 }
 
 fn append(line: &str) -> io::Result<()> {
-    OpenOptions::new().append(true).open(format!("{TRACEFS}/uprobe_events"))?.write_all(line.as_bytes())
+    files::append(Path::new(&format!("{TRACEFS}/uprobe_events")), Access::Private)?.write_all(line.as_bytes())
 }
 
 /// True where it had to be mounted.
@@ -154,10 +155,15 @@ fn mount() -> Result<bool, WatchError> {
 }
 
 fn read() -> Note {
-    fs::read(NOTE).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    sys::regular_file::whole(Path::new(NOTE), 16 << 20)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default()
 }
 
 fn write(note: &Note) -> Result<(), WatchError> {
     let bytes = serde_json::to_vec_pretty(note).unwrap_or_default();
-    fs::create_dir_all("/run/whichkernel").and_then(|()| fs::write(NOTE, bytes)).map_err(refused(NOTE))
+    files::create_dir_all(Path::new("/run/whichkernel"), Access::Public)
+        .and_then(|()| files::replace(Path::new(NOTE), Access::Public, bytes))
+        .map_err(refused(NOTE))
 }

@@ -74,7 +74,8 @@ impl Places {
     /// What a program needs, and the directories that it and its libraries lie in.
     fn program(&mut self, path: &Path) {
         let mut start = [0; 64];
-        let read = fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start)).unwrap_or(0);
+        let read =
+            sys::regular_file::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start)).unwrap_or(0);
         let start = start.get(..read).unwrap_or(&[]);
         if let Some(line) = start.strip_prefix(b"#!") {
             let line = String::from_utf8_lossy(line.split(|byte| *byte == b'\n').next().unwrap_or(&[])).into_owned();

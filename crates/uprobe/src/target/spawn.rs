@@ -59,7 +59,7 @@ impl Started {
             WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")
         };
         let errors = rustix::io::dup(std::io::stderr()).map_err(|error| failed(error.into()))?;
-        let mut start = Command::new(&program);
+        let mut start = sys::program::given(&program);
         start.args(command.iter().skip(1)).stdout(Stdio::from(errors));
         let from = watcher.before(&mut start);
         let child = start.spawn().map_err(failed)?;

@@ -9,7 +9,7 @@ use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl LogSource {
     pub fn start(command: &[OsString], variables: &[(Variable, String)]) -> Result<LogSource, WatchError> {
         let (program, arguments) = command.split_first().ok_or_else(|| WatchError::new("logs", "no program", ""))?;
-        let mut start = Command::new(program);
+        let mut start = sys::program::given(program);
         start.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut told = Vec::new();
         for (variable, value) in variables {

@@ -8,7 +8,7 @@ use crate::preload::{Known, Session, Tail, build_id, files};
 use launch::trace::Runtime;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use sys::private_dir::put;
 
 /// As often as the program calls.
@@ -48,7 +48,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
             (path, symbol(&name), runtime.build_id.clone(), format!("the same {name}"))
         }
     };
-    let mut child = Command::new(program(&session).map_err(refused)?);
+    let mut child = sys::program::given(program(&session).map_err(refused)?);
     child.arg(&path).arg(symbol).envs(session.environment());
     // On the stand-in it is no part of the program that is recorded there.
     child.env_remove(launch::nullgpu_input::DIRECTORY);
@@ -77,7 +77,7 @@ pub fn cost() -> Option<f64> {
     put(&stub, embedded_shims::STUB).ok()?;
     let program = program(&session).ok()?;
     let time = |with: bool| {
-        let mut child = Command::new(&program);
+        let mut child = sys::program::given(&program);
         child.arg(&stub).args(["hipLaunchKernel", ROUND]).env_remove("LD_PRELOAD").stdin(Stdio::null());
         if with {
             child.envs(crate::preload::environment(session.path(), &crate::preload::library(session.path()), None, 0));

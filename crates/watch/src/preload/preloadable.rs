@@ -2,7 +2,7 @@
 
 use crate::WatchError;
 use codeobject::ReadAt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub fn check(program: &Path) -> Result<(), WatchError> {
 /// The program that a script asks for in its first line; the one that env(1) looks for, where that is it.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut line = [0; 256];
-    let len = File::open(script).ok()?.read(&mut line).ok()?;
+    let len = sys::regular_file::open(script).ok()?.read(&mut line).ok()?;
     let line = line.get(..len)?.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line).into_owned();
     let mut words = line.split_whitespace();

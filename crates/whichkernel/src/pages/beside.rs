@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use sys::files::{self, Access};
 
 /// While it runs the pages are written at most this often: they are there to be looked at, not to be waited for.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -49,7 +50,7 @@ impl<'a> Beside<'a> {
         }
         let (mark, made_of) = (self.context.ledger.join("report.made-of"), self.made_of());
         let page = self.context.ledger.join("report/index.html");
-        if made_of.is_some() && std::fs::read_to_string(&mark).ok() == made_of && page.is_file() {
+        if made_of.is_some() && sys::regular_file::text(&mark, 1 << 16).ok() == made_of && page.is_file() {
             self.written = Some((head, page));
             return;
         }
@@ -60,7 +61,7 @@ impl<'a> Beside<'a> {
             Ok(path) => {
                 (self.written, self.problem) = (Some((head, path)), None);
                 // Without the mark they are only written again next time.
-                let _ = made_of.map(|made_of| std::fs::write(&mark, made_of));
+                let _ = made_of.map(|made_of| files::replace(&mark, Access::Private, made_of));
             }
             Err(error) => self.problem = Some(error.to_string()),
         }

@@ -7,14 +7,14 @@ pub use beside::Beside;
 pub use gather::Gathered;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
 pub fn browse(path: &Path) -> std::io::Result<()> {
     if rustix::process::geteuid().is_root() {
         return Err(std::io::Error::other("root opens no browser"));
     }
-    let mut opener = Command::new("xdg-open");
+    let mut opener = sys::program::command("xdg-open")?;
     opener.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     opener.spawn().map(|_| ())
 }

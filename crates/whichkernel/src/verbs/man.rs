@@ -2,8 +2,9 @@
 
 use crate::context::Context;
 use anyhow::Context as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use sys::files::{self, Access};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -14,9 +15,22 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let failed = || format!("cannot write {}", args.dir.display());
-    std::fs::create_dir_all(&args.dir).with_context(failed)?;
-    clap_mangen::generate_to(crate::help::definition(&context.lang), &args.dir).with_context(failed)?;
+    files::create_dir_all(&args.dir, Access::Public).with_context(failed)?;
+    let mut whole = crate::help::definition(&context.lang).disable_help_subcommand(true);
+    whole.build();
+    write(whole, &args.dir).with_context(failed)?;
     let dir = args.dir.to_string_lossy();
     context.note(&context.lang.text_with("man-written", &[("dir", dir.into())]));
     Ok(ExitCode::SUCCESS)
+}
+
+/// A page for a command and for each of its own.
+fn write(command: clap::Command, dir: &Path) -> std::io::Result<()> {
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned() {
+        write(inner, dir)?;
+    }
+    let man = clap_mangen::Man::new(command);
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    files::replace(&dir.join(man.get_filename()), Access::Public, page)
 }

@@ -5,11 +5,11 @@ use crate::emit::Show;
 use anyhow::Context as _;
 use gguf::{Mix, Shapes, Skeleton, Written, known, skeleton_of};
 use report::{Column, Lang, Table};
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use sys::files::{self, Access};
 
 /// Write a model of any shape without weights, for a dry run of any program
 ///
@@ -84,12 +84,12 @@ impl Show for Written {
 
 /// The header, then a hole. Bytes that it takes on disk.
 fn write(path: &Path, made: &Skeleton) -> std::io::Result<u64> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut file = files::create_new(path, Access::Public)?;
     let written = file.write_all(&made.header).and_then(|()| file.set_len(made.file_size));
     match written.and_then(|()| file.metadata()) {
         Ok(metadata) => Ok(metadata.blocks() * 512),
         Err(error) => {
-            let _ = std::fs::remove_file(path);
+            let _ = files::remove(path);
             Err(error)
         }
     }

@@ -12,6 +12,7 @@ use report::conclusion_text;
 use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
+use sys::shell::CommandLine;
 
 pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
     let host = Host::this();
@@ -174,9 +175,11 @@ fn next(report: &Report) -> String {
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());
     match (serving(report).and_then(|answer| answer.server.map(Server::name)), card) {
         _ if trouble => "whichkernel doctor".to_owned(),
-        (Some(server), Some(_)) => format!("whichkernel watch --name {server}"),
-        (Some(server), None) if !report.facts.nvidia.cards.is_empty() => format!("whichkernel watch --name {server}"),
-        (_, Some(card)) => format!("whichkernel explain {card}"),
+        (Some(server), Some(_)) => CommandLine::new("whichkernel watch --name {}", [server]).into(),
+        (Some(server), None) if !report.facts.nvidia.cards.is_empty() => {
+            CommandLine::new("whichkernel watch --name {}", [server]).into()
+        }
+        (_, Some(card)) => CommandLine::new("whichkernel explain {}", [card]).into(),
         _ => "whichkernel investigate".to_owned(),
     }
 }

@@ -11,6 +11,7 @@ use evidence::Reach;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use sys::files::{self, Access};
 use sys::interrupt;
 
 /// One run, with all that its answer is made from.
@@ -62,7 +63,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         trace::write(file, &outcome)?;
     }
     if let Some(file) = &args.write_graph {
-        std::fs::write(file, &outcome.graphs).with_context(|| file.display().to_string())?;
+        files::replace(file, Access::Public, &outcome.graphs).with_context(|| file.display().to_string())?;
     }
     if args.record {
         record::run(context, &place, &plans, (&outcome, &selected), &args.command)?;

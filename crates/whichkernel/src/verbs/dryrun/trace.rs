@@ -5,12 +5,12 @@ use dryrun::{Outcome, steps};
 use launch::lines::{self, Closing, End, Line};
 use launch::record::{api, blas};
 use launch::trace::Event;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use sys::files::{self, Access};
 
 pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
-    let file = File::create(path).with_context(|| path.display().to_string())?;
+    let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
     let mut out = BufWriter::new(file);
     let mut end = End { by: lines::STAND_IN.to_owned(), ..End::default() };
     end.lost = outcome.traces.iter().map(|trace| trace.lost + trace.torn).sum();

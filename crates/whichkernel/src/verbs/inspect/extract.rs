@@ -4,9 +4,10 @@ use super::select::Select;
 use codeobject::ReadAt;
 use inventory::{Format, Found, Look};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 
 pub struct Extract {
     pub select: Select,
@@ -72,7 +73,7 @@ fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
 fn write(path: &Path, contents: &dyn ReadAt) -> anyhow::Result<u64> {
     const PIECE: u64 = 1 << 20;
     // O_EXCL: neither a file nor a link of that name is touched.
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| refused(path, &error))?;
+    let mut file = files::create_new(path, Access::Public).map_err(|error| refused(path, &error))?;
     let mut at = 0;
     while at < contents.len() {
         let piece = contents.bytes(at, PIECE.min(contents.len() - at), "entry")?;

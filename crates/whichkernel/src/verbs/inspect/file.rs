@@ -12,10 +12,10 @@ use inventory::{File, FileReport, Options, inspect};
 use observe::answers::{Extracted, FileAnswer, Kernels};
 use observe::shipped::{Gather, Gathered};
 use serde_json::json;
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use sys::files::{self, Access};
 
 pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let path = file.path();
@@ -105,7 +105,7 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
 }
 
 fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
-    fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    files::create_dir_all(dir, Access::Public).with_context(|| format!("{} cannot be made", dir.display()))?;
     let look = Extract { select: Select::new(args)?, dir: dir.to_owned() };
     let (mut files, mut bytes) = (0, 0);
     let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {

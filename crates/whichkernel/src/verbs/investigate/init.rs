@@ -4,10 +4,10 @@ use crate::context::Context;
 use anyhow::Context as _;
 use investigate::Machine;
 use observe::ObserveContext;
-use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use sys::files::{self, Access};
 
 /// Write an investigation file to begin with: commented, about this machine's GPU, server and model
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     context.progress(&context.lang.text("summary-looking"));
     let text = Machine::this(&ObserveContext::default()).investigation();
     let shown = args.file.display();
-    let mut file = match File::create_new(&args.file) {
+    let mut file = match files::create_new(&args.file, Access::Public) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             anyhow::bail!("{shown} is there already, and is left as it is: name another file")
         }

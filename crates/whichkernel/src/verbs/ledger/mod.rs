@@ -4,11 +4,10 @@ use crate::context::Context;
 use crate::emit::Show as _;
 use anyhow::Context as _;
 use ledger::{Reader, WorklogNote};
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use sys::files::{self, Access};
 
 mod lake;
 mod list;
@@ -97,9 +96,8 @@ fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
     let mut out: Box<dyn Write> = match &args.output {
         Some(path) => {
             // What was observed is its owner's business, here too.
-            let mut options = File::options();
-            options.write(true).create(true).truncate(true).mode(0o600);
-            let file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
+            let file =
+                files::create(path, Access::Private).with_context(|| format!("cannot write {}", path.display()))?;
             Box::new(BufWriter::new(file))
         }
         None => Box::new(BufWriter::new(context.stdout())),

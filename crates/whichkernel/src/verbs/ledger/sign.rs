@@ -3,11 +3,10 @@
 use crate::context::Context;
 use anyhow::Context as _;
 use ledger::{Checkpoint, Hash, Reader, Signer, open_regular};
-use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use sys::files::{self, Access};
 
 #[derive(Debug, clap::Args)]
 pub struct SignArgs {
@@ -54,7 +53,9 @@ pub fn run(args: &SignArgs, context: &Context) -> anyhow::Result<ExitCode> {
     let hash = proof.head.unwrap_or_else(|| Hash::genesis(&ledger));
     let note = Checkpoint { ledger, rows: proof.rows, hash }.sign(&signer);
     match &args.output {
-        Some(path) => std::fs::write(path, note).with_context(|| format!("cannot write {}", path.display()))?,
+        Some(path) => {
+            files::replace(path, Access::Public, note).with_context(|| format!("cannot write {}", path.display()))?
+        }
         None => context.print(&note)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -66,13 +67,12 @@ pub fn key(args: &KeyArgs, context: &Context) -> anyhow::Result<ExitCode> {
     let mut public = file.clone().into_os_string();
     public.push(".pub");
     let public = PathBuf::from(public);
-    let create = |path: &Path, mode: u32, text: String| {
-        let mut options = File::options();
-        let made = options.write(true).create_new(true).mode(mode).open(path);
+    let create = |path: &Path, access: Access, text: String| {
+        let made = files::create_new(path, access);
         made.and_then(|mut made| writeln!(made, "{text}")).with_context(|| format!("cannot write {}", path.display()))
     };
-    create(file, 0o600, signer.encode())?;
-    create(&public, 0o644, signer.verifier().encode())?;
+    create(file, Access::Private, signer.encode())?;
+    create(&public, Access::Public, signer.verifier().encode())?;
     let args = [("key", file.to_string_lossy().into()), ("public", public.to_string_lossy().into())];
     context.print(&format!("{}\n", context.lang.text_with("ledger-key-made", &args)))?;
     Ok(ExitCode::SUCCESS)

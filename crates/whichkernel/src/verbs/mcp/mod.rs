@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::{ExitCode, Output, Stdio};
 use tools::{Offered, TOOLS};
 
 /// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
@@ -86,7 +86,7 @@ impl Offer for Looking {
             Err(why) => return Done::failed(why),
         };
         // In a process of its own: what goes wrong in one call takes nothing else away.
-        let ran = Command::new(OURSELVES)
+        let ran = sys::program::given(OURSELVES)
             .arg0(&words[0])
             .args(["--lang", "en", "--color", "never", "--ledger"])
             .arg(&self.ledger)

@@ -15,6 +15,7 @@ use source::Device;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use sys::files::{self, Access};
 use sys::http::Address;
 
 /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
@@ -115,7 +116,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(file) = &args.svg {
         let places: Vec<u64> = answer.changes.iter().map(|change| change.at).collect();
         let title = format!("{} {}", answer.server.kind, answer.server.model.as_deref().unwrap_or_default());
-        std::fs::write(file, probe::plot::svg(&answer.speed, &places, &title))
+        files::replace(file, Access::Public, probe::plot::svg(&answer.speed, &places, &title))
             .with_context(|| file.display().to_string())?;
     }
     context.emit(args.format, &answer)?;

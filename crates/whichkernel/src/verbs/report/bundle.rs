@@ -3,11 +3,10 @@
 use crate::context::Context;
 use anyhow::Context as _;
 use ledger::{Anonymous, Reader};
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use sys::files::{self, Access};
 use sys::private_dir::SessionDir;
 
 /// An archive without user names, paths, machine names, prompts and secrets, to attach to an issue; `ledger import` takes it
@@ -22,12 +21,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     anyhow::ensure!(reader.exists(), "the ledger in {} is empty: there is nothing to bundle", context.ledger.display());
     let work = SessionDir::new("bundle", &std::env::temp_dir()).context("cannot make a directory for the work")?;
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let file = options.open(&args.out).with_context(|| format!("cannot write {}", args.out.display()))?;
+    let file = files::Replacement::new(&args.out, Access::Private)
+        .with_context(|| format!("cannot write {}", args.out.display()))?;
     let mut out = BufWriter::new(file);
     let bundled = reader.bundle(Anonymous::new(&users(), &machines()), &work.inner().join("ledger"), &mut out)?;
-    out.flush()?;
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
     let words = [
         ("path", args.out.to_string_lossy().into()),
         ("observations", bundled.observations.into()),
@@ -43,7 +41,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 fn users() -> Vec<String> {
     let mut all: Vec<String> =
         ["USER", "LOGNAME", "SUDO_USER"].iter().filter_map(|name| std::env::var(name).ok()).collect();
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let passwd = sys::regular_file::text(std::path::Path::new("/etc/passwd"), 64 << 20).unwrap_or_default();
     for line in passwd.lines() {
         let fields: Vec<&str> = line.split(':').collect();
         if let [name, _, id, _, real, home, ..] = fields[..]
@@ -63,7 +61,8 @@ fn users() -> Vec<String> {
 
 fn machines() -> Vec<String> {
     let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let file = std::fs::read_to_string("/etc/hostname").unwrap_or_default().trim().to_owned();
+    let file =
+        sys::regular_file::text(std::path::Path::new("/etc/hostname"), 1 << 10).unwrap_or_default().trim().to_owned();
     let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
     let mut all = vec![short(&node), short(&file), node, file];
     // "localhost" names nobody.

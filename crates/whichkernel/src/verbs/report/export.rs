@@ -7,9 +7,9 @@ use crate::pages::Gathered;
 use anyhow::Context as _;
 use investigate::Reported;
 use report::Lang;
-use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Export {
@@ -72,13 +72,14 @@ pub fn write(
                 _ => ("launches.profile.json", export::profiler(&timeline)?),
             };
             let path = out.unwrap_or(Path::new(name));
-            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            files::replace(path, Access::Public, bytes).with_context(|| format!("cannot write {}", path.display()))?;
             Ok(path.to_owned())
         }
         Export::Json => {
             let path = out.unwrap_or(Path::new("report.json"));
             let whole = Reported::of(&gathered.graded, gathered.problem.as_deref(), gathered.observations());
-            fs::write(path, answer::json(&whole)?).with_context(|| format!("cannot write {}", path.display()))?;
+            files::replace(path, Access::Public, answer::json(&whole)?)
+                .with_context(|| format!("cannot write {}", path.display()))?;
             Ok(path.to_owned())
         }
         Export::Md => {
@@ -86,14 +87,16 @@ pub fn write(
             for code in ["en", "ja"] {
                 let lang = Lang::new(code);
                 let folder = dir.join(code);
-                fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+                files::create_dir_all(&folder, Access::Public)
+                    .with_context(|| format!("cannot make {}", folder.display()))?;
                 let title = gathered.graded.investigation.title.in_language(code).replace('"', "'");
                 let text = format!(
                     "---\ntitle: \"{title}\"\nlang: {code}\n---\n\n{}",
                     plain(&markdown(&gathered.graded, &lang))
                 );
                 let path = folder.join("index.md");
-                fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+                files::replace(&path, Access::Public, text)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
             }
             Ok(dir.to_owned())
         }

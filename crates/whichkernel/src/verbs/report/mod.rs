@@ -6,6 +6,7 @@ use crate::pages::{Gathered, browse};
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use sys::files::{self, Access};
 
 mod bundle;
 mod export;
@@ -74,7 +75,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let site = gathered.site(args.single_file);
     let path = if args.single_file {
         let path = args.out.clone().unwrap_or_else(|| PathBuf::from("report.html"));
-        std::fs::write(&path, site.single_file()).with_context(|| format!("cannot write {}", path.display()))?;
+        files::replace(&path, Access::Public, site.single_file())
+            .with_context(|| format!("cannot write {}", path.display()))?;
         path
     } else {
         write(&site, args.out.as_deref())?

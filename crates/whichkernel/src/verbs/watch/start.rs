@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use dryrun::{Place, describe};
 use report::Lang;
 use std::cell::RefCell;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::rc::Rc;
 use sys::on_path;
 use watch::Source;
@@ -29,7 +29,7 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
     let described = describe(&libraries, &target, true, runtime::Cache::from_env().dir()).ok();
     let table = described.and_then(|found| launch::table::Table::parse(&found.table).ok()).unwrap_or_default();
     let session = Session::new(Some(&layouts(&table, &libraries)))?;
-    let mut start = Command::new(program);
+    let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
     start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
     let tree = Tree::open().ok();
@@ -46,7 +46,7 @@ pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result
     let program = args.command.first().context("--how layer starts a program: give it after --")?;
     let session = layer::Session::new()?;
     let session = if args.times { session.with_times() } else { session };
-    let mut start = Command::new(program);
+    let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
     start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
     let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use sys::files::{self, Access};
 use watch::{Fate, KindId, Name, ObserverReport, Seen, Tally};
 
 /// Threads whose last launch is kept in mind; beyond, a refusal is written without the line that it refuses.
@@ -22,21 +23,9 @@ pub struct Writer {
     problem: Option<std::io::Error>,
 }
 
-/// A file that only its owner can read: a trace has argument bytes of other users' processes where root made it. An older trace is
-/// replaced; a link or a pipe of that name is refused.
-fn private(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    match std::fs::symlink_metadata(path) {
-        Ok(there) if there.is_file() => std::fs::remove_file(path)?,
-        Ok(_) => return Err(std::io::Error::new(std::io::ErrorKind::AlreadyExists, "is there and is no plain file")),
-        Err(_) => {}
-    }
-    File::options().write(true).create_new(true).mode(0o600).open(path)
-}
-
 impl Writer {
     pub fn create(path: &Path) -> anyhow::Result<Writer> {
-        let file = private(path).with_context(|| path.display().to_string())?;
+        let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
         let (path, out) = (path.to_owned(), BufWriter::new(file));
         Ok(Writer { path, out, sequence: 0, made: HashMap::new(), problem: None })
     }

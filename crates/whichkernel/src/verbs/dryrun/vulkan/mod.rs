@@ -10,10 +10,10 @@ use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use anyhow::Context as _;
 use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
 use observe::Sighting;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use sys::files::{self, Access};
 use sys::interrupt;
 
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -41,7 +41,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let outcome = request.run()?;
     let answer = VulkanSelection::of(&outcome, card, place.name());
     if let Some(path) = &args.trace {
-        let file = File::create(path).with_context(|| path.display().to_string())?;
+        let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
         let mut out = BufWriter::new(file);
         for step in vulkan_steps(&outcome) {
             writeln!(out, "{}", serde_json::to_string(&step)?).with_context(|| path.display().to_string())?;
