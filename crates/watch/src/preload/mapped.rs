@@ -27,7 +27,9 @@ pub struct Tables {
     pub needed: Vec<String>,
     /// Launch functions that it gives to others.
     pub exports: BTreeSet<String>,
-    /// Launch functions that it has for itself.
+    /// It has launch functions for itself.
+    pub runtime_inside: bool,
+    /// The same without CUDA's runtime, which is often linked in and launches through the driver, another library.
     pub inside: bool,
     /// It has no symbols but those of the dynamic loader.
     pub stripped: bool,
@@ -81,10 +83,10 @@ fn tables(source: &dyn ReadAt) -> Option<Tables> {
         dynamic(&symbols, &mut found);
     }
     match elf.symbols_of_kind(SHT_SYMTAB).ok()? {
-        // CUDA's runtime is often linked in; it launches through the driver, which is another library.
         Some(symbols) => {
-            let own = |name: &str| launches(name) && !name.starts_with("cuda");
-            found.inside = symbols.iter().any(|symbol| symbol.section != 0 && own(symbol.name));
+            let own = || symbols.iter().filter(|symbol| symbol.section != 0 && launches(symbol.name));
+            found.runtime_inside = own().next().is_some();
+            found.inside = own().any(|symbol| !symbol.name.starts_with("cuda"));
         }
         None => found.stripped = true,
     }
