@@ -11,6 +11,14 @@ use std::sync::LazyLock;
 const LIMIT: u64 = 256 << 20;
 /// Functions that tell where a library lies: with them its symbol table can be read by hand.
 const WALKERS: [&str; 5] = ["dl_iterate_phdr", "dlinfo", "dladdr1", "_r_debug", "_dl_find_object"];
+/// Functions of other interfaces that give work to a GPU, past HIP and CUDA.
+const OTHERS: [&str; 5] = [
+    "hsa_queue_create",
+    "clEnqueueNDRangeKernel",
+    "vkQueueSubmit",
+    "vkQueueSubmit2",
+    "zeCommandQueueExecuteCommandLists",
+];
 /// They unwind stacks and load libraries for everybody.
 const SYSTEM: [&str; 9] =
     ["ld-linux", "libc.so", "libc-", "libdl", "libgcc_s", "libstdc++", "libc++", "libunwind", "libwhichkernel-"];
@@ -37,6 +45,7 @@ pub struct Tables {
     pub imports: bool,
     /// A launch function's name is among its data: it can ask for the function in a way of its own.
     pub names: bool,
+    /// It can walk the loader's tables, or give work to a GPU by another interface.
     pub walks: bool,
     /// The loader that it asks for.
     pub loader: Option<String>,
@@ -99,7 +108,7 @@ fn dynamic(symbols: &Symbols<'_>, found: &mut Tables) {
     for symbol in symbols.iter() {
         match symbol.section {
             0 if launches(symbol.name) => found.imports = true,
-            0 if WALKERS.contains(&symbol.name) => found.walks = true,
+            0 if WALKERS.contains(&symbol.name) || OTHERS.contains(&symbol.name) => found.walks = true,
             0 => {}
             _ if launches(symbol.name) => drop(found.exports.insert(symbol.name.to_owned())),
             _ => {}
