@@ -114,16 +114,17 @@ impl Judge<'_> {
             (true, Some(loader)) => {
                 self.out.found(process, name, Around::Loader, loader);
             }
-            (_, None) if exe.inside || exe.names => self.out.found(process, name, Around::Static, ""),
+            (_, None) if exe.runtime_inside || exe.names => self.out.found(process, name, Around::Static, ""),
             (_, None) if exe.stripped => drop(self.out.processes.insert(name)),
             _ => self.without_shim(process, name, &files),
         }
     }
 
     fn without_shim(&mut self, process: u32, program: String, files: &[Read<'_>]) {
-        if let Some((file, _)) = files.iter().find(|(_, tables)| tables.as_ref().is_some_and(has_runtime)) {
+        let runtime = |tables: &Tables| has_runtime(tables) || tables.runtime_inside;
+        if let Some((file, _)) = files.iter().find(|(_, tables)| tables.as_ref().is_some_and(runtime)) {
             self.out.found(process, program, Around::Environment, file.name());
-        } else if files.iter().any(|(_, tables)| tables.is_none()) {
+        } else if files.iter().any(|(_, tables)| tables.as_ref().is_none_or(|tables| tables.names)) {
             self.out.processes.insert(program);
         }
     }
@@ -136,9 +137,10 @@ impl Judge<'_> {
         let runtimes: Vec<&Read<'_>> =
             files.iter().filter(|(_, tables)| tables.as_ref().is_some_and(has_runtime)).collect();
         if runtimes.is_empty() {
-            // A file that nobody can read may be a runtime.
-            let unread = files.iter().filter(|(_, tables)| tables.is_none()).map(|(file, _)| file.name().to_owned());
-            self.out.direct.extend(unread);
+            // A file that nobody can read may be a runtime, and one may have a runtime inside.
+            let may = |tables: &Tables| tables.names || tables.inside;
+            let unread = files.iter().filter(|(_, tables)| tables.as_ref().is_none_or(may));
+            self.out.direct.extend(unread.map(|(file, _)| file.name().to_owned()));
             return;
         }
         let met: BTreeSet<&str> = own

@@ -11,6 +11,14 @@ use std::sync::LazyLock;
 const LIMIT: u64 = 256 << 20;
 /// Functions that tell where a library lies: with them its symbol table can be read by hand.
 const WALKERS: [&str; 5] = ["dl_iterate_phdr", "dlinfo", "dladdr1", "_r_debug", "_dl_find_object"];
+/// Functions of other interfaces that give work to a GPU, past HIP and CUDA.
+const OTHERS: [&str; 5] = [
+    "hsa_queue_create",
+    "clEnqueueNDRangeKernel",
+    "vkQueueSubmit",
+    "vkQueueSubmit2",
+    "zeCommandQueueExecuteCommandLists",
+];
 /// They unwind stacks and load libraries for everybody.
 const SYSTEM: [&str; 9] =
     ["ld-linux", "libc.so", "libc-", "libdl", "libgcc_s", "libstdc++", "libc++", "libunwind", "libwhichkernel-"];
@@ -27,7 +35,9 @@ pub struct Tables {
     pub needed: Vec<String>,
     /// Launch functions that it gives to others.
     pub exports: BTreeSet<String>,
-    /// Launch functions that it has for itself.
+    /// It has launch functions for itself.
+    pub runtime_inside: bool,
+    /// The same without CUDA's runtime, which is often linked in and launches through the driver, another library.
     pub inside: bool,
     /// It has no symbols but those of the dynamic loader.
     pub stripped: bool,
@@ -35,6 +45,7 @@ pub struct Tables {
     pub imports: bool,
     /// A launch function's name is among its data: it can ask for the function in a way of its own.
     pub names: bool,
+    /// It can walk the loader's tables, or give work to a GPU by another interface.
     pub walks: bool,
     /// The loader that it asks for.
     pub loader: Option<String>,
@@ -81,10 +92,10 @@ fn tables(source: &dyn ReadAt) -> Option<Tables> {
         dynamic(&symbols, &mut found);
     }
     match elf.symbols_of_kind(SHT_SYMTAB).ok()? {
-        // CUDA's runtime is often linked in; it launches through the driver, which is another library.
         Some(symbols) => {
-            let own = |name: &str| launches(name) && !name.starts_with("cuda");
-            found.inside = symbols.iter().any(|symbol| symbol.section != 0 && own(symbol.name));
+            let own = || symbols.iter().filter(|symbol| symbol.section != 0 && launches(symbol.name));
+            found.runtime_inside = own().next().is_some();
+            found.inside = own().any(|symbol| !symbol.name.starts_with("cuda"));
         }
         None => found.stripped = true,
     }
@@ -97,7 +108,7 @@ fn dynamic(symbols: &Symbols<'_>, found: &mut Tables) {
     for symbol in symbols.iter() {
         match symbol.section {
             0 if launches(symbol.name) => found.imports = true,
-            0 if WALKERS.contains(&symbol.name) => found.walks = true,
+            0 if WALKERS.contains(&symbol.name) || OTHERS.contains(&symbol.name) => found.walks = true,
             0 => {}
             _ if launches(symbol.name) => drop(found.exports.insert(symbol.name.to_owned())),
             _ => {}

@@ -45,8 +45,6 @@ pub struct Image {
     pub copy_of: Option<(usize, usize)>,
     /// The kernel stopped telling of it at its exec: it has other rights than whoever watches.
     pub hidden: bool,
-    /// It became another program.
-    pub replaced: bool,
 }
 
 #[derive(Debug)]
@@ -149,9 +147,6 @@ impl Tree {
             EXIT => self.exit(pid, third),
             COMM if misc & EXEC != 0 && self.alive.contains_key(&pid) => {
                 let name = text(body.get(8..body.len().saturating_sub(16)));
-                if let Some(old) = self.alive.get(&pid).and_then(|life| self.images.get_mut(life.image)) {
-                    old.replaced = true;
-                }
                 self.add(Image { pid, name, ..Image::default() }, BTreeSet::from([pid]), true);
             }
             MMAP2 => {
@@ -186,7 +181,7 @@ impl Tree {
         match from.and_then(|at| Some((at, self.images.get(at)?))) {
             Some((at, of)) => {
                 let copy_of = Some((at, of.files.len()));
-                let image = Image { pid, copy_of, hidden: false, replaced: false, ..of.clone() };
+                let image = Image { pid, copy_of, hidden: false, ..of.clone() };
                 self.add(image, threads, false);
             }
             None if Some(pid) == self.root => self.add(Image { pid, ..Image::default() }, threads, false),
