@@ -311,7 +311,8 @@ mod tests {
         assert_eq!(judge(&more, true), (Some(Verdict::Differs), Outcome::Differs));
         assert_eq!(judge(&more, false), (Some(Verdict::InPart), Outcome::NotKnown), "it may simply not have been seen");
         let counted = Some(Counted { mixes: [&same, &same], by: "preload" });
-        let part = compare(Trial { counted, whole: false, vouched: false, ..trial("uprobe") }, [&plain, &observed, &plain]);
+        let part =
+            compare(Trial { counted, whole: false, vouched: false, ..trial("uprobe") }, [&plain, &observed, &plain]);
         let left = part.conclusion(|point| point.key().to_owned());
         assert!(left.left_out().iter().any(|left| left.what == "launch mix"), "as far as it was seen: {left:?}");
     }

@@ -3,8 +3,8 @@
 use crate::observers::REFUSED;
 use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
 use evidence::{
-    About, Account, Artifact, Basis, BlindSpot, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind, Fact, Finding,
-    Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit, Witness,
+    About, Account, Artifact, Basis, BlindSpot, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind,
+    Fact, Finding, Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit, Witness,
 };
 use observe::{Raw, Sighting};
 use std::collections::BTreeMap;

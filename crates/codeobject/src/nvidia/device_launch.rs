@@ -56,19 +56,26 @@ impl References {
 }
 
 fn of_cubin(data: &[u8]) -> Option<References> {
-    let mut found = References { kernels: cubin(data)?.kernels.into_iter().map(|k| k.name).collect(), ..References::default() };
+    let mut found =
+        References { kernels: cubin(data)?.kernels.into_iter().map(|k| k.name).collect(), ..References::default() };
     let file = ElfFile64::<Le>::parse(data).ok()?;
     let (sections, symbols) = (file.elf_section_table(), file.elf_symbol_table());
-    let name_of = |symbol: &Sym64<Le>| symbols.symbol_name(Le, symbol).ok().map(|name| String::from_utf8_lossy(name).into_owned());
+    let name_of = |symbol: &Sym64<Le>| {
+        symbols.symbol_name(Le, symbol).ok().map(|name| String::from_utf8_lossy(name).into_owned())
+    };
     found.runtime = symbols.iter().filter_map(name_of).any(|name| launches(&name));
     if !found.runtime {
         return Some(found);
     }
     for section in sections.iter() {
         let name = sections.section_name(Le, section).map(String::from_utf8_lossy).unwrap_or_default();
-        let Some(function) = name.strip_prefix(".rela.text.").or_else(|| name.strip_prefix(".rel.text.")) else { continue };
-        let with = section.rela(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le, false)).collect());
-        let without = || section.rel(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le)).collect());
+        let Some(function) = name.strip_prefix(".rela.text.").or_else(|| name.strip_prefix(".rel.text.")) else {
+            continue;
+        };
+        let with =
+            section.rela(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le, false)).collect());
+        let without =
+            || section.rel(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le)).collect());
         let all: Vec<Option<object::SymbolIndex>> = with.or_else(without).unwrap_or_default();
         let names = all.into_iter().flatten().filter_map(|index| name_of(symbols.symbol(index).ok()?));
         found.to.entry(function.to_owned()).or_default().extend(names);
@@ -140,7 +147,8 @@ mod tests {
 
     #[test]
     fn ptx_says_which_entry_reaches_the_device_runtime() {
-        let text = b".version 8.7\n.target sm_90\n.extern .func (.param .b32 r) cudaLaunchDeviceV2\n(\n.param .b64 a\n)\n;\n\
+        let text =
+            b".version 8.7\n.target sm_90\n.extern .func (.param .b32 r) cudaLaunchDeviceV2\n(\n.param .b64 a\n)\n;\n\
             .func (.param .b32 r) helper(\n.param .b64 a\n)\n{\ncall.uni (r), cudaLaunchDeviceV2, (a);\n}\n\
             .visible .entry _Z6parenti(\n.param .u32 n\n)\n{\ncall.uni (r), helper, (a);\nret;\n}\n\
             .visible .entry _Z5childi(\n.param .u32 n\n)\n{\nret;\n}\n";

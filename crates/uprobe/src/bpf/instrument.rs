@@ -263,7 +263,9 @@ impl Instrument {
         let name = file_name(path);
         let blind = blind.iter().filter(|(entry, _)| entry.role.is_of_graphs() || entry.role == Role::ProcAddress);
         let blind = blind.map(|(entry, offset)| (entry.symbol.to_owned(), Suspect::Unreturned, *offset));
-        for (symbol, what, offset) in unknown.into_iter().map(|export| (export.symbol, export.what, export.offset)).chain(blind) {
+        for (symbol, what, offset) in
+            unknown.into_iter().map(|export| (export.symbol, export.what, export.offset)).chain(blind)
+        {
             let entry = UNKNOWN as usize + self.unknown.len();
             self.unknown.push((name.clone(), symbol, what));
             let (path, exits) = (path.to_owned(), Arc::default());
@@ -300,7 +302,11 @@ impl Instrument {
         if self.linked {
             match self.attach_as(true, place, what) {
                 // A kernel before 6.6 knows no such links.
-                Err(error) if error.raw_os_error() == Some(abi::EINVAL) && self.probes.is_empty() && self.entries.is_empty() => {
+                Err(error)
+                    if error.raw_os_error() == Some(abi::EINVAL)
+                        && self.probes.is_empty()
+                        && self.entries.is_empty() =>
+                {
                     self.linked = false;
                     self.programs.clear();
                 }
@@ -432,12 +438,18 @@ impl Instrument {
 
     /// Probes a function that a program got a pointer to, as the exported one of that name is probed; `instead` of which it is from now on,
     /// where that one only passes on to it.
-    pub fn probe_pointer(&mut self, at: &Pointed<'_>, image: &Image<'_>, instead: Option<(&str, u64)>) -> io::Result<()> {
+    pub fn probe_pointer(
+        &mut self,
+        at: &Pointed<'_>,
+        image: &Image<'_>,
+        instead: Option<(&str, u64)>,
+    ) -> io::Result<()> {
         let Some(entry) = ENTRIES.get(at.entry) else { return Ok(()) };
         let symbol = Symbol { entry: at.entry, offset: at.offset, address: at.address, size: 0, code: Vec::new() };
         let exits = returns(image, &symbol).filter(|_| entry.role.returns());
         let seen = exits.is_some();
-        let (path, exits, site) = (at.path.to_owned(), exits.unwrap_or_default(), site::cheapest(at.code, self.optimises));
+        let (path, exits, site) =
+            (at.path.to_owned(), exits.unwrap_or_default(), site::cheapest(at.code, self.optimises));
         let place = Place { path, offset: at.offset, entry: at.entry, site, gate: 0, exits };
         if entry.role.answers() {
             if !seen {
@@ -464,7 +476,8 @@ impl Instrument {
 
     /// Takes every probe out. What was counted stays readable.
     pub fn disarm(&mut self) {
-        let mut all: Vec<Vec<Probe>> = [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take).into();
+        let mut all: Vec<Vec<Probe>> =
+            [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take).into();
         all.extend(std::mem::take(&mut self.entries).into_values());
         perf_event::release(all.into_iter().flatten().collect());
     }

@@ -143,7 +143,8 @@ impl Search<'_, '_> {
         let Some(code) = self.image.bytes_at(entry) else { return };
         let len = usize::try_from(end.saturating_sub(entry)).unwrap_or(0).min(code.len());
         let decoder = Decoder::with_ip(64, code.get(..len).unwrap_or(&[]), entry, DecoderOptions::NONE);
-        let starts: Vec<u64> = decoder.into_iter().take(MOST).filter(|one| !one.is_invalid()).map(|one| one.ip()).collect();
+        let starts: Vec<u64> =
+            decoder.into_iter().take(MOST).filter(|one| !one.is_invalid()).map(|one| one.ip()).collect();
         self.work.extend(starts.into_iter().filter(|start| !self.seen.contains(start)));
     }
 }
@@ -214,7 +215,8 @@ mod tests {
         let file = inventory::File::open(&path).expect("the runtime");
         let image = Image::read(&file).expect("an image");
         let symbols = entries_of(&file, Home::Hip).expect("symbols");
-        let answers = symbols.iter().filter(|symbol| ENTRIES.get(symbol.entry).is_some_and(|entry| entry.role.returns()));
+        let answers =
+            symbols.iter().filter(|symbol| ENTRIES.get(symbol.entry).is_some_and(|entry| entry.role.returns()));
         let mut checked = 0;
         for symbol in answers {
             let found = exits(&image, symbol.address, symbol.size);

@@ -25,7 +25,9 @@ impl Watcher {
     pub(crate) fn pointed(&mut self, event: &Event<'_>) {
         let (process, pointer) = (event.key.tgid, event.aux);
         let Some(call) = name_in(event.bytes).map(str::to_owned) else { return };
-        let Some(wanted) = wanted(&call).filter(|_| pointer != 0 && self.resolver.processes.knows(process)) else { return };
+        let Some(wanted) = wanted(&call).filter(|_| pointer != 0 && self.resolver.processes.knows(process)) else {
+            return;
+        };
         let inside = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&pointer);
         let Some(mapping) = self.resolver.processes.mapped(process).iter().find(inside).cloned() else {
             self.window.missed(Gap::Pointer { process, call }, 1);
@@ -72,7 +74,9 @@ impl Watcher {
         let instead = passes_on.map(|exported| (path.as_str(), exported.offset));
         let code = image.bytes_at(address).unwrap_or(&[]);
         let code = code.get(..code.len().min(256)).unwrap_or(code);
-        let Backend::Bpf(instrument) = &mut self.attached.backend else { return Err(io::ErrorKind::Unsupported.into()) };
+        let Backend::Bpf(instrument) = &mut self.attached.backend else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
         instrument.probe_pointer(&Pointed { entry, path: &path, offset, address, code }, &image, instead)?;
         Ok(true)
     }
@@ -93,7 +97,9 @@ impl Watcher {
 /// The entry that a name means; nothing where it neither launches nor concerns graphs, an entry that is not known where its name says so.
 #[expect(clippy::option_option, reason = "no concern, or a concern without an entry")]
 fn wanted(name: &str) -> Option<Option<usize>> {
-    let concerns = |role: Role| role.launches() || role.is_of_graphs() || matches!(role, Role::BeginCapture | Role::BeginCaptureTo);
+    let concerns = |role: Role| {
+        role.launches() || role.is_of_graphs() || matches!(role, Role::BeginCapture | Role::BeginCaptureTo)
+    };
     let named = |symbol: &str| {
         ENTRIES.iter().position(|entry| entry.symbol == symbol && entry.home.launches() && concerns(entry.role))
     };

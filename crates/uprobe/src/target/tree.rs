@@ -85,7 +85,8 @@ impl Watcher {
     /// What the account comes to: it is given only where every process was seen from its first moment, by the kernel's own records.
     pub(crate) fn second_account(&self) -> SecondAccount {
         let cannot_see = self.tree.spots();
-        let told = matches!(self.attached.backend, Backend::Bpf(_) | Backend::Perf(_)) && self.resolver.processes.lost == 0;
+        let told =
+            matches!(self.attached.backend, Backend::Bpf(_) | Backend::Perf(_)) && self.resolver.processes.lost == 0;
         let witness = (told && cannot_see.is_empty()).then_some(Witness::ProcessTree);
         SecondAccount { witness, cannot_see }
     }

@@ -12,7 +12,7 @@
 mod sqlite;
 mod text;
 
-use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, SecondAccount, Phase, Tally, Unseen, Word};
+use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Phase, SecondAccount, Tally, Unseen, Word};
 use evidence::{Canary, Contamination};
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,9 @@
 
 use crate::claims::{Claims, of_line, tree};
 use crate::logs::{LogReader, Variable, explain};
-use crate::{Device, Ended, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, WatchError, Word};
+use crate::{
+    Device, Ended, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, WatchError, Word,
+};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};

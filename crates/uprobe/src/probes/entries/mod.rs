@@ -226,10 +226,7 @@ impl Role {
     /// Whether it makes, changes or launches graphs: unseen, what they launch is not known.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
-            && !matches!(
-                self,
-                Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_)
-            )
+            && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))
     }
 
     /// Whether it answers through a pointer.

@@ -4,8 +4,8 @@ use crate::probes::entries::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas,
 use crate::probes::entries::Role::{
     AddChild, AddNode, Alias, AskNode, BeginCapture, BeginCaptureTo, ChangeNode, ChildOf, CloneGraph, Configure, Copy,
     CopyBack, CreateGraph, DestroyExec, DestroyGraph, EnableNode, EndCapture, FindInClone, GetFunction, Instantiate,
-    Launch, LtField, LtLayout, LtLayoutInPlace, LtMatmul, Outer, ProcAddress, RecordEvent, RemoveNode, Replay, SetChild, SetNode,
-    Several, Update, WaitEvent,
+    Launch, LtField, LtLayout, LtLayoutInPlace, LtMatmul, Outer, ProcAddress, RecordEvent, RemoveNode, Replay,
+    SetChild, SetNode, Several, Update, WaitEvent,
 };
 use crate::probes::entries::Shape::{Bare, Config, Dim3, Flat};
 use crate::probes::entries::{At, Entry, Flags, Gemm, Home, LayoutFields, List, Node, Params, Role, Vk};

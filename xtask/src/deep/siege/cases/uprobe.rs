@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const SOURCE: &str = include_str!("../fixtures/doors.cpp");
+const SOURCE: &str = include_str!("../../../../../crates/uprobe/tests/data/doors.cpp");
 
 const fn case(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -> Case {
     Case { observer: "uprobe", name, quick: false, run }
@@ -75,7 +75,13 @@ fn build(bench: &Bench, out: &str, flags: &[&str]) -> anyhow::Result<PathBuf> {
     let (code, to) = (bench.dir.join("doors.cpp"), bench.dir.join(out));
     std::fs::write(&code, SOURCE)?;
     let truth = format!("-DTRUTH=\"{}\"", bench.dir.join("truth").display());
-    let made = Command::new("g++").args(["-O2", "-w", &truth]).args(flags).arg("-o").arg(&to).arg(&code).args(["-ldl", "-lpthread"]);
+    let made = Command::new("g++")
+        .args(["-O2", "-w", &truth])
+        .args(flags)
+        .arg("-o")
+        .arg(&to)
+        .arg(&code)
+        .args(["-ldl", "-lpthread"]);
     let made = made.output()?;
     anyhow::ensure!(made.status.success(), "g++: {}", String::from_utf8_lossy(&made.stderr));
     std::fs::write(bench.dir.join("truth"), [0; 4096])?;
@@ -119,7 +125,10 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
     };
     let (truth, seen) = (truth(bench)?.to_string(), json["seen"].as_u64().unwrap_or(0).to_string());
     if !done.status.success() {
-        return Ok(Outcome::Silent { truth: "the program ends well".into(), said: format!("ended: {}", json["ended"]) });
+        return Ok(Outcome::Silent {
+            truth: "the program ends well".into(),
+            said: format!("ended: {}", json["ended"]),
+        });
     }
     let conclusion = &json["conclusion"];
     let counts = json["lost"].as_u64().unwrap_or(0) + json["unknown_replays"].as_u64().unwrap_or(0);
@@ -201,7 +210,8 @@ fn attached(bench: &Bench, words: &[&str]) -> anyhow::Result<Outcome> {
     command.extend(words.iter().map(|word| (*word).to_owned()));
     let target = started(bench, &command)?;
     let pid = target.id().to_string();
-    let done = attach(bench, &["watch", "--how", "uprobe", "--format", "json", "--pid", &pid, "--for", "30s"], &mut [target])?;
+    let done =
+        attach(bench, &["watch", "--how", "uprobe", "--format", "json", "--pid", &pid, "--for", "30s"], &mut [target])?;
     judged(bench, &done)
 }
 
@@ -228,7 +238,11 @@ fn decoy(bench: &Bench) -> anyhow::Result<Outcome> {
     std::fs::rename(decoy, &renamed)?;
     let bad = started(bench, &[renamed.display().to_string(), corrupt.display().to_string()])?;
     let before = truth(bench)?;
-    let done = attach(bench, &["watch", "--how", "uprobe", "--format", "json", "--name", &name, "--for", "30s"], &mut [bad, good])?;
+    let done = attach(
+        bench,
+        &["watch", "--how", "uprobe", "--format", "json", "--name", &name, "--for", "30s"],
+        &mut [bad, good],
+    )?;
     if let Some(skipped) = refused(&done) {
         return Ok(skipped);
     }
