@@ -301,15 +301,16 @@ mod tests {
     #[test]
     fn another_observer_counts_where_nobody_could() {
         let (plain, observed) = (run("", "hello"), launching("", "hello"));
-        let judge = |mix: &Mix, whole: bool| {
+        let judge = |mix: &Mix, vouched: bool| {
             let counted = Some(Counted { mixes: [mix, mix], by: "preload" });
-            let certificate = compare(Trial { counted, whole, ..trial("uprobe") }, [&plain, &observed, &plain]);
+            let certificate = compare(Trial { counted, vouched, ..trial("uprobe") }, [&plain, &observed, &plain]);
             (verdict(&certificate, Point::LaunchMix), certificate.outcome())
         };
         let (same, more) = (Mix::from([("k".to_owned(), 3)]), Mix::from([("k".to_owned(), 4)]));
         assert_eq!(judge(&same, true), (Some(Verdict::Same), Outcome::DispatchSafe));
         assert_eq!(judge(&more, true), (Some(Verdict::Differs), Outcome::Differs));
-        assert_eq!(judge(&more, false), (Some(Verdict::InPart), Outcome::NotKnown), "it may simply not have been seen");
+        assert_eq!(judge(&more, false), (Some(Verdict::InPart), Outcome::NotKnown), "one of them may have been blind");
+        assert_eq!(judge(&same, false), (Some(Verdict::Same), Outcome::DispatchSafe), "two agree");
         let counted = Some(Counted { mixes: [&same, &same], by: "preload" });
         let part =
             compare(Trial { counted, whole: false, vouched: false, ..trial("uprobe") }, [&plain, &observed, &plain]);

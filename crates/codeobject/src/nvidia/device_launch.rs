@@ -156,12 +156,11 @@ mod tests {
         assert_eq!(launchers_of(b".version 8.7\n.target sm_90\n.visible .entry k()\n{\nret;\n}\n"), BTreeSet::new());
     }
 
-    /// `WHICHKERNEL_CDP`: a program that was built with `nvcc -rdc=true`, of which `parent` launches `child` on the device.
+    /// `nvcc 13.4 -arch=sm_90 -rdc=true -cubin` of `xtask/src/deep/siege/gpu/cdp.cu`: `parent` launches `child` on the device.
     #[test]
-    fn a_linked_cubin_says_which_kernel_launches() {
-        let Some(path) = std::env::var_os("WHICHKERNEL_CDP") else { return };
-        let bytes = std::fs::read(path).expect("the program");
-        let found = device_launchers(&bytes, 64 << 20).expect("read");
-        assert_eq!(found, BTreeSet::from(["_Z6parenti".to_owned()]));
+    fn a_cubin_says_which_kernel_launches() {
+        let image = include_bytes!("../../tests/data/device-launch.cubin");
+        assert_eq!(launchers_of(image), BTreeSet::from(["_Z6parenti".to_owned()]));
+        assert_eq!(cubin(image).map(|cubin| cubin.kernels.len()), Some(3));
     }
 }

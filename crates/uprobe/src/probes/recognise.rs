@@ -132,6 +132,20 @@ mod tests {
         let user = built("user.so", "int hipLaunchKernel(void); int g(void) { return hipLaunchKernel(); }", &[]);
         assert_eq!(recognise("user.so", &user), Recognised::Nothing, "it only calls");
         assert_eq!(recognise("x.c", &source), Recognised::Nothing, "no library");
+        let program = |name: &str, text: &str, words: &[&str]| {
+            std::fs::write(&source, text).expect("written");
+            let path = dir.path().join(name);
+            let done = Command::new("cc").arg("-o").arg(&path).arg(&source).args(words).status();
+            assert!(done.expect("a C compiler").success());
+            recognise(name, &path)
+        };
+        let inside = "__attribute__((used)) static int hipLaunchKernel(void) { return 0; } int main(void) { return hipLaunchKernel(); }";
+        assert_eq!(program("a", inside, &["-static"]), Recognised::Contains("hipLaunchKernel"));
+        assert_eq!(program("b", inside, &[]), Recognised::Contains("hipLaunchKernel"));
+        assert_eq!(program("c", inside, &["-static", "-s"]), Recognised::Opaque);
+        let device = "#include <stdio.h>\nint main(void) { return !fopen(\"/dev/kfd\", \"r\"); }";
+        assert_eq!(program("d", device, &["-static", "-s"]), Recognised::Contains("/dev/kfd"));
+        assert_eq!(program("e", "int main(void) { return 0; }", &["-s"]), Recognised::Nothing, "its libraries are read");
         assert_eq!(home_of(Path::new("/nowhere/at/all")), None);
     }
 }

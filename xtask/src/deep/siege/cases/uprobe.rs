@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const SOURCE: &str = include_str!("../fixtures/doors.cpp");
+const SOURCE: &str = include_str!("../../../../../crates/uprobe/tests/data/doors.cpp");
 
 const fn case(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -> Case {
     Case { observer: "uprobe", name, quick: false, run }
