@@ -473,7 +473,7 @@ fn a_unit_that_names_a_command_for_a_user_is_quoted() {
 #[test]
 fn links_of_a_tree_that_stands_for_a_machine_stay_in_it() {
     let secret = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(secret.path(), "9.9.9-secret\n").unwrap();
+    std::fs::write(secret.path(), "planted_secret\n").unwrap();
     let outside = secret.path().to_str().unwrap();
     let up = format!("{}{}", "../".repeat(20), outside.trim_start_matches('/'));
     for target in [outside, &up] {

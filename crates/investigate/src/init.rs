@@ -309,7 +309,11 @@ closes = {}
         quoted(path),
         quoted(&table.source),
         quoted(&table.commit),
-        quoted(&format!("whichkernel explain --gpu {target} --type {ty} --columns {COLUMNS}")),
+        quoted(&format!(
+            "whichkernel explain --gpu {} --type {} --columns {COLUMNS}",
+            shell::word(target),
+            shell::word(ty)
+        )),
     );
 }
 

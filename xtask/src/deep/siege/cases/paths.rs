@@ -11,7 +11,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const NOBODY: u32 = 65534;
-const SECRET: &str = "Zq7-only-root-reads-this\n";
+const SECRET: &str = "Zq7_only_root_reads_this\n";
+const TRUTH: &str = "the secret is whole and unread, and no program ran";
 /// Nothing here takes a second; a pipe that is waited for takes for ever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -98,6 +99,7 @@ pub const CASES: &[Case] = &[
         another_root(bench, "opt/rocm/.info/version", Path::new(&up))
     }),
     quick("another root: a directory that is a link to ours", |bench| {
+        yard(bench)?;
         fs::create_dir_all(bench.dir.join("ours/.info"))?;
         fs::write(bench.dir.join("ours/.info/version"), SECRET)?;
         another_root(bench, "opt/rocm", &bench.dir.join("ours"))
@@ -113,12 +115,16 @@ pub const CASES: &[Case] = &[
         judged(bench, path_first(bench, &["source", "theirs/repo@HEAD", "--gpu", "gfx1201"]))
     }),
     quick("a repository whose settings start programs", hostile_settings),
-    quick("a compiler of another user first on PATH", |bench| {
+    quick("no compiler on PATH but another user's", |bench| {
         for name in ["clang++-22", "clang++-21", "cmake"] {
             plant_program(bench, name)?;
         }
-        repository(bench)?;
-        judged(bench, path_first(bench, &["runtime", "build", "--source", "theirs/repo", "--gpu", "gfx1201"]))
+        let cuda = repository(bench)?.join("src/ggml-cuda");
+        fs::create_dir_all(cuda.join("template-instances"))?;
+        fs::write(cuda.join("ggml-cuda.cu"), "")?;
+        let mut command = bench.command(["runtime", "build", "--source", "theirs/repo", "--gpu", "gfx1201"]);
+        command.env("PATH", bench.dir.join("theirs/bin"));
+        judged(bench, command)
     }),
     quick("tools that doctor asks, of another user, first on PATH", |bench| {
         for name in ["journalctl", "rocprofv3", "rocminfo", "cat"] {
@@ -226,31 +232,29 @@ fn report_with_linked_folder(bench: &Bench) -> anyhow::Result<Outcome> {
     judged(bench, bench.command(["report", "--out", "theirs/out"]))
 }
 
+/// The directory is exchanged while the command runs; what came of all rounds is judged when it has stopped.
 fn race(bench: &Bench) -> anyhow::Result<Outcome> {
     const ROUNDS: usize = 12;
     recorded(bench)?;
-    let (sub, trap) = (bench.dir.join("theirs/sub"), bench.dir.join("theirs/trap"));
+    let (sub, trap, aside) =
+        (bench.dir.join("theirs/sub"), bench.dir.join("theirs/trap"), bench.dir.join("theirs/aside"));
     fs::create_dir(&sub)?;
     symlink_of_theirs(bench, "ours", "theirs/trap")?;
+    let before = names(&bench.dir.join("ours"))?;
     let over = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
+    std::thread::scope(|scope| -> anyhow::Result<()> {
         scope.spawn(|| {
-            let aside = bench.dir.join("theirs/aside");
             while !over.load(std::sync::atomic::Ordering::Relaxed) {
                 let _ = fs::rename(&sub, &aside).and_then(|()| fs::rename(&trap, &sub));
                 let _ = fs::rename(&sub, &trap).and_then(|()| fs::rename(&aside, &sub));
             }
         });
-        let mut outcome = Ok(Outcome::Skipped { why: "no round".into() });
-        for _ in 0..ROUNDS {
-            outcome = judged(bench, bench.command(["report", "--export", "json", "--out", "theirs/sub/secret"]));
-            if matches!(outcome, Ok(Outcome::Silent { .. }) | Err(_)) {
-                break;
-            }
-        }
+        let rounds = (0..ROUNDS)
+            .try_for_each(|_| bench.run(["report", "--export", "json", "--out", "theirs/sub/secret"]).map(drop));
         over.store(true, std::sync::atomic::Ordering::Relaxed);
-        outcome
-    })
+        rounds
+    })?;
+    Ok(harm(bench, &before, "")?.unwrap_or_else(|| Outcome::Equal { truth: TRUTH.into() }))
 }
 
 fn pipes_to_read(bench: &Bench) -> anyhow::Result<Outcome> {
@@ -277,14 +281,14 @@ fn pipes_to_read(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(Outcome::Refused { why: format!("{} verbs refused the pipe", verbs.len()) })
 }
 
-/// A tree that stands for another machine, of theirs, with one link in it.
+/// A tree that stands for another machine, as root unpacks an image of theirs, with one link in it.
 fn another_root(bench: &Bench, link: &str, target: &Path) -> anyhow::Result<Outcome> {
     yard(bench)?;
     machine(bench, "ollama")?;
-    let place = bench.dir.join("theirs/tree").join(link);
-    give_above(bench, &place)?;
+    let place = bench.dir.join("tree").join(link);
+    fs::create_dir_all(place.parent().context("a place")?)?;
     symlink(target, &place)?;
-    judged(bench, bench.command(["doctor", "--root", "theirs/tree", "--format", "json"]))
+    judged(bench, bench.command(["doctor", "--root", "tree", "--format", "json"]))
 }
 
 /// A card, a server's unit with this user, and a group that the user is not in.
@@ -303,8 +307,8 @@ fn machine(bench: &Bench, user: &str) -> anyhow::Result<()> {
             format!("[Service]\nExecStart=/bin/ollama serve\nUser={user}\n"),
         ),
     ] {
-        let place = bench.dir.join("theirs/tree").join(name);
-        give_above(bench, &place)?;
+        let place = bench.dir.join("tree").join(name);
+        fs::create_dir_all(place.parent().context("a place")?)?;
         fs::write(place, text)?;
     }
     Ok(())
@@ -314,7 +318,7 @@ fn machine(bench: &Bench, user: &str) -> anyhow::Result<()> {
 fn hostile_unit(bench: &Bench) -> anyhow::Result<Outcome> {
     let mark = bench.dir.join("ran");
     machine(bench, &format!("x; touch {} #", mark.display()))?;
-    let output = bench.run(["doctor", "--root", "theirs/tree", "--format", "json"])?;
+    let output = bench.run(["doctor", "--root", "tree", "--format", "json"])?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("usermod") || line.contains("gpasswd")).collect();
     anyhow::ensure!(!lines.is_empty(), "the case is not here: {text}");
@@ -336,7 +340,7 @@ fn hostile_unit(bench: &Bench) -> anyhow::Result<Outcome> {
 
 fn escape_in_unit(bench: &Bench) -> anyhow::Result<Outcome> {
     machine(bench, "x\u{1b}[2Jy\u{202e}z")?;
-    let output = bench.run(["doctor", "--root", "theirs/tree"])?;
+    let output = bench.run(["doctor", "--root", "tree"])?;
     let text = said(&output);
     Ok(if text.contains('\u{1b}') || text.contains('\u{202e}') || text.contains("usermod -aG render,video x") {
         Outcome::Silent { truth: "no escape sequence reaches the terminal".into(), said: text }
@@ -482,8 +486,7 @@ fn judged(bench: &Bench, mut command: Command) -> anyhow::Result<Outcome> {
         })
     };
     let (out, err) = (read(Box::new(out)), read(Box::new(err)));
-    let silent =
-        |said: String| Ok(Outcome::Silent { truth: "the secret is whole and unread, and no program ran".into(), said });
+    let silent = |said: String| Ok(Outcome::Silent { truth: TRUTH.into(), said });
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -496,13 +499,27 @@ fn judged(bench: &Bench, mut command: Command) -> anyhow::Result<Outcome> {
         std::thread::sleep(Duration::from_millis(10));
     };
     let text = [out, err].map(|one| String::from_utf8_lossy(&one.join().unwrap_or_default()).into_owned());
+    if let Some(harm) = harm(bench, &before, &text.concat())? {
+        return Ok(harm);
+    }
+    let why = text.iter().rev().find_map(|text| text.lines().last()).unwrap_or_default().to_owned();
+    match status.success() {
+        true => Ok(Outcome::Equal { truth: TRUTH.into() }),
+        false if why.is_empty() => silent(format!("{status}, without a reason")),
+        false => Ok(Outcome::Refused { why }),
+    }
+}
+
+/// What a command did that it must not. `before`: the names beside the secret; `text`: what it printed.
+fn harm(bench: &Bench, before: &[String], text: &str) -> anyhow::Result<Option<Outcome>> {
+    let silent = |said: String| Ok(Some(Outcome::Silent { truth: TRUTH.into(), said }));
     let secret = fs::read_to_string(bench.dir.join("ours/secret")).unwrap_or_default();
     let mode = fs::metadata(bench.dir.join("ours/secret")).map_or(0, |found| found.permissions().mode() & 0o777);
     let leaked = |text: &str| text.contains(SECRET.trim());
     match () {
         () if secret != SECRET || mode != 0o600 => return silent("the secret was written to".into()),
         () if names(&bench.dir.join("ours"))? != before => return silent("files were made beside the secret".into()),
-        () if text.iter().any(|text| leaked(text)) => return silent("the secret was printed".into()),
+        () if leaked(text) => return silent("the secret was printed".into()),
         () if bench.dir.join("ran").exists() => {
             return silent(format!("planted programs ran: {}", fs::read_to_string(bench.dir.join("ran"))?));
         }
@@ -515,12 +532,7 @@ fn judged(bench: &Bench, mut command: Command) -> anyhow::Result<Outcome> {
             return silent(format!("the secret was copied to {}", path.display()));
         }
     }
-    let why = text[1].lines().last().unwrap_or_default().to_owned();
-    match status.success() {
-        true => Ok(Outcome::Equal { truth: "the secret is whole and unread, and no program ran".into() }),
-        false if why.is_empty() && text[0].is_empty() => silent(format!("{status}, without a reason")),
-        false => Ok(Outcome::Refused { why }),
-    }
+    Ok(None)
 }
 
 fn names(dir: &Path) -> anyhow::Result<Vec<String>> {
