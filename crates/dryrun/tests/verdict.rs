@@ -88,6 +88,9 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
         images: Default::default(),
         graphs: String::new(),
         solutions: Default::default(),
+        products: Default::default(),
+        unjudged: Vec::new(),
+        counted: None,
     }
 }
 
