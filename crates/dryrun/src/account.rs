@@ -1,23 +1,28 @@
 //! Two accounts of one run held against each other: the products of the graphs that the program computed, and the launches.
 
-use crate::evaluated::{Evaluated, evaluated, passes};
+use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
+use crate::products::{Account as Graphs, Part};
 use crate::selection::weights;
 use crate::session::Outcome;
 use evidence::{Account, Blind, BlindSpot, Witness};
 use launch::grammar::Family;
 use launch::trace::{Event, Trace};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Vector kernels take two products of one column vector at once (gate and up of a feed-forward network) up to this width.
 const FUSED_UP_TO: u64 = 8;
 
 /// Products with the model's matrices, of all graphs that were computed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checked {
     /// On the devices that were played.
+    #[serde(rename = "on_device")]
     pub nodes: u64,
     /// Those of them for which something was launched.
+    #[serde(rename = "launched")]
     pub covered: u64,
     /// On another backend, by its name.
     pub elsewhere: BTreeMap<String, u64>,
@@ -28,13 +33,7 @@ pub struct Checked {
 impl Checked {
     /// None where the program computed no graph of ggml's.
     pub fn of(outcome: &Outcome) -> Option<Checked> {
-        let mut checked = Checked { unread: outcome.products.values().map(|of| of.unread).sum(), ..Checked::default() };
-        for (_, _, pass) in passes(outcome) {
-            let of_model = pass.products().filter(|(_, of)| of.weights && of.columns > 0);
-            for (part, of) in of_model.filter(|(part, _)| !part.on_device()) {
-                *checked.elsewhere.entry(part.backend.clone()).or_default() += of.count;
-            }
-        }
+        let mut checked = Checked::counted(&outcome.products, Part::on_device)?;
         for trace in outcome.traces.iter().filter(|trace| trace.events.iter().any(is_work)) {
             if outcome.products.get(&trace.pid).is_none_or(|of| of.passes.is_empty()) {
                 checked.unread += 1;
@@ -50,11 +49,27 @@ impl Checked {
                 }
             }
         }
-        for (_, _, pass) in passes(outcome) {
-            let own = pass.products().filter(|(part, of)| part.on_device() && of.weights && of.columns > 0);
-            checked.nodes += own.map(|(_, of)| of.count).sum::<u64>();
+        Some(checked)
+    }
+
+    /// The products of all graphs, before anything is held against them. `own`: computed on a device that is played.
+    pub(crate) fn counted(computed: &Graphs, own: impl Fn(&Part) -> bool) -> Option<Checked> {
+        let unread = computed.values().map(|of| of.unread).sum();
+        let mut checked = Checked { unread, ..Checked::default() };
+        for pass in computed.values().flat_map(|of| &of.passes) {
+            for (part, of) in pass.products().filter(|(_, of)| of.weights && of.columns > 0) {
+                match own(part) {
+                    true => checked.nodes += of.count,
+                    false => *checked.elsewhere.entry(part.backend.clone()).or_default() += of.count,
+                }
+            }
         }
-        (!outcome.products.is_empty()).then_some(checked)
+        (!computed.is_empty()).then_some(checked)
+    }
+
+    /// The program computed graphs, and every product in them was launched.
+    pub fn agrees(outcome: &Outcome) -> bool {
+        Checked::of(outcome).and_then(|checked| checked.account()).is_some_and(|account| account.agrees())
     }
 
     /// The second account, where it speaks of everything that was launched.

@@ -251,7 +251,7 @@ impl Running {
         let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
         let directory = self.session_dir.inner();
         let graphs = texts(directory, "graph.")?.into_values().collect();
-        let products = texts(directory, "products.")?.into_iter().filter_map(computed).collect();
+        let products = products_in(directory)?;
         let unjudged = unjudged::of(&self.place, &traces, &tables, &images, &self.targets);
         let counted = fs::read(directory.join(COUNTS)).ok().and_then(|page| Counted::parse(&page));
         Ok(Outcome {
@@ -554,8 +554,10 @@ fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, Dryr
     Ok(found)
 }
 
-fn computed((process, text): (String, String)) -> Option<(u32, Computed)> {
-    Some((process.parse().ok()?, Computed::parse(&text)))
+/// What each process counted of its graphs.
+pub(crate) fn products_in(directory: &Path) -> Result<Account, DryrunError> {
+    let computed = |(process, text): (String, String)| Some((process.parse().ok()?, Computed::parse(&text)));
+    Ok(texts(directory, "products.")?.into_iter().filter_map(computed).collect())
 }
 
 fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {

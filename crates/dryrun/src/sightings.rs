@@ -79,6 +79,9 @@ impl RecordContext<'_> {
             let why = cell.problem.clone().unwrap_or_else(|| "no product of that width was seen".to_owned());
             coverage = coverage.missing(format!("{} at {} columns", cell.kind, cell.columns), why);
         }
+        if !cells.is_empty() && cells.iter().filter(|cell| cell.is_answered()).all(|cell| cell.agreed) {
+            coverage = coverage.account(Witness::GraphNodes);
+        }
         self.sightings(facts, coverage, &table(cells))
     }
 
@@ -134,8 +137,7 @@ impl RecordContext<'_> {
         for (call, count) in &events.unsupported {
             coverage = coverage.missing(format!("{call} x{count}"), "the stand-in does not have this call");
         }
-        let agrees = Checked::of(outcome).and_then(|checked| checked.account()).is_some_and(|it| it.agrees());
-        if agrees { coverage.account(Witness::GraphNodes) } else { coverage }
+        if Checked::agrees(outcome) { coverage.account(Witness::GraphNodes) } else { coverage }
     }
 
     /// Each kernel under the file that holds it. What has no file of its own (a call of a library, a choice) goes to the runtime's
@@ -143,7 +145,9 @@ impl RecordContext<'_> {
     fn by_file(&self, outcome: &Outcome, facts: Vec<(String, Fact)>) -> BTreeMap<(String, String), Vec<Fact>> {
         let named = |file: &str| file.rsplit('/').next() == Some(self.library.0.as_str());
         let own = || outcome.traces.iter().find_map(|trace| self.hashed(&trace.program));
-        let rest = match facts.iter().any(|(file, _)| named(file)) || facts.is_empty() {
+        // Also what was only tried is from somewhere.
+        let mut files = outcome.traces.iter().flat_map(|trace| &trace.modules).map(|module| module.path.as_str());
+        let rest = match files.clone().next().is_none() || files.any(named) {
             true => self.library.clone(),
             false => own().unwrap_or_else(|| self.library.clone()),
         };

@@ -84,11 +84,17 @@ impl Verdict {
 
 /// What a map of cells says.
 pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
+    of_map(cells, device, &[])
+}
+
+/// The same of skeletons without these kinds of matrices.
+pub(crate) fn of_map(cells: &[Cell], device: &Played<'_>, absent: &[String]) -> Conclusion {
     let answered = cells.iter().filter(|cell| cell.is_answered()).count() as u64;
     let lost = cells.iter().map(|cell| cell.lost).sum();
     let basis =
         Basis::listed(NAME, [device.target], Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
-    device.leave_out(basis).completeness()
+    let without = |basis: Basis, kind: &String| basis.without(kind.clone(), None, LeftOutWhy::NotAsked);
+    absent.iter().fold(device.leave_out(basis), without).completeness()
 }
 
 /// Of one cell.
@@ -146,7 +152,9 @@ fn elsewhere(outcome: &Outcome, phase: Phase) -> Vec<String> {
     let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (_, width, pass) in passes(outcome).filter(|(of, _, _)| *of == phase) {
         let full = pass.products().filter(|(part, of)| !part.on_device() && of.weights && of.columns == width);
-        full.for_each(|(part, of)| drop(ways.entry(part.backend.as_str()).or_default().insert(of.kind.as_str())));
+        for (part, of) in full {
+            ways.entry(part.backend.as_str()).or_default().insert(of.kind.as_str());
+        }
     }
     ways.into_iter().map(|(backend, kinds)| with_kinds(backend, kinds)).collect()
 }

@@ -114,6 +114,7 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
         columns,
         rows: Vec::new(),
         lost: 0,
+        agreed: false,
         problem: Some("killed by signal 6".into()),
     };
     let described = described(true);

@@ -9,12 +9,11 @@ pub use events::{OutOfMemory, Program, Refusal, RunEvents};
 pub use row::{BlasCall, LaunchNeeds, SelectedRow};
 
 use crate::plan::{Map, Plan};
-use crate::{Cell, Ending, Events, Selected, Unjudged, Verdict, reach_of_cell, shown};
+use crate::{Cell, Checked, Ending, Events, Selected, Unjudged, Verdict, reach_of_cell, shown};
 use answer::Answer;
 use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What one program selected on a machine of stand-in GPUs.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -130,20 +129,7 @@ pub struct RunVerdict<'r> {
     pub blas: &'r Conclusion,
     pub launches_per_token: Option<u64>,
     /// Matrix products of the graphs that the program computed; null where it computed no graph of ggml's.
-    pub products: Option<GraphProducts<'r>>,
-}
-
-/// Products with the model's matrices, as the graphs count them.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct GraphProducts<'r> {
-    /// On the cards that were played.
-    pub on_device: u64,
-    /// Those of them for which something was launched.
-    pub launched: u64,
-    /// On other backends, by name.
-    pub elsewhere: &'r BTreeMap<String, u64>,
-    /// Graphs and processes of which the graphs do not tell.
-    pub unread: u64,
+    pub products: Option<&'r Checked>,
 }
 
 /// Launches of kernels from a file without code for their card, or of which that could not be read.
@@ -188,12 +174,7 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
                 tokens: verdict.tokens.as_ref(),
                 blas: &verdict.blas,
                 launches_per_token: verdict.per_token,
-                products: verdict.products.as_ref().map(|of| GraphProducts {
-                    on_device: of.nodes,
-                    launched: of.covered,
-                    elsewhere: &of.elsewhere,
-                    unread: of.unread,
-                }),
+                products: verdict.products.as_ref(),
             },
             ending: parts.ending,
             interrupted: parts.interrupted,

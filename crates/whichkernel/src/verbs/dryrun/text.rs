@@ -77,13 +77,7 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
         say("dryrun-blas", choice(&verdict.blas));
     }
     say("dryrun-reach", choice(&verdict.reach));
-    if let Some(products) = &verdict.products {
-        for (backend, count) in &products.elsewhere {
-            let all = products.nodes + products.elsewhere.values().sum::<u64>();
-            let args = [("backend", backend.as_str().into()), ("count", (*count).into()), ("all", all.into())];
-            let _ = writeln!(out, "{}", lang.text_with("dryrun-elsewhere", &args));
-        }
-    }
+    out.push_str(&head::elsewhere(verdict.products.as_ref(), lang));
     notes(&mut out, ran, context);
     if !ran.selected.is_empty() {
         let _ = writeln!(out, "{}", lang.text("dryrun-speed"));
