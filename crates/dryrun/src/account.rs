@@ -74,8 +74,7 @@ impl Checked {
 
     /// The second account, where it speaks of everything that was launched.
     pub fn account(&self) -> Option<Account> {
-        (self.unread == 0 && self.nodes > 0)
-            .then(|| Account::counted(Witness::GraphNodes, self.nodes, self.covered))
+        (self.unread == 0 && self.nodes > 0).then(|| Account::counted(Witness::GraphNodes, self.nodes, self.covered))
     }
 }
 

@@ -78,7 +78,9 @@ fn pass_of(computed: &Computed, trace: &Trace, place: usize, time: u64) -> Optio
     };
     let before = computed.passes.partition_point(|pass| pass.from <= time);
     // Several threads may each be within one.
-    (before.saturating_sub(64)..before).rev().find(|&at| computed.passes.get(at).is_some_and(|it| it.holds(thread, time)))
+    (before.saturating_sub(64)..before)
+        .rev()
+        .find(|&at| computed.passes.get(at).is_some_and(|it| it.holds(thread, time)))
 }
 
 /// One column is a decoded token. Of several, a prompt needs the logits of its last one only.

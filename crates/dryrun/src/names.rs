@@ -3,7 +3,7 @@
 use crate::session::Outcome;
 use launch::Phase;
 use launch::columns::{columns, routed};
-use launch::grammar::{self, Facts, Family};
+use launch::grammar::{self, Facts, Family, Library};
 use launch::graph_replay::Evaluation;
 use launch::record;
 use launch::table::{KernelInfo, Place};
@@ -131,6 +131,10 @@ impl<'t> Names<'t> {
     /// one column goes in, a prompt needs the output of its last one only, so the head is narrower. Where the last product is
     /// as wide as all the rest, either every column's output was wanted or the rest was computed elsewhere: not known which.
     pub fn phase(&self, outcome: &Outcome, trace: &Trace, evaluation: &Evaluation) -> (Phase, u64) {
+        // A prompt and a token are words of language models: other programs' products are just products.
+        if !self.facts.values().any(|facts| facts.library == Library::Ggml) {
+            return (Phase::Other, 0);
+        }
         let of = |place: &&usize| self.is_weight_product(trace, **place) && !self.is_routed(outcome, trace, **place);
         let products = evaluation.items.iter().filter(of);
         let widths: Vec<u64> = products.filter_map(|&place| self.columns(outcome, trace, place)).collect();

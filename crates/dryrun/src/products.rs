@@ -98,19 +98,17 @@ impl Computed {
                     }
                     _ => unread += 1,
                 },
-                ["ran", thread, from, end, backend, outputs] => {
-                    match (number(thread), number(from), number(end)) {
-                        (Some(thread), Some(from), Some(end)) => parts.push(Part {
-                            thread: thread as u32,
-                            from,
-                            end,
-                            backend: (*backend).to_owned(),
-                            outputs: number(outputs),
-                            products: Vec::new(),
-                        }),
-                        _ => unread += 1,
-                    }
-                }
+                ["ran", thread, from, end, backend, outputs] => match (number(thread), number(from), number(end)) {
+                    (Some(thread), Some(from), Some(end)) => parts.push(Part {
+                        thread: thread as u32,
+                        from,
+                        end,
+                        backend: (*backend).to_owned(),
+                        outputs: number(outputs),
+                        products: Vec::new(),
+                    }),
+                    _ => unread += 1,
+                },
                 ["", "d" | "e", ..] => match (parts.last_mut(), products(&words)) {
                     (Some(part), Some(of)) => part.products.push(of),
                     _ => unread += 1,

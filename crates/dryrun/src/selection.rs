@@ -1,5 +1,6 @@
 //! What was selected: the records of a run, grouped by phase and kernel.
 
+use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
 use crate::session::Outcome;
 use gpu::Profile;
@@ -7,7 +8,6 @@ use gpu::occupancy::{Resources, active_blocks};
 pub use launch::Phase;
 use launch::blas;
 use launch::grammar::{Facts, Family, Path};
-use crate::evaluated::{Evaluated, evaluated};
 use launch::graph_replay::evaluations;
 use launch::record::{self, NO_DEVICE, blas as calls, lane};
 use launch::table::{KernelInfo, Place};

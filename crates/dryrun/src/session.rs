@@ -2,6 +2,7 @@
 
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
+use crate::products::{Account, Computed};
 use crate::sandbox::Enter;
 use crate::unjudged::Unjudged;
 use crate::wait::wait;
@@ -9,7 +10,6 @@ use crate::{Place, device, images, solutions, unjudged};
 use codeobject::ReadAt;
 use evidence::{Basis, LeftOutWhy};
 use gpu::{Arch, Profile};
-use crate::products::{Account, Computed};
 use launch::nullgpu_input::{COUNTED, COUNTS, COUNTS_SIZE, DIRECTORY};
 use launch::record::kind;
 use launch::table::Table;

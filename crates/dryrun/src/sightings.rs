@@ -126,13 +126,16 @@ impl RecordContext<'_> {
         for file in &outcome.unjudged {
             let why = match file.targets.as_slice() {
                 [] => "whether it holds code for the device could not be read".to_owned(),
-                targets => format!("it holds code for {}, and none for {}", targets.join(", "), self.profile.processor()),
+                targets => {
+                    format!("it holds code for {}, and none for {}", targets.join(", "), self.profile.processor())
+                }
             };
             coverage = coverage.missing(format!("{} launches of kernels in {}", file.launches, file.file), why);
         }
         let events = Events::of(outcome);
         for (rejected, count) in &events.rejected {
-            coverage = coverage.missing(format!("{} x{count}", rejected.kernel), format!("refused ({})", rejected.status));
+            coverage =
+                coverage.missing(format!("{} x{count}", rejected.kernel), format!("refused ({})", rejected.status));
         }
         for (call, count) in &events.unsupported {
             coverage = coverage.missing(format!("{call} x{count}"), "the stand-in does not have this call");

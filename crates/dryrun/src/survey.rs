@@ -126,7 +126,14 @@ impl Survey<'_> {
         self.cells_of(lists, kind, columns, one_type, seen)
     }
 
-    fn cells_of(&self, lists: Vec<Vec<Selected>>, kind: &str, columns: &[u64], one_type: bool, seen: Seen) -> Vec<Cell> {
+    fn cells_of(
+        &self,
+        lists: Vec<Vec<Selected>>,
+        kind: &str,
+        columns: &[u64],
+        one_type: bool,
+        seen: Seen,
+    ) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (&columns, mut rows) in columns.iter().zip(lists) {
             // Every weight matrix of a skeleton has one type, but for what routes to experts; what a BLAS call was given is

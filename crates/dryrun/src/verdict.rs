@@ -177,7 +177,8 @@ fn unplaced(selected: &[Selected], phase: Phase) -> BTreeMap<String, u64> {
 /// A call, or a kernel that a BLAS library launched for one.
 pub fn is_blas(row: &Selected) -> bool {
     let file = row.file.rsplit('/').next().unwrap_or_default();
-    let of_library = ["librocblas", "libhipblas", "TensileLibrary", "Kernels.so-"].iter().any(|it| file.starts_with(it));
+    let of_library =
+        ["librocblas", "libhipblas", "TensileLibrary", "Kernels.so-"].iter().any(|it| file.starts_with(it));
     row.family == Family::Blas || !row.calls.is_empty() || of_library
 }
 

@@ -27,8 +27,8 @@ pub use trace::{VulkanStep, steps as vulkan_steps};
 
 use crate::Place;
 use crate::error::{DryrunError, io_at};
-use crate::sandbox::Enter;
 use crate::products::Account;
+use crate::sandbox::Enter;
 use crate::session::{
     Ending, PRODUCTS, Streams, check_program, connect, ending, inside, is_steering, products_in, read_bytes, seen_at,
 };

@@ -47,7 +47,7 @@ pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {
 /// What other backends computed, one line each.
 pub fn elsewhere(products: Option<&Checked>, lang: &Lang) -> String {
     let mut out = String::new();
-    for products in products {
+    if let Some(products) = products {
         let all = products.nodes + products.elsewhere.values().sum::<u64>();
         for (backend, count) in &products.elsewhere {
             let args = [("backend", backend.as_str().into()), ("count", (*count).into()), ("all", all.into())];

@@ -6,7 +6,9 @@ use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use anyhow::Context as _;
 use dryrun::answers::{Parts, ProgramRun};
-use dryrun::{Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Place, Plan, Request, Selected, Streams, Verdict, select};
+use dryrun::{
+    Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Place, Plan, Request, Selected, Streams, Verdict, select,
+};
 use evidence::Reach;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -37,7 +37,8 @@ fn scene<'a>(
     (model, program): (&'a str, Option<&Path>),
     time: &'a str,
 ) -> anyhow::Result<RecordContext<'a>> {
-    let library = library(place, program).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
+    let library =
+        library(place, program).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
     Ok(RecordContext { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
 }
 
