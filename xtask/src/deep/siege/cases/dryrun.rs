@@ -116,8 +116,12 @@ fn launched(answer: &Value) -> u64 {
 /// A library of this name that accepts every call, for programs to be linked with.
 fn library(bench: &Bench, soname: &str) -> anyhow::Result<PathBuf> {
     let path = bench.dir.join(soname);
-    let name = format!("-Wl,-soname,{soname}");
-    bench.compile(soname, include_str!("../fixtures/runtime.c"), &["-shared", "-fPIC", "-w", &name])?;
+    let (name, part) = match soname {
+        "librocblas.so.4" => ("-Wl,-soname,librocblas.so.4", "-DROCBLAS"),
+        "libhipblas.so.2" => ("-Wl,-soname,libhipblas.so.2", "-DHIPBLAS"),
+        _ => ("-Wl,-soname,libamdhip64.so.6", "-DHIP"),
+    };
+    bench.compile(soname, include_str!("../fixtures/runtime.c"), &["-shared", "-fPIC", "-w", part, name])?;
     Ok(path)
 }
 
