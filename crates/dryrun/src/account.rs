@@ -120,6 +120,12 @@ fn covered(outcome: &Outcome, trace: &Trace, names: &Names<'_>, one: &Evaluated<
             found += if routed > 0 { of.count } else { 0 };
             continue;
         }
+        // A matrix of one row is taken as the vector, and the activations as the matrix.
+        if of.m == 1 && of.columns > 1 {
+            let swapped = kernels.iter().filter(|((_, columns), _)| *columns == 1).map(|(_, count)| count).sum::<u64>();
+            found += of.count.min(swapped);
+            continue;
+        }
         let (nodes, sizes) = wanted.entry((of.kind.as_str(), of.columns)).or_default();
         *nodes += of.count;
         sizes.insert((of.m, of.columns, of.k));
