@@ -34,8 +34,17 @@ fn build() -> Result<(), Failure> {
     }
     nullgpu(&root, &out)?;
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, false, &[])?;
-    let script = plain_script(&defined(&blas)?);
-    link(&blas, &out.join("libnullblas.so"), "libhipblas.so.2", &script, &["-Wl,--unresolved-symbols=ignore-all"])?;
+    // One object, two libraries: the real hipBLAS must find the real rocBLAS behind it, and none of these names before it.
+    let early = ["rocblas_initialize", "rocblas_get_version_string", "rocblas_get_version_string_size"];
+    let (rocblas, mut hipblas): (BTreeSet<String>, BTreeSet<String>) =
+        defined(&blas)?.into_iter().partition(|name| name.starts_with("rocblas_"));
+    hipblas.extend(rocblas.iter().filter(|name| early.contains(&name.as_str())).cloned());
+    for (names, file, soname) in
+        [(&hipblas, "libnullblas.so", "libhipblas.so.2"), (&rocblas, "libnullrocblas.so", "librocblas.so.4")]
+    {
+        let unresolved = ["-Wl,--unresolved-symbols=ignore-all"];
+        link(&blas, &out.join(file), soname, &plain_script(names), &unresolved)?;
+    }
     let solver = object(&root.join("shims/nullsolver/src/lib.rs"), &out.join("nullsolver.o"), 1, false, &[])?;
     link(&solver, &out.join("libnullsolver.so"), "librocsolver.so.0", &plain_script(&defined(&solver)?), &[])?;
     let sparse_read = object(&root.join("shims/sparse_read/src/lib.rs"), &out.join("sparse_read.o"), 1, false, &[])?;
@@ -110,7 +119,7 @@ fn versioned(symbols: &[(String, String)]) -> String {
         let parent = i.checked_sub(1).map(|before| versions[before]).unwrap_or_default();
         let _ = writeln!(script, "{}}} {parent};", if i == 0 { "local: *;\n" } else { "" });
     }
-    let _ = writeln!(script, "WHICHKERNEL_1 {{ global: whichkernel_blas; }};");
+    let _ = writeln!(script, "WHICHKERNEL_1 {{ global: whichkernel_blas; whichkernel_unsupported; }};");
     script
 }
 

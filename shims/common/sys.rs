@@ -169,6 +169,20 @@ pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
     }
 }
 
+/// The first bytes of a file that is there, to read and write for the life of the process; null on failure.
+#[allow(dead_code, reason = "only the stand-in GPU has a page of counters")]
+pub fn map_page(path: &CStr, len: usize) -> *mut u8 {
+    // SAFETY: `path` ends in NUL.
+    let fd = unsafe { open(path.as_ptr(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0) };
+    if fd < 0 {
+        return core::ptr::null_mut();
+    }
+    let at = map_shared(fd, 0, len, core::ptr::null_mut());
+    // SAFETY: opened above; the mapping stays.
+    unsafe { close(fd) };
+    at
+}
+
 /// A new file; it must not exist.
 pub fn create(path: &CStr) -> Option<c_int> {
     // SAFETY: `path` ends in NUL.

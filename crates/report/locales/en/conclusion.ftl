@@ -101,6 +101,7 @@ left-out-only-told = only this file says so, and anybody can write one
 left-out-unsteady = differs by itself
 left-out-untold = not told
 left-out-disagrees = two accounts differ by this many
+left-out-stopped = it was stopped before its end
 
 unit-bytes = { $count ->
     [one] byte

@@ -80,6 +80,7 @@ left-out-only-told = このファイルの言い分のみで、誰でも書け�
 left-out-unsteady = 観測なしでも一致せず
 left-out-untold = 出力なし
 left-out-disagrees = 二つの手段の件数の差
+left-out-stopped = 途中で停止された
 
 unit-bytes = バイト
 unit-calls = 呼び出し
