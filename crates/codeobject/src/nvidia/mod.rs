@@ -12,4 +12,4 @@ mod ptx;
 pub use container::{Compression, Container, Entry, EntryKind, FatbinError, MAGIC, Walk, walk};
 pub use cubin::{Cubin, CubinKernel, cubin};
 pub use inventory::{Inventory, Region, Row, Section, Walked, host_sections, walk_sections};
-pub use ptx::{Ptx, ptx};
+pub use ptx::{Ptx, ptx, ptx_number};

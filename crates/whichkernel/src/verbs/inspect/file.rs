@@ -15,6 +15,7 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
@@ -106,7 +107,7 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
 
 fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
-    let look = Extract { select: Select::new(args)?, dir: dir.to_owned() };
+    let look = Extract { select: Select::new(args)?, dir: dir.to_owned(), names: Mutex::default() };
     let (mut files, mut bytes) = (0, 0);
     let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {
         if !out.failed.is_empty() {
