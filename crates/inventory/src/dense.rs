@@ -65,6 +65,14 @@ impl Dense {
     }
 }
 
+/// Bits per byte.
+pub(crate) fn bits(data: &[u8]) -> f64 {
+    let mut counts = [0u32; 256];
+    data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    let share = |count: u32| f64::from(count) / data.len() as f64;
+    counts.iter().filter(|count| **count > 0).map(|count| -share(*count) * share(*count).log2()).sum()
+}
+
 /// What is left of runs without these ranges, where it is still long enough.
 pub(crate) fn unexplained(runs: &[Range], explained: &[Range]) -> Vec<Range> {
     let mut explained = explained.to_vec();

@@ -7,8 +7,10 @@ use std::io::{self, Read};
 
 /// What no single stream may unpack to more than.
 const LIMIT: usize = 256 << 20;
-/// As much before an error is no accident: such a stream is damaged. Random bytes decode to a few bytes at most.
-const MEANT: usize = 16 << 10;
+/// As much before an error, where it looks like noise, is no accident: such a stream is damaged. Other bytes may decode for a while, too.
+const MEANT: u64 = 4096;
+/// Bits per byte of such a start at least. Numbers that deflate well have 5, tables that happen to decode under 3.
+const NOISY: f64 = 4.0;
 /// `xz -9` takes 65 MiB.
 const XZ_MEMORY: u32 = 128 << 10;
 
@@ -78,6 +80,12 @@ impl Input<'_> {
     }
 }
 
+impl Input<'_> {
+    fn starts_noisy(&self) -> bool {
+        self.source.bytes(self.start, MEANT, "stream").is_ok_and(|head| crate::dense::bits(&head) >= NOISY)
+    }
+}
+
 impl Read for Input<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.next(buffer.len() as u64);
@@ -90,6 +98,8 @@ impl Read for Input<'_> {
 struct Gave {
     out: Vec<u8>,
     ended: Ended,
+    /// Bytes of the stream that the decoder took.
+    taken: u64,
 }
 
 #[derive(PartialEq, Eq)]
@@ -106,7 +116,7 @@ impl Gave {
             Ended::Well if self.out.is_empty() => Unpacked::Not,
             Ended::Well => Unpacked::Whole(self.out, size),
             Ended::TooLong => Unpacked::Cut("larger than 256 MiB", size),
-            Ended::Wrong if self.out.len() >= MEANT => Unpacked::Cut("damaged", size),
+            Ended::Wrong if self.taken >= MEANT && input.starts_noisy() => Unpacked::Cut("damaged", self.taken),
             Ended::Wrong => Unpacked::Not,
         }
     }
@@ -114,7 +124,7 @@ impl Gave {
 
 fn inflate(input: &mut Input<'_>, header: bool, budget: &mut Budget) -> Gave {
     let mut decoder = Decompress::new(header);
-    let mut gave = Gave { out: Vec::new(), ended: Ended::Wrong };
+    let mut gave = Gave { out: Vec::new(), ended: Ended::Wrong, taken: 0 };
     // Small first: most marks are followed by no stream.
     let (mut step, mut room) = (512, 4096);
     loop {
@@ -126,6 +136,7 @@ fn inflate(input: &mut Input<'_>, header: bool, budget: &mut Budget) -> Gave {
             let status = decoder.decompress_vec(rest, &mut gave.out, FlushDecompress::None);
             let read = (decoder.total_in() - before) as usize;
             used += read;
+            gave.taken += read as u64;
             match status {
                 Ok(Status::StreamEnd) => {
                     input.at -= (piece.len() - used) as u64;
@@ -176,7 +187,7 @@ fn gzip(input: &mut Input<'_>, budget: &mut Budget) -> Unpacked {
 }
 
 fn read_all(reader: &mut dyn Read, budget: &mut Budget) -> Gave {
-    let mut gave = Gave { out: Vec::new(), ended: Ended::Well };
+    let mut gave = Gave { out: Vec::new(), ended: Ended::Well, taken: 0 };
     let mut piece = vec![0; 64 << 10];
     loop {
         match reader.read(&mut piece) {
@@ -201,8 +212,9 @@ fn zstd(input: &mut Input<'_>, budget: &mut Budget) -> Unpacked {
     let mut decoder = decoder.single_frame();
     let gave = read_all(&mut decoder, budget);
     drop(decoder);
+    let taken = if gave.out.is_empty() { 0 } else { input.at - input.start };
     input.at = input.start + size;
-    gave.unpacked(input)
+    Gave { taken, ..gave }.unpacked(input)
 }
 
 fn xz(input: &mut Input<'_>, budget: &mut Budget) -> Unpacked {
