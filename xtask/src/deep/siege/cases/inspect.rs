@@ -118,6 +118,9 @@ fn judge(bench: &Bench, path: &Path, kernels: u64) -> anyhow::Result<Outcome> {
     let all = answer["answers"].as_array().cloned().unwrap_or_else(|| vec![answer.clone()]);
     let targets = all.iter().filter_map(|answer| answer["targets"].as_object()).flat_map(|targets| targets.values());
     let found: u64 = targets.filter_map(|target| target["kernels"].as_u64()).sum();
+    if let Some(why) = all.iter().find_map(|answer| answer["error"].as_str()) {
+        return Ok(Outcome::Refused { why: why.to_owned() });
+    }
     let complete = all.iter().all(|answer| answer["conclusion"]["says"] == "complete");
     let left: Vec<&str> = all
         .iter()
