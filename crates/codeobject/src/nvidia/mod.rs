@@ -14,4 +14,4 @@ pub use container::{Compression, Container, Entry, EntryKind, FatbinError, MAGIC
 pub use cubin::{Cubin, CubinKernel, cubin};
 pub use device_launch::{device_launchers, launchers_of};
 pub use inventory::{Inventory, Region, Row, Section, Walked, host_sections, walk_sections};
-pub use ptx::{Ptx, ptx};
+pub use ptx::{Ptx, ptx, ptx_number};

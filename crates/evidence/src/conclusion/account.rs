@@ -62,6 +62,10 @@ keyed! {
         UnknownBytes = "unknown-bytes",
         /// Files that the question did not name.
         OtherFiles = "other-files",
+        /// Executable memory of a process that belongs to no file.
+        UnnamedCode = "unnamed-code",
+        /// Kernels that a library registers outside of its constructors.
+        LateRegistrations = "late-registrations",
     }
 }
 

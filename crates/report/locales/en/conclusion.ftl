@@ -62,6 +62,8 @@ blind-device-launches = kernels that other kernels launch
 blind-before = launches before it was attached
 blind-unknown-bytes = bytes in a format that it does not know
 blind-other-files = files that were not named
+blind-unnamed-code = code in memory that belongs to no file
+blind-late-registrations = kernels registered outside of constructors
 
 # Second accounts (evidence::Witness)
 witness-question = the list that was asked about
