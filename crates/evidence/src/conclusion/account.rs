@@ -62,6 +62,8 @@ keyed! {
         UnknownBytes = "unknown-bytes",
         /// Files that the question did not name.
         OtherFiles = "other-files",
+        /// What other clients' requests left in a server's prompt cache.
+        ServerCache = "server-cache",
     }
 }
 

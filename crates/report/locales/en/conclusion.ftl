@@ -62,6 +62,7 @@ blind-device-launches = kernels that other kernels launch
 blind-before = launches before it was attached
 blind-unknown-bytes = bytes in a format that it does not know
 blind-other-files = files that were not named
+blind-server-cache = prompts of other clients in the server's cache
 
 # Second accounts (evidence::Witness)
 witness-question = the list that was asked about

@@ -41,6 +41,7 @@ blind-device-launches = カーネルから起動されるカーネル
 blind-before = アタッチ前の起動
 blind-unknown-bytes = 未知の形式のバイト列
 blind-other-files = 指定されなかったファイル
+blind-server-cache = 他のクライアントのプロンプトによるサーバーのキャッシュ
 
 # 別の手段 (evidence::Witness)
 witness-question = 問い合わせの一覧
