@@ -38,7 +38,7 @@ cases! {
     true "probe: the counters of the server disagree" => counters;
     true "probe: a second run on a llama-server that keeps prompts" => |b| twice(b, Kind::Llama, 1);
     true "probe: a second run on an Ollama with one slot" => |b| twice(b, Kind::Ollama, 1);
-    true "probe: a second run on an Ollama with four slots" => |b| twice(b, Kind::Ollama, 4);
+    true "probe: a second run on an Ollama with 16 slots" => |b| twice(b, Kind::Ollama, 16);
     true "probe: another client sent the same prompt" => neighbour;
     true "probe: a prompt longer than the context" => context;
     true "probe: half of the model on the GPU" => |b| {
@@ -61,8 +61,7 @@ const LENGTH: u64 = 64;
 
 /// What the command answers in JSON.
 pub fn asked(bench: &Bench, url: &str, words: &[&str]) -> anyhow::Result<Value> {
-    let line = ["probe", url, "--format", "json"].iter().chain(words).copied();
-    let output = bench.run(line)?;
+    let output = bench.run([&["probe", url, "--format", "json"], words].concat())?;
     serde_json::from_slice(&output.stdout).with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

@@ -1,10 +1,10 @@
 //! Processes and servers that are real: a listener that nobody asked about, and Debian's llama-server with its own counters.
 
-use super::server::{Kind, Manner, Mock};
 use super::{Bench, Outcome, asked, says_less};
 use anyhow::Context;
-use serde_json::{Value, json};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,40 +18,52 @@ impl Drop for Running {
     }
 }
 
+/// Listens on the loopback, and writes a line for every connection.
+const LISTENER: &str = r#"
+#include <netinet/in.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int s = socket(AF_INET, SOCK_STREAM, 0), c;
+    if (bind(s, (struct sockaddr *)&at, sizeof at) || listen(s, 8)) return 1;
+    for (puts("listens"), fflush(stdout); (c = accept(s, 0, 0)) >= 0; close(c)) puts("asked"), fflush(stdout);
+    return 0;
+}
+"#;
+
+fn as_user(id: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", id, "--regid", id, "--clear-groups"]).current_dir("/").env("HOME", "/nonexistent");
+    command
+}
+
 /// A process that is called llama-server and listens nowhere, of a user that listens elsewhere; looked at by a user who may not read its
 /// descriptors. The listener must not be asked.
 pub fn bystander(bench: &Bench) -> anyhow::Result<Outcome> {
-    if !rustix_is_root() {
+    if !std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0) {
         return Ok(Outcome::Skipped { why: "needs root to be two users".into() });
     }
-    let mock = Mock::start(Manner::of(Kind::Llama), |_, _| json!({}))?;
-    let name = bench.dir.join("llama-server");
+    let (name, tool) = (bench.dir.join("llama-server"), bench.dir.join("tool"));
     symlink("/bin/sleep", &name)?;
-    let _named = Running(Command::new(&name).arg("60").spawn()?);
-    let tool = bench.dir.join("tool");
     std::fs::copy(&bench.tool, &tool)?;
+    let program = bench.compile("listener", LISTENER, &[])?;
     for place in [&bench.dir, &tool] {
         std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o755))?;
     }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&tool).args([
-        "probe",
-        "--timeout",
-        "2",
-    ]);
-    let output = command.current_dir("/").env("HOME", "/nonexistent").output()?;
-    let requests = mock.seen.lock().map_or(0, |seen| seen.requests);
-    let (truth, said) =
-        ("0 requests to a listener that is no server".to_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    Ok(if requests == 0 && output.status.code() == Some(2) {
-        Outcome::Equal { truth }
-    } else {
-        Outcome::Silent { truth, said: format!("{requests} requests: {said}") }
-    })
-}
-
-fn rustix_is_root() -> bool {
-    std::fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0)
+    let mut listener = Running(as_user("65533").arg(&program).stdout(Stdio::piped()).spawn()?);
+    let mut lines = BufReader::new(listener.0.stdout.take().context("its lines")?).lines();
+    lines.next().context("it does not listen")??;
+    let _named = Running(as_user("65533").arg(&name).arg("60").spawn()?);
+    // Until it has its name.
+    std::thread::sleep(Duration::from_millis(300));
+    let output = as_user("65534").arg(&tool).args(["probe", "--timeout", "2"]).output()?;
+    drop(listener);
+    let requests = lines.count();
+    let truth = "0 requests to a listener that is no server".to_owned();
+    let said = format!("{requests} requests: {}", String::from_utf8_lossy(&output.stderr));
+    let refused = output.status.code() == Some(2);
+    Ok(if requests == 0 && refused { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } })
 }
 
 /// Debian's llama-server on the CPU, by the dry run, with its counters.
