@@ -66,6 +66,8 @@ keyed! {
         UnnamedCode = "unnamed-code",
         /// Kernels that a library registers outside of its constructors.
         LateRegistrations = "late-registrations",
+        /// What other clients' requests left in a server's prompt cache.
+        ServerCache = "server-cache",
     }
 }
 

@@ -64,6 +64,7 @@ blind-unknown-bytes = bytes in a format that it does not know
 blind-other-files = files that were not named
 blind-unnamed-code = code in memory that belongs to no file
 blind-late-registrations = kernels registered outside of constructors
+blind-server-cache = prompts of other clients in the server's cache
 
 # Second accounts (evidence::Witness)
 witness-question = the list that was asked about

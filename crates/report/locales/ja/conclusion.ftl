@@ -43,6 +43,7 @@ blind-unknown-bytes = 未知の形式のバイト列
 blind-other-files = 指定されなかったファイル
 blind-unnamed-code = ファイルに属さないメモリ上のコード
 blind-late-registrations = コンストラクター以外で登録されるカーネル
+blind-server-cache = 他のクライアントのプロンプトによるサーバーのキャッシュ
 
 # 別の手段 (evidence::Witness)
 witness-question = 問い合わせの一覧
