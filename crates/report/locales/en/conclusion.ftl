@@ -62,6 +62,8 @@ blind-device-launches = kernels that other kernels launch
 blind-before = launches before it was attached
 blind-unknown-bytes = bytes in a format that it does not know
 blind-other-files = files that were not named
+blind-hidden-devices = devices that the kernel or the container does not show
+blind-other-processes = processes in other containers and on other machines
 
 # Second accounts (evidence::Witness)
 witness-question = the list that was asked about
@@ -72,6 +74,7 @@ witness-server-count = the server's own token count
 witness-symbol-sizes = the sizes in the symbol tables
 witness-build-list = the source list of the build
 witness-writer-count = the count that its writer stored
+witness-pci-bus = the PCI bus, whatever driver a card has
 
 answer-yes = Yes
 answer-no = No

@@ -41,6 +41,8 @@ blind-device-launches = カーネルから起動されるカーネル
 blind-before = アタッチ前の起動
 blind-unknown-bytes = 未知の形式のバイト列
 blind-other-files = 指定されなかったファイル
+blind-hidden-devices = カーネルまたはコンテナが見せないデバイス
+blind-other-processes = ほかのコンテナやほかの機械のプロセス
 
 # 別の手段 (evidence::Witness)
 witness-question = 問い合わせの一覧
@@ -51,6 +53,7 @@ witness-server-count = サーバー自身のトークン数
 witness-symbol-sizes = シンボルテーブルのサイズ
 witness-build-list = ビルドのソース一覧
 witness-writer-count = 書き込んだ側が記録した件数
+witness-pci-bus = PCI バス(ドライバーの有無を問わない)
 
 answer-yes = はい
 answer-no = いいえ
