@@ -44,6 +44,8 @@ keyed! {
         BuildList = "build-list",
         /// The writer's own count, stored with what it wrote.
         WriterCount = "writer-count",
+        /// The display and accelerator cards on the PCI bus, whatever driver they have.
+        PciBus = "pci-bus",
     }
 }
 
@@ -68,6 +70,10 @@ keyed! {
         LateRegistrations = "late-registrations",
         /// What other clients' requests left in a server's prompt cache.
         ServerCache = "server-cache",
+        /// Devices that the kernel, or the container, does not show.
+        HiddenDevices = "hidden-devices",
+        /// Processes of other users, containers and machines.
+        OtherProcesses = "other-processes",
     }
 }
 

@@ -65,6 +65,8 @@ blind-other-files = files that were not named
 blind-unnamed-code = code in memory that belongs to no file
 blind-late-registrations = kernels registered outside of constructors
 blind-server-cache = prompts of other clients in the server's cache
+blind-hidden-devices = devices that the kernel or the container does not show
+blind-other-processes = processes in other containers and on other machines
 
 # Second accounts (evidence::Witness)
 witness-question = the list that was asked about
@@ -75,6 +77,7 @@ witness-server-count = the server's own token count
 witness-symbol-sizes = the sizes in the symbol tables
 witness-build-list = the source list of the build
 witness-writer-count = the count that its writer stored
+witness-pci-bus = the PCI bus, whatever driver a card has
 
 answer-yes = Yes
 answer-no = No

@@ -44,6 +44,8 @@ blind-other-files = 指定されなかったファイル
 blind-unnamed-code = ファイルに属さないメモリ上のコード
 blind-late-registrations = コンストラクター以外で登録されるカーネル
 blind-server-cache = 他のクライアントのプロンプトによるサーバーのキャッシュ
+blind-hidden-devices = カーネルまたはコンテナが見せないデバイス
+blind-other-processes = ほかのコンテナやほかの機械のプロセス
 
 # 別の手段 (evidence::Witness)
 witness-question = 問い合わせの一覧
@@ -54,6 +56,7 @@ witness-server-count = サーバー自身のトークン数
 witness-symbol-sizes = シンボルテーブルのサイズ
 witness-build-list = ビルドのソース一覧
 witness-writer-count = 書き込んだ側が記録した件数
+witness-pci-bus = PCI バス(ドライバーの有無を問わない)
 
 answer-yes = はい
 answer-no = いいえ
