@@ -227,7 +227,9 @@ fn parts(command: &str) -> Vec<String> {
             _ => {}
         }
         let to = if depth > 0 { inner.last_mut() } else { all.last_mut() };
-        to.map_or((), |to| to.push(c));
+        if let Some(to) = to {
+            to.push(c);
+        }
     }
     all.into_iter().chain(inner.iter().flat_map(|inner| parts(inner))).filter(|part| !part.trim().is_empty()).collect()
 }
