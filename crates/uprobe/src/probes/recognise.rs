@@ -145,7 +145,11 @@ mod tests {
         assert_eq!(program("c", inside, &["-static", "-s"]), Recognised::Opaque);
         let device = "#include <stdio.h>\nint main(void) { return !fopen(\"/dev/kfd\", \"r\"); }";
         assert_eq!(program("d", device, &["-static", "-s"]), Recognised::Contains("/dev/kfd"));
-        assert_eq!(program("e", "int main(void) { return 0; }", &["-s"]), Recognised::Nothing, "its libraries are read");
+        assert_eq!(
+            program("e", "int main(void) { return 0; }", &["-s"]),
+            Recognised::Nothing,
+            "its libraries are read"
+        );
         assert_eq!(home_of(Path::new("/nowhere/at/all")), None);
     }
 }
