@@ -2,11 +2,12 @@
 
 mod stage;
 
-use evidence::{Reach, Witness};
+use evidence::{Blind, Reach, Witness};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
-use uprobe::{Options, Started};
+use uprobe::{Options, Started, Watcher};
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
 const SOURCE: &str = include_str!("data/doors.cpp");
@@ -169,4 +170,59 @@ fn a_child_with_the_runtime_inside_is_named() {
         "{}",
         seen.gaps()
     );
+}
+
+/// Maps a file as code, and waits.
+const MAPPER: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int main(int n, char **a) {
+    int fd = open(a[1], O_RDONLY);
+    if (mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED) return 1;
+    puts("ready"); fflush(stdout);
+    return getchar() < 0;
+}
+"#;
+
+#[test]
+fn a_decoy_with_a_corrupt_library_is_a_gap_and_what_was_before_the_attach_is_said() {
+    if !stage::root("a decoy") {
+        return;
+    }
+    let doors = Doors::new();
+    let library = doors.build("libamdhip64.so.6", &["-shared", "-fPIC", "-DRUNTIME"]);
+    let program = doors.build("doors", &[]);
+    std::fs::write(doors.truth(), [0; 4096]).expect("written");
+    let fake = doors.dir.path().join("fake");
+    std::fs::create_dir(&fake).expect("a directory");
+    let corrupt = fake.join("libamdhip64.so.6");
+    let bytes = std::fs::read(&library).expect("the runtime");
+    std::fs::write(&corrupt, bytes.get(..9000).expect("its beginning")).expect("written");
+    let decoy = doors.dir.path().join("mapper");
+    let Some(()) = stage::compile(MAPPER, &decoy, &[]) else { return };
+    let start = |program: &Path, words: &[&str]| {
+        let pipes = (Stdio::piped(), Stdio::piped());
+        let mut child = Command::new(program).args(words).stdin(pipes.0).stdout(pipes.1).spawn().expect("a program");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+        assert_eq!(line.trim(), "ready");
+        child
+    };
+    let mut bad = start(&decoy, &[&corrupt.display().to_string()]);
+    let mut good = start(&program, &[&library.display().to_string(), "slow", "300"]);
+    let mut watcher = Watcher::attach(&[bad.id(), good.id()], Options::default()).expect("the other one is watched");
+    for child in [&mut bad, &mut good] {
+        child.stdin.take().expect("its input").write_all(b"\n").expect("told");
+        child.wait().expect("ended");
+    }
+    let mut tally = Tally::default();
+    while !matches!(watcher.poll(&mut tally, Duration::from_millis(50)).expect("polled"), State::Ended(_)) {}
+    let report = watcher.finish(&mut tally).expect("an account");
+    let seen = Seen { truth: 600, ended: Ended::Code(0), tally, report };
+    assert_eq!(seen.tally.launches(), 300, "{}", seen.gaps());
+    assert!(seen.gaps().contains(&corrupt.display().to_string()), "{}", seen.gaps());
+    let before = seen.report.second.cannot_see.iter().find(|spot| spot.kind == Blind::Before);
+    assert!(before.is_some_and(|spot| spot.names.contains(&"doors".to_owned())), "{:?}", seen.report.second);
+    assert_eq!(seen.report.second.witness, None);
 }

@@ -95,7 +95,6 @@ impl Watcher {
 }
 
 /// The entry that a name means; nothing where it neither launches nor concerns graphs, an entry that is not known where its name says so.
-#[expect(clippy::option_option, reason = "no concern, or a concern without an entry")]
 fn wanted(name: &str) -> Option<Option<usize>> {
     let concerns = |role: Role| {
         role.launches() || role.is_of_graphs() || matches!(role, Role::BeginCapture | Role::BeginCaptureTo)

@@ -21,7 +21,7 @@ const fn quick(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -
 }
 
 pub const CASES: &[Case] = &[
-    quick("an exported function", |b| launch(b, HIP, &["plain", "1000"])),
+    case("an exported function", |b| launch(b, HIP, &["plain", "1000"])),
     case("an exported function of the CUDA driver", |b| launch(b, CUDA, &["plain", "1000"])),
     quick("a pointer to a function that is not exported", |b| pointer(b, HIP, "1", "hipLaunchKernel")),
     case("a pointer of the CUDA driver", |b| pointer(b, CUDA, "1", "cuLaunchKernel")),
@@ -59,7 +59,7 @@ pub const CASES: &[Case] = &[
     case("a thread that ends inside a launch", |b| throw(b, "3", "launch")),
     case("attached midway", |b| attached(b, &["slow", "300"])),
     case("attached with a graph there", |b| attached(b, &["graph", "50", "wait"])),
-    quick("a decoy with a corrupt library", decoy),
+    case("a decoy with a corrupt library", decoy),
     case("the mode of a trace", trace),
     case("a certificate where probes see a pointer", certificate),
 ];
@@ -75,14 +75,9 @@ fn build(bench: &Bench, out: &str, flags: &[&str]) -> anyhow::Result<PathBuf> {
     let (code, to) = (bench.dir.join("doors.cpp"), bench.dir.join(out));
     std::fs::write(&code, SOURCE)?;
     let truth = format!("-DTRUTH=\"{}\"", bench.dir.join("truth").display());
-    let made = Command::new("g++")
-        .args(["-O2", "-w", &truth])
-        .args(flags)
-        .arg("-o")
-        .arg(&to)
-        .arg(&code)
-        .args(["-ldl", "-lpthread"]);
-    let made = made.output()?;
+    let mut compiler = Command::new("g++");
+    compiler.args(["-O2", "-w", &truth]).args(flags).arg("-o").arg(&to).arg(&code).args(["-ldl", "-lpthread"]);
+    let made = compiler.output()?;
     anyhow::ensure!(made.status.success(), "g++: {}", String::from_utf8_lossy(&made.stderr));
     std::fs::write(bench.dir.join("truth"), [0; 4096])?;
     Ok(to)
