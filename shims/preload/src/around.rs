@@ -4,6 +4,7 @@
 
 use crate::image::Image;
 use crate::lock::Lock;
+use crate::record::{Text, kind};
 use crate::{blind, lookup, start, sys, trace, unknown, wrapped};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -223,13 +224,47 @@ extern "C" fn at_the_end() {
     if !trace::is_open() && (targets.count == 0 || FORKED.load(Ordering::Acquire)) {
         return;
     }
-    start();
-    unknown::look();
+    if trace::is_open() {
+        unknown::look();
+    }
     let data: *mut Targets = &mut *targets;
     // SAFETY: as above.
     unsafe { sys::dl_iterate_phdr(search, data.cast()) };
-    if !targets.failed && targets.count < MOST {
-        blind(b"end:searched");
+    if targets.failed || targets.count == MOST {
+        return;
+    }
+    if trace::is_open() {
+        // It is no record of a launch: where there is no room for it, none is lost.
+        let text = Text { len: SEARCHED.len() as u32, reserved: 0 };
+        trace::try_write(kind::UNSUPPORTED, &[trace::bytes(&text), SEARCHED]);
+    } else {
+        idle();
+    }
+}
+
+const SEARCHED: &[u8] = b"end:searched";
+
+/// A process that has a runtime and called nothing has no record: an empty file `idle.PID` says that it was searched.
+fn idle() {
+    let Some(directory) = sys::env(c"WHICHKERNEL_PRELOAD") else { return };
+    let mut path = [0; 1024];
+    let mut digits = [0; 10];
+    // SAFETY: no arguments.
+    let (mut rest, mut from) = (unsafe { sys::getpid() } as u32, digits.len());
+    while rest > 0 {
+        from -= 1;
+        if let Some(digit) = digits.get_mut(from) {
+            *digit = b'0' + (rest % 10) as u8;
+        }
+        rest /= 10;
+    }
+    let text = directory.to_bytes().iter().chain(b"/idle.").chain(digits.get(from..).unwrap_or(&[]));
+    // One byte is left for the end of the string.
+    for (to, byte) in path.iter_mut().take(1023).zip(text) {
+        *to = *byte;
+    }
+    if let Ok(path) = CStr::from_bytes_until_nul(&path) {
+        sys::create(path);
     }
 }
 

@@ -23,6 +23,14 @@ pub struct Record {
     pub said: Vec<String>,
 }
 
+/// Processes that had a runtime and called nothing: the shim leaves an empty file when it has searched one.
+pub fn idle(directory: &Path) -> Vec<Record> {
+    let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let pid = |entry: std::fs::DirEntry| entry.file_name().to_str()?.strip_prefix("idle.")?.parse().ok();
+    let record = |pid| Record { pid, program: String::new(), runtimes: Vec::new(), said: vec![SEARCHED.to_owned()] };
+    files.filter_map(pid).map(record).collect()
+}
+
 /// What the account found beside the launches that were seen.
 #[derive(Debug, Default)]
 pub struct Judged {

@@ -123,7 +123,8 @@ impl<'a> PreloadSource<'a> {
             runtimes: tail.runtimes.iter().map(|runtime| runtime.path.clone()).collect(),
             said: tail.unfollowed.clone(),
         };
-        let records: Vec<account::Record> = self.tails.values().map(record).collect();
+        let mut records: Vec<account::Record> = self.tails.values().map(record).collect();
+        records.extend(account::idle(self.session.path()));
         account::judge(tree, &records, over)
     }
 
