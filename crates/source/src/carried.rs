@@ -202,7 +202,10 @@ fn outside(rules: &Rules<'_>, question: &Question) -> Outside {
         table_of_devices: device_globals::table(program).map(|name| program.text(name).to_owned()),
         writers_of_devices: device_globals::writers(program).iter().map(name).collect(),
         fills_extra: backend_fills_extra(program),
-        before_dispatch: rules.entry().and_then(|entry| doubt(program, entry, operation, true)).map(|(_, why)| why),
+        before_dispatch: rules
+            .entry()
+            .and_then(|entry| rules.not_built(entry).or_else(|| doubt(program, entry, operation, true)))
+            .map(|(_, why)| why),
     }
 }
 

@@ -350,7 +350,7 @@ impl<'t> Rules<'t> {
     }
 
     /// A file that the answers are read from, or should be, and that the build does not compile for certain.
-    fn not_built(&self, entry: &Function) -> Option<Doubt> {
+    pub(crate) fn not_built(&self, entry: &Function) -> Option<Doubt> {
         let program = &self.program;
         let home = program.files.path(entry.span.file).to_owned();
         match self.targets.compiled(&home) {

@@ -124,13 +124,16 @@ impl<'p> Machine<'p> {
         let all = || program.overloads(name).iter().filter_map(|&index| program.function(index));
         // An enum's own namespace is looked through, too.
         let spaces: Vec<u32> = all().map(|function| function.space).filter(|space| *space != view.space).collect();
-        let enums = program.enums.iter().any(|found| found.unit == view.unit && spaces.contains(&found.space));
+        let enums = || program.enums.iter().filter(|it| it.unit == view.unit && spaces.contains(&it.space));
+        let (any, wide) = (enums().next().is_some(), enums().any(|found| found.underlying.is_some()));
         let mut opened = all().filter_map(|function| program.space(function.space).last());
         let mut known = !opened.any(|space| program.spelled.opened.contains(space));
         for arg in given {
-            known &= self
-                .static_type(arg)
-                .is_some_and(|ty| matches!(ty, Ty::Float(_)) || (ty.int_ty().is_some() && (!enums || computed(arg))));
+            let number = |ty: Ty| {
+                let sure = !any || computed(arg) || (certain(arg, &ty) && !wide);
+                matches!(ty, Ty::Float(_)) || (ty.int_ty().is_some() && sure)
+            };
+            known &= self.static_type(arg).is_some_and(number);
         }
         if known {
             return Ok(());

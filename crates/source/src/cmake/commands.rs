@@ -42,6 +42,7 @@ pub(super) const COMMANDS: &[&str] = &[
     "cmake_path",
     "cmake_host_system_information",
     "pkg_check_modules",
+    "cmake_language",
     "add_library",
     "add_executable",
     "target_sources",
@@ -78,6 +79,13 @@ impl Cmake<'_> {
             "list" => self.list(&args, vague),
             "add_library" | "add_executable" | "target_sources" => {
                 self.add_sources(&args, command.line, [true, !vague, !lost]);
+            }
+            // Commands that are computed: any name in them may be set.
+            "cmake_language" => {
+                let words = args.iter().flat_map(|arg| arg.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+                let words: Vec<String> = words.map(str::to_owned).collect();
+                self.changes_unknown("cmake_language", &words);
+                words.iter().for_each(|word| self.not_certain(word));
             }
             "file" if self.glob(&args) => {}
             "get_filename_component" if !vague && self.part_of_name(&args) => {}

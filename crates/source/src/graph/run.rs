@@ -125,7 +125,10 @@ fn follow(
             }
             _ => doubts
                 .entry(node.op.to_string())
-                .or_insert_with_key(|op| rules.entry().and_then(|entry| doubt(&rules.program, entry, op, false)))
+                .or_insert_with_key(|op| {
+                    let entry = rules.entry()?;
+                    rules.not_built(entry).or_else(|| doubt(&rules.program, entry, op, false))
+                })
                 .clone(),
         };
         // How many nodes are done with is the loop's to say.

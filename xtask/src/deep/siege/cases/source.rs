@@ -120,7 +120,7 @@ fn compiled_rule(bench: &Bench, before: &str, rule: &str) -> anyhow::Result<Vec<
     let counts = COLUMNS.map(|count| count.to_string()).join(",");
     // Where the rule is in the real file, more than 100 lines stand before it.
     let code = format!(
-        "#include <cstdint>\n#include <cstdio>\nenum ggml_type {{ GGML_TYPE_Q4_K = 12 }};\n{}{before}{HEAD}{rule}\n}}\nint main() {{ for (int n : {{ {counts} }}) {{ printf(\"%d \", (int) ggml_cuda_should_use_mmq(GGML_TYPE_Q4_K, 0x1001030, n, 0)); }} }}\n",
+        "#include <cstdint>\n#include <cstdio>\n#include <initializer_list>\nenum ggml_type {{ GGML_TYPE_Q4_K = 12 }};\n{}{before}{HEAD}{rule}\n}}\nint main() {{ for (int n : {{ {counts} }}) {{ printf(\"%d \", (int) ggml_cuda_should_use_mmq(GGML_TYPE_Q4_K, 0x1001030, n, 0)); }} }}\n",
         "\n".repeat(300),
     );
     let out = run_compiled(bench, "rule", &code)?;
