@@ -33,12 +33,21 @@ fn build() -> Result<(), Failure> {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     nullgpu(&root, &out)?;
-    let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, &[])?;
-    let script = plain_script(&defined(&blas)?);
-    link(&blas, &out.join("libnullblas.so"), "libhipblas.so.2", &script, &["-Wl,--unresolved-symbols=ignore-all"])?;
-    let solver = object(&root.join("shims/nullsolver/src/lib.rs"), &out.join("nullsolver.o"), 1, &[])?;
+    let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, false, &[])?;
+    // One object, two libraries: the real hipBLAS must find the real rocBLAS behind it, and none of these names before it.
+    let early = ["rocblas_initialize", "rocblas_get_version_string", "rocblas_get_version_string_size"];
+    let (rocblas, mut hipblas): (BTreeSet<String>, BTreeSet<String>) =
+        defined(&blas)?.into_iter().partition(|name| name.starts_with("rocblas_"));
+    hipblas.extend(rocblas.iter().filter(|name| early.contains(&name.as_str())).cloned());
+    for (names, file, soname) in
+        [(&hipblas, "libnullblas.so", "libhipblas.so.2"), (&rocblas, "libnullrocblas.so", "librocblas.so.4")]
+    {
+        let unresolved = ["-Wl,--unresolved-symbols=ignore-all"];
+        link(&blas, &out.join(file), soname, &plain_script(names), &unresolved)?;
+    }
+    let solver = object(&root.join("shims/nullsolver/src/lib.rs"), &out.join("nullsolver.o"), 1, false, &[])?;
     link(&solver, &out.join("libnullsolver.so"), "librocsolver.so.0", &plain_script(&defined(&solver)?), &[])?;
-    let sparse_read = object(&root.join("shims/sparse_read/src/lib.rs"), &out.join("sparse_read.o"), 1, &[])?;
+    let sparse_read = object(&root.join("shims/sparse_read/src/lib.rs"), &out.join("sparse_read.o"), 1, false, &[])?;
     link(
         &sparse_read,
         &out.join("libsparse_read.so"),
@@ -46,18 +55,18 @@ fn build() -> Result<(), Failure> {
         &plain_script(&defined(&sparse_read)?),
         &[],
     )?;
-    let graph = object(&root.join("shims/graph/src/lib.rs"), &out.join("graph.o"), 1, &[])?;
+    let graph = object(&root.join("shims/graph/src/lib.rs"), &out.join("graph.o"), 1, false, &[])?;
     let script = plain_script(&defined(&graph)?);
     link(&graph, &out.join("libgraph.so"), "libwhichkernel-graph.so", &script, &[])?;
-    let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, &[])?;
+    let preload = object(&root.join("shims/preload/src/lib.rs"), &out.join("preload.o"), 2, true, &[])?;
     let script = plain_script(&defined(&preload)?);
     link(&preload, &out.join("libpreload.so"), "libwhichkernel-preload.so", &script, &[])?;
-    let layer = object(&root.join("shims/vklayer/src/lib.rs"), &out.join("vklayer.o"), 2, &[])?;
+    let layer = object(&root.join("shims/vklayer/src/lib.rs"), &out.join("vklayer.o"), 2, false, &[])?;
     let script = plain_script(&["vkNegotiateLoaderLayerInterfaceVersion".to_owned()].into());
     link(&layer, &out.join("libvklayer.so"), "libVkLayer_whichkernel.so", &script, &[])?;
-    let stub = object(&root.join("shims/stub/src/lib.rs"), &out.join("stub.o"), 1, &[])?;
+    let stub = object(&root.join("shims/stub/src/lib.rs"), &out.join("stub.o"), 1, false, &[])?;
     link(&stub, &out.join("libstub.so"), "libwhichkernel-stub.so", &plain_script(&defined(&stub)?), &[])?;
-    let canary = object(&root.join("shims/canary/src/lib.rs"), &out.join("canary.o"), 1, &[])?;
+    let canary = object(&root.join("shims/canary/src/lib.rs"), &out.join("canary.o"), 1, false, &[])?;
     program(&canary, &out.join("canary"))
 }
 
@@ -84,7 +93,7 @@ fn nullgpu(root: &Path, out: &Path) -> Result<(), Failure> {
     let stubs = out.join("stubs.rs");
     let names: Vec<&str> = missing.iter().map(String::as_str).collect();
     fs::write(&stubs, format!("stubs! {{\n{}\n}}\n", names.join("\n")))?;
-    let object = object(&shim.join("src/lib.rs"), &out.join("nullgpu.o"), 1, &[("WHICHKERNEL_STUBS", &stubs)])?;
+    let object = object(&shim.join("src/lib.rs"), &out.join("nullgpu.o"), 1, false, &[("WHICHKERNEL_STUBS", &stubs)])?;
     for (soname, symbols) in maps {
         let file = out.join(soname.replace("libamdhip64", "libnullgpu"));
         link(&object, &file, soname, &versioned(&symbols), &[])?;
@@ -110,7 +119,7 @@ fn versioned(symbols: &[(String, String)]) -> String {
         let parent = i.checked_sub(1).map(|before| versions[before]).unwrap_or_default();
         let _ = writeln!(script, "{}}} {parent};", if i == 0 { "local: *;\n" } else { "" });
     }
-    let _ = writeln!(script, "WHICHKERNEL_1 {{ global: whichkernel_blas; }};");
+    let _ = writeln!(script, "WHICHKERNEL_1 {{ global: whichkernel_blas; whichkernel_unsupported; }};");
     script
 }
 
@@ -153,20 +162,21 @@ fn exports(directory: &Path) -> Result<BTreeSet<String>, Failure> {
 }
 
 /// `level`: at 2 and above LLVM gives functions of equal bodies one address, and a probe on one would fire for all.
-fn object(source: &Path, object: &Path, level: u32, variables: &[(&str, &Path)]) -> Result<PathBuf, Failure> {
+///
+/// Exceptions of the program may cross a shim that stands before functions of its runtime (`unwinds`): then every frame has tables.
+fn object(
+    source: &Path,
+    object: &Path,
+    level: u32,
+    unwinds: bool,
+    variables: &[(&str, &Path)],
+) -> Result<PathBuf, Failure> {
     let mut rustc = Command::new(env::var_os("RUSTC").ok_or("RUSTC is not set")?);
     rustc.args(["--edition", "2024", "--crate-type", "lib", "--emit", "obj"]);
-    rustc.args(["-C", "panic=abort", "-C", "codegen-units=1", "-C", "relocation-model=pic"]);
-    rustc.args([
-        "-C",
-        "overflow-checks=off",
-        "-C",
-        "force-unwind-tables=no",
-        "-C",
-        "embed-bitcode=no",
-        "-D",
-        "warnings",
-    ]);
+    let (panic, tables) =
+        if unwinds { ("panic=unwind", "force-unwind-tables=yes") } else { ("panic=abort", "force-unwind-tables=no") };
+    rustc.args(["-C", panic, "-C", tables, "-C", "codegen-units=1", "-C", "relocation-model=pic"]);
+    rustc.args(["-C", "overflow-checks=off", "-C", "embed-bitcode=no", "-D", "warnings"]);
     rustc.args(["--crate-name", "shim", "--target", "x86_64-unknown-linux-gnu"]);
     rustc.arg("-C").arg(format!("opt-level={level}")).arg("-o").arg(object).arg(source);
     // Flags for the whole build (sanitizers, native CPUs) must not reach a library that enters foreign processes.

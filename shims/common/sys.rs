@@ -79,6 +79,7 @@ unsafe extern "C" {
     pub fn getpid() -> c_int;
     pub fn getppid() -> c_int;
     fn sched_yield() -> c_int;
+    fn process_vm_readv(pid: c_int, to: *const [usize; 2], tos: u64, from: *const [usize; 2], froms: u64, flags: u64) -> isize;
     pub fn dl_iterate_phdr(each: extern "C" fn(*mut DlPhdrInfo, usize, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
     fn __register_atfork(
         prepare: Option<extern "C" fn()>,
@@ -168,6 +169,20 @@ pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
     }
 }
 
+/// The first bytes of a file that is there, to read and write for the life of the process; null on failure.
+#[allow(dead_code, reason = "only the stand-in GPU has a page of counters")]
+pub fn map_page(path: &CStr, len: usize) -> *mut u8 {
+    // SAFETY: `path` ends in NUL.
+    let fd = unsafe { open(path.as_ptr(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0) };
+    if fd < 0 {
+        return core::ptr::null_mut();
+    }
+    let at = map_shared(fd, 0, len, core::ptr::null_mut());
+    // SAFETY: opened above; the mapping stays.
+    unsafe { close(fd) };
+    at
+}
+
 /// A new file; it must not exist.
 pub fn create(path: &CStr) -> Option<c_int> {
     // SAFETY: `path` ends in NUL.
@@ -249,6 +264,25 @@ pub fn device(fd: u32, buffer: &mut [u8]) -> Option<(u64, usize)> {
     let done = unsafe { syscall(SYS_FSTAT, i64::from(fd), stat.as_mut_ptr() as i64, 0, 0) } == 0;
     let [_, _, _, mode, _, number, ..] = stat;
     (done && mode as u32 & 0o170_000 == CHARACTERS).then_some((number, len))
+}
+
+/// Copies memory of this process; false where some of it cannot be read.
+#[allow(dead_code, reason = "only the preload shim looks through memory")]
+pub fn read_own(from: usize, to: *mut u8, len: usize) -> bool {
+    let (local, remote) = ([to as usize, len], [from, len]);
+    // SAFETY: the kernel writes at most `len` bytes to `to`, and fails where `from` is not mapped.
+    let read = unsafe { process_vm_readv(getpid(), &raw const local, 1, &raw const remote, 1, 0) };
+    read == len as isize
+}
+
+/// Ends the process.
+#[allow(dead_code, reason = "only the preload shim stands before the C library's function")]
+pub fn end(code: c_int) -> ! {
+    const SYS_EXIT_GROUP: i64 = 231;
+    loop {
+        // SAFETY: numbers only; it does not return.
+        unsafe { syscall(SYS_EXIT_GROUP, i64::from(code), 0, 0, 0) };
+    }
 }
 
 /// The path of the running program.

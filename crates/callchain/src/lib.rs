@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod child;
 mod cpp;
 mod facts;
 mod go;

@@ -3,10 +3,10 @@
 //! Works on the retired rocBLAS repository and on its place in rocm-libraries alike: files are found by what they
 //! define, not by path.
 
-use crate::syntax::{field, line, parse, text, unquote, walk};
+use crate::cpp::{self, Definition, Tokens, Word};
+use crate::syntax::unquote;
 use crate::{File, Place};
-use std::collections::BTreeMap;
-use tree_sitter::Node;
+use std::collections::BTreeSet;
 
 /// One enumerator of `Processor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn wanted(path: &str) -> bool {
     path.contains("library/src/") && (name.ends_with(".cpp") || name.ends_with(".hpp"))
 }
 
-/// What the sources say; None where no file defines the `Processor` enumeration.
+/// The facts that the sources state; None where no file defines the `Processor` enumeration.
 pub fn read(files: &[File]) -> Option<Rocblas> {
     let mut found = Rocblas::default();
     for file in files {
@@ -71,125 +71,109 @@ pub fn read(files: &[File]) -> Option<Rocblas> {
         if !worth.iter().any(|word| file.text.contains(word)) {
             continue;
         }
-        let Some(tree) = parse(&tree_sitter_cpp::LANGUAGE.into(), &file.text) else { continue };
-        walk(tree.root_node(), |node| {
-            match node.kind() {
-                "enum_specifier" if field(node, "name", &file.text) == "Processor" => {
-                    found.processors.extend(enumerators(node, file));
-                    found.extents.push(extent("Processor", node, file));
-                }
-                "function_definition" => function(node, file, &mut found),
-                _ => {}
+        let tokens = cpp::tokens(&file.text);
+        for open in (0..tokens.len()).filter(|&at| tokens.text(at) == "{") {
+            let head = (open.saturating_sub(8)..open).find(|&at| tokens.text(at) == "enum");
+            if let Some(head) = head.filter(|&head| (head..open).any(|at| tokens.text(at) == "Processor")) {
+                found.processors.extend(enumerators(&tokens, open, file));
+                found.extents.push((
+                    "Processor".to_owned(),
+                    place(&tokens, head, file),
+                    tokens.line(tokens.close(open)),
+                ));
             }
-            true
-        });
+        }
+        for definition in cpp::definitions(&tokens) {
+            function(&tokens, &definition, file, &mut found);
+        }
     }
     (!found.processors.is_empty()).then_some(found)
 }
 
-fn extent(name: &str, node: Node, file: &File) -> (String, Place, u32) {
-    let last = u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);
-    (name.to_owned(), Place { file: file.path.clone(), line: line(node) }, last)
+fn place(tokens: &Tokens, at: usize, file: &File) -> Place {
+    Place { file: file.path.clone(), line: tokens.line(at) }
 }
 
-fn enumerators(node: Node, file: &File) -> Vec<Processor> {
+fn enumerators(tokens: &Tokens, open: usize, file: &File) -> Vec<Processor> {
     let mut out = Vec::new();
     let mut next = 0;
-    walk(node, |inner| {
-        if inner.kind() == "enumerator" {
-            let target = field(inner, "name", &file.text).to_owned();
-            let value = field(inner, "value", &file.text).trim().parse().unwrap_or(next);
+    for at in open + 1..tokens.close(open) {
+        let begins = matches!(tokens.text(at - 1), "{" | ",");
+        if begins && tokens.is_name(at) {
+            let given = (tokens.text(at + 1) == "=").then(|| tokens.text(at + 2).parse().ok()).flatten();
+            let value = given.unwrap_or(next);
             next = value + 1;
-            out.push(Processor { target, value, at: Place { file: file.path.clone(), line: line(inner) } });
+            out.push(Processor { target: tokens.text(at).to_owned(), value, at: place(tokens, at, file) });
         }
-        true
-    });
+    }
     out
 }
 
-fn function(node: Node, file: &File, found: &mut Rocblas) {
-    let declarator = field(node, "declarator", &file.text);
-    let name = declarator.split('(').next().unwrap_or("").trim().to_owned();
-    let body = field(node, "body", &file.text);
-    if field(node, "type", &file.text) == "Processor" {
-        branches(node, file, &mut found.branches);
-        found.extents.push(extent(&name, node, file));
+fn function(tokens: &Tokens, definition: &Definition, file: &File, found: &mut Rocblas) {
+    let path = tokens.start_of_path(definition.name);
+    let name = tokens.joined(path, definition.name + 1);
+    let at = place(tokens, definition.start, file);
+    if path > 0 && tokens.text(path - 1) == "Processor" {
+        branches(tokens, definition, file, &mut found.branches);
         let call = format!("{name}(");
         for (number, text) in file.text.lines().enumerate() {
             let line = u32::try_from(number + 1).unwrap_or(u32::MAX);
-            if text.contains(&call) && text.contains("arch") && line != crate::syntax::line(node) {
+            if text.contains(&call) && text.contains("arch") && line != at.line {
                 found.kept.push(PathRule { at: Place { file: file.path.clone(), line }, text: text.trim().to_owned() });
             }
         }
+        found.extents.push((name.clone(), at.clone(), tokens.line(definition.close)));
     }
+    let body = definition.open + 1..definition.close;
     if name == "rocblas_initialize" {
-        let does = body.trim_matches(['{', '}', ' ', '\n']).contains(';');
-        found.initialize.push((Place { file: file.path.clone(), line: line(node) }, does));
+        found.initialize.push((at, body.clone().any(|at| tokens.text(at) == ";")));
     } else {
-        callers(node, &name, file, &mut found.initialize_callers);
+        let called = |&at: &usize| {
+            tokens.text(at) == "rocblas_initialize"
+                && tokens.text(at + 1) == "("
+                && !matches!(tokens.text(at - 1), "::" | "." | "->")
+        };
+        found.initialize_callers.extend(body.clone().filter(called).map(|at| (name.clone(), place(tokens, at, file))));
     }
-    if body.contains("\"ROCBLAS_TENSILE_LIBPATH\"") {
-        paths(node, file, &mut found.paths);
+    if body.clone().any(|at| tokens.text(at) == "\"ROCBLAS_TENSILE_LIBPATH\"") {
+        paths(tokens, definition, file, &mut found.paths);
     }
 }
 
 /// Every `if` of an `else if` ladder: what it looks for, what it returns, its lines.
-fn branches(node: Node, file: &File, out: &mut Vec<ArchBranch>) {
-    walk(node, |inner| {
-        if inner.kind() != "if_statement" {
-            return true;
+fn branches(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec<ArchBranch>) {
+    for at in (definition.open..definition.close).filter(|&at| tokens.text(at) == "if" && tokens.text(at + 1) == "(") {
+        let condition = at + 2..tokens.close(at + 1);
+        let taken = condition.end + 1;
+        let end = match tokens.text(taken) {
+            "{" => tokens.close(taken),
+            _ => (taken..definition.close).find(|&at| tokens.text(at) == ";").unwrap_or(taken),
+        };
+        let matches = condition.clone().find(|&at| tokens.word(at) == Some(Word::Text)).map(|at| tokens.text(at));
+        let returned =
+            (taken..end).find(|&at| tokens.text(at) == "Processor" && tokens.text(at + 1) == "::" && at + 2 < end);
+        if let (Some(matches), Some(returned)) = (matches, returned) {
+            // The first `return` of the block is where a branch ends for its reader.
+            let last = (taken..end).find(|&at| tokens.text(at) == "return").unwrap_or(taken);
+            out.push(ArchBranch {
+                matches: unquote(matches).to_owned(),
+                returns: tokens.text(returned + 2).to_owned(),
+                file: file.path.clone(),
+                first_line: tokens.line(at),
+                last_line: tokens.line(last),
+            });
         }
-        let condition = field(inner, "condition", &file.text);
-        let taken = inner.child_by_field_name("consequence");
-        let returned = taken.map_or("", |taken| text(taken, &file.text));
-        let returns = returned.split_once("Processor::").map_or("", |(_, rest)| rest);
-        let returns: String = returns.chars().take_while(|c| c.is_alphanumeric()).collect();
-        let matches = condition.split('"').nth(1).unwrap_or("").to_owned();
-        if !matches.is_empty() && !returns.is_empty() {
-            let last_line = taken.map_or(0, return_line);
-            out.push(ArchBranch { matches, returns, file: file.path.clone(), first_line: line(inner), last_line });
-        }
-        true
-    });
-}
-
-/// The line of the first `return` in a block: where a branch ends for its reader.
-fn return_line(block: Node) -> u32 {
-    let mut found = line(block);
-    let mut seen = false;
-    walk(block, |inner| {
-        if !seen && inner.kind() == "return_statement" {
-            (found, seen) = (line(inner), true);
-        }
-        !seen
-    });
-    found
-}
-
-fn callers(node: Node, name: &str, file: &File, out: &mut Vec<(String, Place)>) {
-    walk(node, |inner| {
-        if inner.kind() == "call_expression" && field(inner, "function", &file.text) == "rocblas_initialize" {
-            out.push((name.to_owned(), Place { file: file.path.clone(), line: line(inner) }));
-        }
-        true
-    });
+    }
 }
 
 /// The lines that name the variable, a library directory or a catalog file.
-fn paths(node: Node, file: &File, out: &mut Vec<PathRule>) {
-    let mut lines: BTreeMap<u32, ()> = BTreeMap::new();
-    walk(node, |inner| {
-        if inner.kind() == "string_literal" {
-            let literal = unquote(text(inner, &file.text));
-            let telling = ["ROCBLAS_TENSILE_LIBPATH", "rocblas/library", "TensileLibrary", "Tensile/library"];
-            if telling.iter().any(|word| literal.contains(word)) {
-                lines.insert(line(inner), ());
-            }
-        }
-        true
-    });
+fn paths(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec<PathRule>) {
+    let telling = ["ROCBLAS_TENSILE_LIBPATH", "rocblas/library", "TensileLibrary", "Tensile/library"];
+    let named =
+        |&at: &usize| tokens.word(at) == Some(Word::Text) && telling.iter().any(|word| tokens.text(at).contains(word));
+    let lines: BTreeSet<u32> = (definition.open..definition.close).filter(named).map(|at| tokens.line(at)).collect();
     let all: Vec<&str> = file.text.lines().collect();
-    out.extend(lines.into_keys().filter_map(|line| {
+    out.extend(lines.into_iter().filter_map(|line| {
         let text = all.get(usize::try_from(line).ok()?.checked_sub(1)?)?.trim().to_owned();
         Some(PathRule { at: Place { file: file.path.clone(), line }, text })
     }));

@@ -1,5 +1,6 @@
 //! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
 
+use super::child;
 use super::index::{Function, Index, Language, Reach};
 use super::search::{Edge, Kind, path, reach, unresolved};
 use schemars::JsonSchema;
@@ -125,9 +126,16 @@ fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>
     };
     let asker = steps.last().map_or(handler, |(_, edge)| edge.to);
     first.steps.extend(steps.iter().map(|(from, edge)| step(index, *from, edge)));
-    for (path, line, servers) in requests(index, asker) {
+    let started = child::started(index, asker);
+    for (path, line, mut servers) in requests(index, asker) {
+        servers.retain(|&server| child::may_serve(index, &started, server));
         if servers.is_empty() {
-            let open = format!("POST {path} goes to a program that is not in this tree");
+            let open = match child::names(&started) {
+                names if names.is_empty() => format!("POST {path} goes to a program that is not in this tree"),
+                names => format!(
+                    "POST {path} goes to a program that is not in this tree: {names} (add its sources with --with)"
+                ),
+            };
             chains.push(Chain { legs: vec![first.clone()], open: vec![open], ..Chain::default() });
         }
         for &server in &servers {

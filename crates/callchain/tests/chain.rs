@@ -23,8 +23,8 @@ func (s *llmServer) Completion(ctx Context) error {
 	endpoint := fmt.Sprintf("http://127.0.0.1:%d/completion", s.port)
 	return post(endpoint)
 }
-func StartRunner(exe string) {
-	cmd = exec.Command(exe, params...)
+func StartRunner() {
+	exe, err := os.Executable(); cmd = exec.Command(exe, params...)
 	pathEnv = "LD_LIBRARY_PATH"
 }
 type llmServer struct{}
@@ -293,6 +293,11 @@ fn a_cpp_server_hands_over_through_its_queue_and_callback() {
 #[test]
 fn a_child_program_that_is_not_in_the_tree_is_said_to_be_missing_and_found_in_a_second_tree() {
     let mut files: Vec<File> = go_server().into_iter().filter(|file| !file.path.starts_with("runner/")).collect();
+    for part in files.iter_mut().filter(|part| part.path.starts_with("llm/")) {
+        part.text = part
+            .text
+            .replace("exe, err := os.Executable(); cmd = exec.Command(exe,", "cmd = exec.Command(\"llama-server\",");
+    }
     let chain = trace(&index(&files), "/api/generate").remove(0);
     assert_eq!(chain.open.len(), 1, "{:?}", chain.open);
     files.push(file("tree2/tools/server/server.cpp", SERVER));
@@ -300,6 +305,35 @@ fn a_child_program_that_is_not_in_the_tree_is_said_to_be_missing_and_found_in_a_
     let chain = trace(&index(&files), "/api/generate").remove(0);
     assert!(chain.open.is_empty(), "{:?}", chain.open);
     assert!(titles(&chain).contains(&(Kind::Http, "server_context::post_completions")));
+}
+
+/// Ollama 0.30.0: the package that asks starts llama-server, which is not in the tree; the image generator serves the same path.
+#[test]
+fn a_server_of_the_same_path_is_not_the_program_that_was_started() {
+    let start = "exe, err := os.Executable(); cmd = exec.Command(exe, params...)";
+    let found =
+        "func FindServer() (string, error) {\n\treturn find(\"llama-server\", search())\n}\ntype llmServer struct{}";
+    for (other, named) in [
+        ("exe, err := FindServer(); cmd = exec.Command(exe, params...)", true),
+        ("cmd = exec.Command(\"llama-server\", params...)", true),
+        ("exe, err := FindServer(); cmd = exec.CommandContext(ctx, exe, params...)", true),
+        (start, false),
+    ] {
+        let llm = LLM.replace(start, other).replace("type llmServer struct{}", found);
+        let mut files: Vec<File> = [go_server(), library()].concat();
+        files.iter_mut().filter(|file| file.path.starts_with("llm/")).for_each(|file| file.text = llm.clone());
+        let chain = trace(&index(&files), "/api/generate").remove(0);
+        assert_eq!(titles(&chain).contains(&(Kind::Http, "Server.completion")), !named, "{other}");
+        assert_eq!(chain.open.iter().any(|open| open.contains("llama-server")), named, "{:?}", chain.open);
+        if !named {
+            continue;
+        }
+        files.push(file("tree2/tools/server/server.cpp", SERVER));
+        files.extend(library().into_iter().map(|part| File { path: format!("tree2/{}", part.path), ..part }));
+        let chains = trace(&index(&files), "/api/generate");
+        assert_eq!(chains.len(), 1);
+        assert!(titles(&chains[0]).contains(&(Kind::Http, "server_context::post_completions")), "{chains:?}");
+    }
 }
 
 #[test]

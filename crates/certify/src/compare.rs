@@ -22,11 +22,13 @@ pub struct Trial<'a> {
     pub counted: Option<Counted<'a>>,
     /// Whether everybody who counted claims to have seen all of it.
     pub whole: bool,
+    /// Whether a second account bears everybody out: without, a difference may be that one of them was blind.
+    pub vouched: bool,
 }
 
 /// `runs`: unobserved, observed, unobserved.
 pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
-    let Trial { observer, rung, counted, whole } = trial;
+    let Trial { observer, rung, counted, whole, vouched } = trial;
     let said = runs.map(|run| Said::read(&format!("{}\n{}", run.err, run.out)));
     let mut notes = Vec::new();
     let mut points = vec![
@@ -38,7 +40,7 @@ pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let texts = runs.map(|run| Said::without_speeds(&run.out));
     let text = |i: usize| Some(&texts[i]).filter(|text| !text.is_empty());
     points.push(judged(Point::Output, [0, 1, 2].map(text), |text: &String| Cell::Text(shortened(text))));
-    points.push(launches(runs, counted, whole, &mut notes));
+    points.push(launches(runs, counted, vouched, &mut notes));
     let speeds = [0, 1, 2].map(|i| spread(if runs[i].speeds.is_empty() { &said[i].speeds } else { &runs[i].speeds }));
     let silent = speeds.iter().all(|cell| *cell == Cell::Nothing);
     let verdict = if silent { Verdict::Absent } else { Verdict::Told };
@@ -97,7 +99,7 @@ fn own(runs: [&Run; 3]) -> Option<&Mix> {
 }
 
 /// Who launched what in the three runs. Without anybody who counted in all of them, or without any launch, there is nothing to judge.
-fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, whole: bool, notes: &mut Vec<Message>) -> Compared {
+fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, vouched: bool, notes: &mut Vec<Message>) -> Compared {
     let mixes = match (counted, own(runs)) {
         (Some(Counted { mixes: [before, after], .. }), own) => [Some(before), own, Some(after)],
         (None, _) => runs.map(|run| run.mix.as_ref()),
@@ -107,7 +109,7 @@ fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, whole: bool, notes: &
         return Compared { what: Point::LaunchMix, cells, verdict: Verdict::Absent };
     };
     let mut point = launch_mix([before, observed, after]);
-    if point.verdict == Verdict::Differs && !whole {
+    if point.verdict == Verdict::Differs && !vouched {
         point.verdict = Verdict::InPart;
         notes.push(Message::new("watch-certify-note-in-part"));
     }
@@ -195,7 +197,7 @@ mod tests {
     }
 
     fn trial(observer: &str) -> Trial<'_> {
-        Trial { observer, rung: Rung::Launched, counted: None, whole: true }
+        Trial { observer, rung: Rung::Launched, counted: None, whole: true, vouched: true }
     }
 
     fn verdict(certificate: &Certificate, what: Point) -> Option<Verdict> {
@@ -299,17 +301,19 @@ mod tests {
     #[test]
     fn another_observer_counts_where_nobody_could() {
         let (plain, observed) = (run("", "hello"), launching("", "hello"));
-        let judge = |mix: &Mix, whole: bool| {
+        let judge = |mix: &Mix, vouched: bool| {
             let counted = Some(Counted { mixes: [mix, mix], by: "preload" });
-            let certificate = compare(Trial { counted, whole, ..trial("uprobe") }, [&plain, &observed, &plain]);
+            let certificate = compare(Trial { counted, vouched, ..trial("uprobe") }, [&plain, &observed, &plain]);
             (verdict(&certificate, Point::LaunchMix), certificate.outcome())
         };
         let (same, more) = (Mix::from([("k".to_owned(), 3)]), Mix::from([("k".to_owned(), 4)]));
         assert_eq!(judge(&same, true), (Some(Verdict::Same), Outcome::DispatchSafe));
         assert_eq!(judge(&more, true), (Some(Verdict::Differs), Outcome::Differs));
-        assert_eq!(judge(&more, false), (Some(Verdict::InPart), Outcome::NotKnown), "it may simply not have been seen");
+        assert_eq!(judge(&more, false), (Some(Verdict::InPart), Outcome::NotKnown), "one of them may have been blind");
+        assert_eq!(judge(&same, false), (Some(Verdict::Same), Outcome::DispatchSafe), "two agree");
         let counted = Some(Counted { mixes: [&same, &same], by: "preload" });
-        let part = compare(Trial { counted, whole: false, ..trial("uprobe") }, [&plain, &observed, &plain]);
+        let part =
+            compare(Trial { counted, whole: false, vouched: false, ..trial("uprobe") }, [&plain, &observed, &plain]);
         let left = part.conclusion(|point| point.key().to_owned());
         assert!(left.left_out().iter().any(|left| left.what == "launch mix"), "as far as it was seen: {left:?}");
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use uprobe::{Options, Watcher};
 use watch::layer;
 use watch::logs::{LogReader, Variable, account as log_account};
-use watch::preload::{Known, PreloadSource, Program, Session};
+use watch::preload::{Known, PreloadSource, Program, Session, Tree};
 use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 
 /// Who watches in a run.
@@ -51,6 +51,11 @@ impl Observed {
     /// Whether it claims to have seen every launch: where it does not, fewer launches show nothing about the program.
     pub fn whole(&self) -> bool {
         self.lost_nothing() && self.account.whole()
+    }
+
+    /// The same, and a second account agrees: only then does a smaller number say something about the program, and not about who counted.
+    pub fn vouched(&self) -> bool {
+        self.whole() && self.account.second.witness.is_some()
     }
 
     /// Whether it knows of nothing that it did not see.
@@ -105,6 +110,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
         _ => None,
     };
     let from = watcher.as_ref().map(|watcher| watcher.before(&mut start));
+    let tree = session.as_ref().and_then(|_| Tree::open().ok());
     let started = Instant::now();
     let mut child = start.spawn().map_err(failed)?;
     let pid = child.id();
@@ -116,7 +122,10 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     }
     let source: Option<Box<dyn Source>> = match (watcher, session, layer) {
         (Some(watcher), ..) => Some(Box::new(watcher)),
-        (_, Some(session), _) => Some(Box::new(PreloadSource::new(session, Known::default(), Box::new(child.clone())))),
+        (_, Some(session), _) => {
+            let source = PreloadSource::new(session, Known::default(), Box::new(child.clone()));
+            Some(Box::new(source.with_tree(tree, pid)))
+        }
         (.., Some(session)) => Some(Box::new(layer::LayerSource::new(session, Box::new(child.clone())))),
         _ => None,
     };

@@ -97,7 +97,8 @@ fn preload_is_dispatch_safe_and_a_wrapper_that_hides_the_card_is_not() {
     // Logits are zero on the stand-in: the tokens mean nothing, and are the same every time.
     let (before, after) = (stage.run(false, &[]), stage.run(false, &[]));
     let observed = stage.run(true, &[]);
-    let trial = |observer| Trial { observer, rung: evidence::Rung::Selected, counted: None, whole: true };
+    let trial =
+        |observer| Trial { observer, rung: evidence::Rung::Selected, counted: None, whole: true, vouched: true };
     let own = compare(trial("preload"), [&before, &observed, &after]);
     assert_eq!(own.outcome(), Outcome::DispatchSafe, "{:#?}", own.differences());
     let point = |certificate: &Certificate, what: Point| certificate.point(what).map(|point| point.verdict);

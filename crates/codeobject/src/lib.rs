@@ -72,3 +72,8 @@ pub use read::{ReadAt, Window, check as check_range};
 pub use stub::Stub;
 pub use target::{TargetId, processor_in, processors_in};
 pub use walk::{Piece, Walk, walk};
+
+/// The bytes of the zstd frame that starts at `at`, by its headers alone.
+pub fn zstd_frame_size(source: &dyn ReadAt, at: u64) -> Result<u64> {
+    zstd_frame::size(source, at, source.len())
+}

@@ -26,6 +26,8 @@ pub struct Pe {
     pub sections: Vec<Section>,
     /// A library, not a program.
     pub is_dll: bool,
+    /// Where the headers and the section table end.
+    pub headers_end: u64,
 }
 
 impl Pe {
@@ -57,7 +59,8 @@ impl Pe {
             }
         };
         let sections = raw.chunks_exact(SECTION as usize).map(section).collect();
-        Ok(Pe { sections, is_dll: u16_at(&head, 22) & 0x2000 != 0 })
+        let headers_end = at + 24 + optional + SECTION * count;
+        Ok(Pe { sections, is_dll: u16_at(&head, 22) & 0x2000 != 0, headers_end })
     }
 
     /// Sections of that name, as the eight bytes allow it, that hold something.

@@ -1,6 +1,6 @@
 //! `#if` and `#elif`: `defined`, integers, the operators, and names that nothing defines, which count as 0.
 
-use super::files::LoadError;
+use super::files::{LoadError, Span};
 use super::integer::{IntTy, literal};
 use super::lex::{Kind, Tok, characters};
 use super::preprocess::Preprocessor;
@@ -54,7 +54,7 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                     continue;
                 }
                 // `true` and `false` are words of the language: nobody has to define them.
-                let word = matches!(tok.sym, sym::TRUE | sym::FALSE);
+                let word = matches!(tok.sym, sym::TRUE | sym::FALSE) || is_positional(tok.sym);
                 if tok.kind == Kind::Ident && !word && !pp.macros.table.has(tok.sym) {
                     pp.defined(tok);
                 }
@@ -66,7 +66,42 @@ pub(super) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
     if ready.iter().any(|tok| tok.kind == Kind::Ident && tok.sym == sym::DEFINED) {
         ready = defined_after(pp, &ready);
     }
+    if let Some(unknown) = place_lines(pp, line, &mut ready) {
+        return Ok(pp.defined(&unknown));
+    }
     Ok(holds(&ready, pp.interner))
+}
+
+/// Macros that every compiler defines, and whose value depends on where they are used.
+pub(super) fn is_positional(name: Sym) -> bool {
+    matches!(
+        name,
+        sym::LINE
+            | sym::COUNTER
+            | sym::FILE
+            | sym::DATE
+            | sym::TIME
+            | sym::TIMESTAMP
+            | sym::BASE_FILE
+            | sym::INCLUDE_LEVEL
+    )
+}
+
+/// Puts the line number for every `__LINE__`. A condition that asks for another positional macro, or for a line that is not certain, is
+/// asked for as a whole, like a define that no build file mentions: the name under which that is done.
+fn place_lines(pp: &mut Preprocessor<'_>, line: &[Tok], ready: &mut [Tok]) -> Option<Tok> {
+    let positional = |tok: &&mut Tok| tok.kind == Kind::Ident && is_positional(tok.sym);
+    let mut unknown = None;
+    for tok in ready.iter_mut().filter(positional) {
+        match pp.certain_line(line).filter(|_| tok.sym == sym::LINE) {
+            Some(number) => *tok = Tok { kind: Kind::Number, sym: sym::BODY, off: number, ..*tok },
+            None => unknown = Some(*tok),
+        }
+    }
+    let unknown = unknown?;
+    let place = line.first().map_or(String::new(), |first| pp.files.place(Span::of(first)));
+    let name = format!("{}({place})", pp.interner.text(unknown.sym));
+    Some(Tok { sym: pp.interner.intern(&name), kind: Kind::Ident, ..unknown })
 }
 
 /// `defined(X)` that a macro brought along: X is still a name where nothing defines it, else whatever it was replaced by.
@@ -150,7 +185,7 @@ pub(super) fn under(
                 ready.push(Tok { kind: Kind::Number, sym: Sym(0), flags: u8::from(defined), ..*tok });
             }
             Kind::Ident if operator(tok, &program.interner).is_some() => ready.extend(operator(tok, &program.interner)),
-            Kind::Ident if !settled(tok.sym) || FEATURES.contains(&tok.sym) => return None,
+            Kind::Ident if !settled(tok.sym) || FEATURES.contains(&tok.sym) || is_positional(tok.sym) => return None,
             Kind::Ident => match (given(tok.sym), base.get(&tok.sym).map(|made| (&made.params, &*made.body))) {
                 (Some((_, value)), _) => ready.push(Tok { kind: Kind::Number, sym: sym::BODY, off: *value, ..*tok }),
                 (None, Some((None, [only]))) if only.kind == Kind::Number => ready.push(*only),

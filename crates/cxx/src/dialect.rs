@@ -94,7 +94,7 @@ impl Dialect {
         decision: |_, _| None,
     };
 
-    pub(crate) fn is_unit(&self, path: &str) -> bool {
+    pub fn is_unit(&self, path: &str) -> bool {
         path.rsplit_once('.').is_some_and(|(_, ending)| self.units.contains(&ending))
     }
 }

@@ -101,6 +101,8 @@ pub struct Macros {
     pub absent: Vec<String>,
     pub own_header: &'static str,
     pub(super) once: FxSet<u16>,
+    /// Files with a `#line`.
+    pub(super) renumbered: FxSet<u16>,
     /// Files that say `#pragma pack`.
     pub(super) packed: FxSet<u16>,
     /// Headers that were looked for: those in angle brackets by their name, the others by the file that asks too.

@@ -278,9 +278,22 @@ impl<'a> Preprocessor<'a> {
             }
             sym::INCLUDE => self.include(rest)?,
             sym::PRAGMA_DIR => self.pragma(rest),
+            // `#line 7` and `# 7 "file"`: lines are numbered otherwise from here on.
+            sym::LINE_DIR => drop(self.macros.renumbered.insert(name.file)),
+            _ if name.kind == Kind::Number => drop(self.macros.renumbered.insert(name.file)),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The line of a directive, where all compilers agree on it: it is written on one line, and no `#line` renumbers the file.
+    pub(super) fn certain_line(&self, line: &[Tok]) -> Option<u32> {
+        let (first, last) = (line.first()?, line.last()?);
+        let file = self.files.get(first.file)?;
+        let before = file.text.get(..first.off as usize)?.rsplit('\n').next()?;
+        let at = |tok: &Tok| self.files.line(Span::of(tok));
+        let alone = before.trim_start().starts_with('#') && at(first) == at(last);
+        (alone && !self.macros.renumbered.contains(&first.file)).then(|| u32::try_from(at(first)).ok())?
     }
 
     /// Notes what the condition of a group asks for; a header that is read again asks the same.
@@ -310,7 +323,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     pub(super) fn defined(&mut self, name: &Tok) -> bool {
-        let defined = self.macros.table.has(name.sym);
+        let defined = self.macros.table.has(name.sym) || condition::is_positional(name.sym);
         if !defined {
             self.macros.asked.entry(name.sym).or_default().push(Span::of(name));
         }

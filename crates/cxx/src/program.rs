@@ -9,7 +9,9 @@ use crate::lex::{Kind, Tok};
 use crate::macros::{Macro, Macros};
 use crate::parse::{self, Declared, Global, Names, Pick, Seen};
 use crate::preprocess::Preprocessor;
+use crate::spelled::Spelled;
 use crate::sym::{self, FxMap, FxSet, Interner, Sym};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Their macros are left alone and answered as calls: they have no part in a decision.
@@ -46,11 +48,14 @@ pub struct Program {
     pub(crate) brought: FxSet<(u32, Sym)>,
     /// `using namespace`, by unit.
     opened: FxSet<(u32, Sym)>,
+    pub(crate) spelled: Spelled,
     loaded: FxSet<Sym>,
     /// It began with what another build had read.
     pub(crate) taken_over: bool,
     /// Variables whose writers were looked for, and functions that were asked for by name.
     looked_for: Mutex<FxSet<Sym>>,
+    /// Units that the build leaves out: no definition is taken from them.
+    pub left_out: Arc<BTreeSet<String>>,
     /// Functions that were looked for and are defined nowhere in the tree.
     pub missing: FxSet<Sym>,
     /// Units in the order in which a definition is looked for, by the file that declares it.
@@ -75,6 +80,7 @@ impl Program {
             files: self.files.clone(),
             names: Names::new(dialect),
             near: self.near.clone(),
+            left_out: self.left_out.clone(),
             seen: self.seen.clone(),
             taken_over: true,
             ..Program::default()
@@ -109,6 +115,7 @@ impl Program {
             self.macros.quoted.clone_from(&before.quoted);
             self.macros.absent.clone_from(&before.absent);
             self.macros.packed.clone_from(&before.packed);
+            self.macros.renumbered.clone_from(&before.renumbered);
         }
         if self.files.number("<prelude>").is_none() {
             self.files.add("<prelude>", dialect.prelude.into(), &mut self.interner)?;
@@ -176,6 +183,7 @@ impl Program {
             global.written = OnceLock::new();
         }
         self.merge(declared, unit);
+        self.spelled.read(self.files.iter());
         Ok(())
     }
 
@@ -395,7 +403,7 @@ impl Program {
                 beside.push(format!("{other}.{extension}"));
             }
         }
-        beside.retain(|path| tree.has(path));
+        beside.retain(|path| tree.has(path) && !self.left_out.contains(path));
         let home = declared.first().map_or(String::new(), |span| self.files.path(span.file).to_owned());
         let shared = |path: &str| path.split('/').zip(home.split('/')).take_while(|(a, b)| a == b).count();
         for path in &beside {
@@ -406,7 +414,8 @@ impl Program {
         let near = match self.near.get(&home) {
             Some(known) => known.clone(),
             None => {
-                let mut near: Vec<&str> = tree.paths().filter(|path| self.dialect().is_unit(path)).collect();
+                let is_built = |path: &&str| self.dialect().is_unit(path) && !self.left_out.contains(*path);
+                let mut near: Vec<&str> = tree.paths().filter(is_built).collect();
                 near.sort_by_cached_key(|path| (usize::MAX - shared(path), path.len()));
                 let near: Arc<[String]> = near.into_iter().take(600).map(str::to_owned).collect();
                 self.near.insert(home.clone(), near.clone());
@@ -484,7 +493,7 @@ impl Sources for Nothing {
 }
 
 /// Whether `text` has `name` as a whole word with a parenthesis after it.
-fn mentions_call(text: &str, name: &str) -> bool {
+pub fn mentions_call(text: &str, name: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, name.as_bytes()).any(|at| {

@@ -2,6 +2,7 @@
 //! constant or an enum of one is not another's, whatever it is called.
 
 use crate::ast::{Enum, INTERNAL, Segment};
+use crate::files::Span;
 use crate::program::Program;
 use crate::sym::{self, Sym};
 
@@ -39,12 +40,24 @@ impl Program {
         self.visible(self.overloads(name), path, view, home)
     }
 
-    /// The variable that a name means; those of other units where its own does not define it.
-    pub fn visible_global(&self, name: Sym, path: &[Segment], view: View) -> Option<u32> {
-        let list = self.globals_named(name);
-        if let [only] = list {
+    /// The variable that a name means where it is used; those of other units where its own does not define it.
+    pub fn visible_global(&self, name: Sym, path: &[Segment], view: View, at: Span) -> Option<u32> {
+        let all = self.globals_named(name);
+        if let [only] = all {
             return Some(*only);
         }
+        // One that is declared further down in the same file is not seen here; one that a function opens its namespace for may be.
+        let of = |index: &u32| self.globals.get(*index as usize);
+        let later = |index: &u32| of(index).is_some_and(|it| it.span.file == at.file && it.span.start > at.start);
+        let opened = |index: &u32| {
+            of(index)
+                .is_some_and(|it| self.space(it.space).last().is_some_and(|last| self.spelled.opened.contains(last)))
+        };
+        if path.is_empty() && all.iter().any(opened) {
+            return None;
+        }
+        let before: Vec<u32> = all.iter().copied().filter(|index| !later(index)).collect();
+        let list = if before.is_empty() { all } else { &before };
         let home = |index: u32| {
             let global = self.globals.get(index as usize)?;
             Some(Home { unit: global.unit, space: global.space, internal: global.internal })
@@ -116,6 +129,10 @@ impl Program {
         }
         let qualified: Vec<Sym> = path.iter().map(|segment| segment.sym).filter(|sym| *sym != sym::STD).collect();
         let mut found = Vec::new();
+        // What an alias stands for is not followed: all of them, and more than one is none.
+        if qualified.iter().any(|name| self.spelled.aliases.contains(name)) {
+            return seen.into_iter().map(|(index, _)| index).collect();
+        }
         if qualified.is_empty() {
             // From the innermost namespace outwards.
             let here = self.space(view.space);

@@ -7,7 +7,7 @@ use crate::servers::Unit;
 use crate::verdicts::Fix;
 use crate::{Facts, HostObserver, Trials};
 use answer::Message;
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, THIS_HOST};
+use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, THIS_HOST};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sys::shell::CommandLine;
@@ -93,7 +93,10 @@ pub fn conclude(facts: &Facts, cases: &[Case]) -> Conclusion {
     let looks: Vec<(String, bool)> = looks.collect();
     let seen = looks.iter().filter(|(_, seen)| *seen).count() as u64 + u64::from(facts.devices_seen);
     let asked = looks.len() as u64 + u64::from(facts.devices_seen);
-    let mut basis = Basis::listed(HostObserver::NAME, [THIS_HOST], Rung::Loaded, evidence::Unit::Settings, asked, seen);
+    // The servers were found by looking: there may be others.
+    let mut basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, evidence::Unit::Settings, asked, seen)
+        .cannot_see(Blind::HiddenDevices.spot())
+        .cannot_see(Blind::OtherProcesses.spot());
     if !facts.devices_seen {
         // Without it no card, no driver and no device file can be seen, and nothing that is wrong with them.
         basis = basis.lacking("/sys", LeftOutWhy::Unreadable);

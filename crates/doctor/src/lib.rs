@@ -51,7 +51,7 @@ pub use crate::verdicts::{Fix, Status, Verdict};
 pub use crate::vulkan::{Driver as VulkanDriver, RenderNode, Vulkan};
 pub use answer::Message;
 
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, THIS_HOST, Unit};
+use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -65,6 +65,8 @@ pub struct Facts {
     pub cards: Vec<Card>,
     /// Whether there was a `/sys` to look for cards in: a tree of files may have none.
     pub devices_seen: bool,
+    /// Whether the PCI bus is shown: it has cards, too, that no driver knows.
+    pub bus_seen: bool,
     pub gpus: Vec<Gpu>,
     pub kfd: KfdDevice,
     /// A Linux inside Windows: the GPU is behind `/dev/dxg`.
@@ -99,6 +101,7 @@ impl Facts {
             tracing: Tracing::read(host),
             cards: pci::read(host),
             devices_seen: host.exists("/sys/class") || host.exists("/sys/bus"),
+            bus_seen: pci::is_shown(host),
             gpus: gpus::read(host),
             kfd: KfdDevice::read(host),
             wsl: host.exists("/dev/dxg"),
@@ -120,14 +123,28 @@ impl Facts {
         }
     }
 
-    /// Is there a GPU? Where the kernel shows no devices, nobody knows.
+    /// Is there a GPU of AMD or NVIDIA? The drivers say so; the PCI bus has the cards that no driver knows. Where the kernel shows no
+    /// devices, nobody knows.
     pub fn gpus_found(&self) -> Conclusion {
-        looked("/sys", self.devices_seen, self.gpus.len() + usize::from(self.nvidia.present()))
+        let found = self.gpus.len() + usize::from(self.nvidia.present());
+        let mut basis = looked(&["/sys/class/kfd", "/proc/driver/nvidia"], "/sys", self.devices_seen);
+        if self.bus_seen {
+            let unknown = self.cards.iter().filter(|_| found == 0);
+            let account = unknown.fold(Account::searched(Witness::PciBus), |account, card| {
+                account.found(format!("PCI {}", card.slot), Some(1), LeftOutWhy::OutOfView)
+            });
+            basis = basis.of("/sys/bus/pci").account(account);
+        }
+        if self.wsl && found == 0 {
+            basis = basis.without("/dev/dxg", None, LeftOutWhy::OutOfView);
+        }
+        basis.cannot_see(Blind::HiddenDevices.spot()).presence(found as u64)
     }
 
     /// Does a server run? Where the kernel shows no processes, nobody knows.
     pub fn servers_running(&self) -> Conclusion {
-        looked("/proc", self.servers.processes_seen, self.servers.running.len())
+        let basis = looked(&["/proc"], "/proc", self.servers.processes_seen);
+        basis.cannot_see(Blind::OtherProcesses.spot()).presence(self.servers.running.len() as u64)
     }
 
     /// The targets of the AMD GPUs here, each once.
@@ -139,12 +156,12 @@ impl Facts {
     }
 }
 
-/// Whether anything was found in one place of this host, if that is there to look in.
-fn looked(place: &str, seen: bool, found: usize) -> Conclusion {
-    let answered = u64::from(seen);
-    let basis = Basis::new(HostObserver::NAME, [THIS_HOST], Rung::Loaded, Unit::Settings, answered, answered);
-    let basis = if seen { basis } else { basis.lacking(place, LeftOutWhy::Unreadable) };
-    basis.presence(found as u64)
+/// A look into these places of this host, if what they are in is there to look into.
+fn looked(places: &[&str], root: &str, seen: bool) -> Basis {
+    let answered = if seen { places.len() as u64 } else { 0 };
+    let basis =
+        Basis::new(HostObserver::NAME, places.iter().copied(), Rung::Loaded, Unit::Settings, answered, answered);
+    if seen { basis } else { basis.lacking(root, LeftOutWhy::Unreadable) }
 }
 
 impl Facts {

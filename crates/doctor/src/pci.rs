@@ -26,6 +26,11 @@ impl Card {
     }
 }
 
+/// Whether the bus is shown at all: a container, a virtual machine or a tree of files may have none.
+pub fn is_shown(host: &Host) -> bool {
+    !host.entries(DEVICES).is_empty()
+}
+
 /// Class 03 is display, 12 processing accelerators (MI and data-centre cards); only AMD's and NVIDIA's count here.
 pub fn read(host: &Host) -> Vec<Card> {
     let card = |slot: String| {

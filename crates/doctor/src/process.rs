@@ -74,7 +74,7 @@ impl Process {
             });
             environment::of_interest(pairs)
         });
-        let listens = listens(host, pid, uid, &command);
+        let listens = listens(host, pid);
         let mut ports: BTreeSet<u16> = listens.iter().map(SocketAddr::port).collect();
         if ports.is_empty() {
             ports.extend(named_port(&command));
@@ -157,10 +157,14 @@ fn libraries(maps: &str) -> Vec<Library> {
         .collect()
 }
 
-/// Sockets among its file descriptors that listen. Another user's descriptors cannot be read: then the ports on which that user
-/// listens, and of these the one that its command line names. A port that is not theirs is none, whatever they say.
-fn listens(host: &Host, pid: u32, uid: Option<u32>, command: &[String]) -> Vec<SocketAddr> {
-    const MOST: usize = 8;
+/// Sockets among its own file descriptors that listen, in the network that is ours too: at the same port of another network
+/// namespace somebody else may listen. Where its descriptors cannot be read (another user's), it is not known to listen anywhere: a
+/// listener of the same user may be any program.
+fn listens(host: &Host, pid: u32) -> Vec<SocketAddr> {
+    let network = |who: &str| host.link(format!("/proc/{who}/ns/net")).found().cloned();
+    if network(&pid.to_string()) != network("self") {
+        return Vec::new();
+    }
     let fds = host.names(format!("/proc/{pid}/fd"));
     let numbers = fds.found().map(Vec::as_slice).unwrap_or_default();
     let links = numbers.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
@@ -170,13 +174,7 @@ fn listens(host: &Host, pid: u32, uid: Option<u32>, command: &[String]) -> Vec<S
     let listeners: Vec<Listener> =
         tables.iter().flatten().flat_map(|text| text.lines().filter_map(Listener::parse)).collect();
     let own = listeners.iter().filter(|listener| inodes.contains(&listener.inode)).map(|listener| listener.at);
-    let mut found: BTreeSet<SocketAddr> = own.collect();
-    if found.is_empty() && fds.denied() {
-        let named = named_port(command);
-        let same_user = listeners.iter().filter(|listener| uid == Some(listener.uid)).map(|listener| listener.at);
-        found.extend(same_user.filter(|at| named.is_none_or(|named| at.port() == named)).take(MOST));
-    }
-    found.into_iter().collect()
+    own.collect::<BTreeSet<SocketAddr>>().into_iter().collect()
 }
 
 fn named_port(command: &[String]) -> Option<u16> {
@@ -188,7 +186,6 @@ fn named_port(command: &[String]) -> Option<u16> {
 #[derive(Debug, PartialEq, Eq)]
 struct Listener {
     at: SocketAddr,
-    uid: u32,
     inode: String,
 }
 
@@ -198,8 +195,8 @@ impl Listener {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (address, port) = fields.get(1)?.split_once(':')?;
         let at = SocketAddr::new(reached(address)?, u16::from_str_radix(port, 16).ok()?);
-        let (uid, inode) = (fields.get(7)?.parse().ok()?, (*fields.get(9)?).to_owned());
-        (*fields.get(3)? == "0A").then_some(Listener { at, uid, inode })
+        let inode = (*fields.get(9)?).to_owned();
+        (*fields.get(3)? == "0A").then_some(Listener { at, inode })
     }
 }
 
@@ -236,7 +233,7 @@ mod tests {
     fn a_listening_socket_is_read() {
         let line = "   0: 0100007F:2CAA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  998        0 31337 1";
         let at = SocketAddr::from(([127, 0, 0, 1], 11434));
-        assert_eq!(Listener::parse(line), Some(Listener { at, uid: 998, inode: "31337".to_owned() }));
+        assert_eq!(Listener::parse(line), Some(Listener { at, inode: "31337".to_owned() }));
         assert_eq!(reached("0900007F"), Some(IpAddr::from([127, 0, 0, 9])));
         assert_eq!(reached("00000000000000000000000000000000"), Some(Ipv4Addr::LOCALHOST.into()));
         assert_eq!(reached("0000000000000000FFFF00000100007F"), Some(Ipv4Addr::LOCALHOST.into()));

@@ -4,7 +4,7 @@ mod machine;
 mod recorded;
 
 use doctor::{Case, Facts, Fix, Look, Report, Status, Trial, Trials, Weight};
-use evidence::Word;
+use evidence::{Reach, Word};
 use machine::Machine;
 use made_files as make;
 
@@ -254,7 +254,21 @@ fn a_tree_that_holds_nothing_leaves_everything_open() {
     }
     std::fs::create_dir_all(empty.path().join("sys/class")).unwrap();
     let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
-    assert_eq!([report.cases_found(), report.facts.gpus_found()].map(|found| found.word()), [Word::No, Word::No]);
+    // Only the drivers' own word: the PCI bus is not shown.
+    let reach = [report.cases_found(), report.facts.gpus_found()].map(|found| found.reach());
+    assert_eq!(reach, [Reach::Alone; 2]);
+    let device = empty.path().join("sys/bus/pci/devices/0000:00:1f.0");
+    std::fs::create_dir_all(&device).unwrap();
+    let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
+    assert_eq!(report.facts.gpus_found().word(), Word::No, "the bus has no card either");
+    for (file, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x7550")] {
+        std::fs::write(device.join(file), text).unwrap();
+    }
+    let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
+    let found = report.facts.gpus_found();
+    assert_eq!((found.word(), found.left_out().len()), (Word::NotKnown, 1), "a card that no driver knows: {found:?}");
+    std::fs::remove_dir_all(empty.path().join("sys/bus")).unwrap();
+    let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
     // Nothing works, nothing is refused: nothing was there to be asked.
     for observer in report.observers.iter().filter(|observer| observer.status != Status::Absent) {
         assert_eq!((observer.status, &observer.fix), (Status::Untested, &None), "{}", observer.name);

@@ -13,6 +13,8 @@ pub struct Cell {
     pub rows: Vec<Selected>,
     /// Records of the run that were lost: what is here may not be all.
     pub lost: u64,
+    /// The graphs that the program computed agree with what was launched.
+    pub agreed: bool,
     /// Why there is nothing, in the program's own words.
     pub problem: Option<String>,
 }

@@ -51,6 +51,8 @@ impl Events {
                 }
             }
         }
+        // The stand-in counts also what it had no room to record.
+        events.lost = outcome.lost().saturating_sub(events.torn).max(events.lost);
         events
     }
 }

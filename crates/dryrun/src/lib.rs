@@ -5,12 +5,14 @@
 //! Everything seen here is Selected, never Launched.
 #![forbid(unsafe_code)]
 
+mod account;
 pub mod answers;
 mod backends;
 mod cell;
 mod device;
 mod dispatch_map;
 mod error;
+mod evaluated;
 mod events;
 mod host;
 mod images;
@@ -22,6 +24,7 @@ mod observer;
 mod parallel;
 mod place;
 mod plan;
+mod products;
 mod runtime_diff;
 pub mod sandbox;
 mod selection;
@@ -29,10 +32,12 @@ mod session;
 mod sightings;
 mod solutions;
 mod survey;
+mod unjudged;
 mod verdict;
 mod vulkan;
 mod wait;
 
+pub use crate::account::Checked;
 pub use crate::backends::{Backends, HipRests, Product, Taken, VulkanRests};
 pub use crate::cell::Cell;
 pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, Way, WayTaken, agreement};
@@ -44,11 +49,13 @@ pub use crate::nearest_target::near;
 pub use crate::observer::DryrunObserver;
 pub use crate::place::Place;
 pub use crate::plan::{Card, Map, Plan};
+pub use crate::products::{Account, Computed, Part, Pass, Products};
 pub use crate::runtime_diff::{Aspect, CellDifference, RuntimeDiff};
 pub use crate::selection::{Needs, Phase, Selected, Step, select, select_each, steps};
-pub use crate::session::{Blas, Ending, GRAPHS, Outcome, Request, Running, Streams};
+pub use crate::session::{Blas, Counted, Ending, Finish, GRAPHS, Outcome, PRODUCTS, Request, Running, Streams};
 pub use crate::sightings::{RecordContext, library};
 pub use crate::survey::{Survey, last_words};
+pub use crate::unjudged::Unjudged;
 pub use crate::verdict::{Played, Verdict, of_cells, reach_of_cell, shown};
 pub use crate::vulkan::{
     Code, VulkanCard, VulkanCardMap, VulkanCell, VulkanDiff, VulkanDifference, VulkanDryrun, VulkanMap, VulkanMaps,

@@ -3,7 +3,7 @@
 use crate::session::Outcome;
 use launch::Phase;
 use launch::columns::{columns, routed};
-use launch::grammar::{self, Facts, Family};
+use launch::grammar::{self, Facts, Family, Library};
 use launch::graph_replay::Evaluation;
 use launch::record;
 use launch::table::{KernelInfo, Place};
@@ -93,6 +93,14 @@ impl<'t> Names<'t> {
         }
     }
 
+    /// The BLAS call that stands there, or that the launch there was made for.
+    pub fn blas<'e>(&self, trace: &'e Trace, place: usize) -> Option<&'e record::Blas> {
+        match trace.events.get(self.inside.get(&place).copied().unwrap_or(place))? {
+            Event::Blas(call) => Some(call),
+            _ => None,
+        }
+    }
+
     /// What is known of the launched kernel on the device that it was launched on.
     pub fn info<'o>(
         &self,
@@ -119,18 +127,21 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// By the products with a layer's own weights (experts have columns of their own). Where more than one column goes in, a
-    /// prompt needs the output of its last one only, so the head is narrower; where the head is as wide as all the rest,
-    /// and the host read a vocabulary's worth of numbers for each, every column's output was wanted: that many sequences were
-    /// decoded at once.
+    /// Where no graph says it: by the products with a layer's own weights (experts have columns of their own). Where more than
+    /// one column goes in, a prompt needs the output of its last one only, so the head is narrower. Where the last product is
+    /// as wide as all the rest, either every column's output was wanted or the rest was computed elsewhere: not known which.
     pub fn phase(&self, outcome: &Outcome, trace: &Trace, evaluation: &Evaluation) -> (Phase, u64) {
+        // A prompt and a token are words of language models: other programs' products are just products.
+        if !self.facts.values().any(|facts| facts.library == Library::Ggml) {
+            return (Phase::Other, 0);
+        }
         let of = |place: &&usize| self.is_weight_product(trace, **place) && !self.is_routed(outcome, trace, **place);
         let products = evaluation.items.iter().filter(of);
         let widths: Vec<u64> = products.filter_map(|&place| self.columns(outcome, trace, place)).collect();
         match (widths.iter().max(), widths.last()) {
             (Some(1), _) => (Phase::Decode, 1),
             (Some(&width), Some(&head)) if width == head && evaluation.readback / width >= LEAST_LOGITS => {
-                (Phase::Decode, width)
+                (Phase::Batch, width)
             }
             (Some(&width), _) => (Phase::Prefill, width),
             (None, _) => (Phase::Other, 0),

@@ -28,7 +28,8 @@ impl Observer for DryrunObserver {
         let fix = format!("whichkernel runtime fetch {RUNTIME}");
         let blocked = |why: String| Blocked { why, fix: fix.clone() };
         let place = Place::find(RUNTIME).map_err(|error| blocked(error.to_string()))?;
-        let library = library(&place).ok_or_else(|| blocked(format!("{RUNTIME} has no library with device code")))?;
+        let library =
+            library(&place, None).ok_or_else(|| blocked(format!("{RUNTIME} has no library with device code")))?;
         let wanted = around.scope.gpu.as_deref().or(around.scope.target.as_deref()).unwrap_or("rx-9070-xt");
         // The subject's card, and one that the runtime does ship: a choice made with full metadata stands beside it.
         let mut cards = vec![wanted, "gfx1100", "gfx900"];

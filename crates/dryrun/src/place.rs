@@ -1,6 +1,7 @@
 //! Where the program and its libraries are: an unpacked system tree, a directory of libraries, or this machine.
 
 use crate::error::{DryrunError, io_at};
+use crate::session;
 use codeobject::{ReadAt, elf::Elf};
 use inventory::{DeviceCode, File};
 use std::ffi::OsStr;
@@ -64,7 +65,8 @@ impl Place {
                     Ok(rest) => format!("/{}", rest.display()),
                     Err(_) => path.display().to_string(),
                 };
-                let list: Vec<_> = found.into_iter().map(|path| (path.clone(), inside(&path))).collect();
+                let mut list: Vec<_> = found.into_iter().map(|path| (path.clone(), inside(&path))).collect();
+                list.extend(self.own_code(program)?);
                 return Self::some(list, root);
             }
             Place::Directory { path } => scan(path, DEPTH, blas, &mut found)?,
@@ -74,10 +76,44 @@ impl Place {
                 }
             }
         }
-        let list = found.into_iter().map(|path| (path.clone(), path.display().to_string())).collect();
+        let mut list: Vec<_> = found.into_iter().map(|path| (path.clone(), path.display().to_string())).collect();
+        list.extend(self.own_code(program)?);
         match self {
             Place::Directory { path } => Self::some(list, path),
             _ => Ok(list),
+        }
+    }
+
+    /// The program itself, where it holds device code: judged as the libraries are.
+    fn own_code(&self, program: Option<&Path>) -> Result<Option<(PathBuf, String)>, DryrunError> {
+        let Some(program) = program else { return Ok(None) };
+        let tree = match self {
+            Place::Tree { root, .. } => session::inside(root, program.as_os_str()).map(|path| (path, root)),
+            _ => None,
+        };
+        let (path, seen_as) = match tree {
+            Some((path, root)) => {
+                let seen_as = path.strip_prefix(root).map_or(path.clone(), |rest| Path::new("/").join(rest));
+                (path, seen_as)
+            }
+            None => {
+                let Some(path) = sys::on_path(program.as_os_str()).and_then(|path| fs::canonicalize(path).ok()) else {
+                    return Ok(None);
+                };
+                (path.clone(), path)
+            }
+        };
+        Ok(has_device_code(&path)?.then(|| (path, seen_as.display().to_string())))
+    }
+
+    /// Where a file that the program saw at `seen` lies on this machine.
+    pub fn on_host(&self, seen: &str) -> PathBuf {
+        match self {
+            Place::Tree { root, .. } => {
+                let inside = root.join(seen.trim_start_matches('/'));
+                if inside.is_file() { inside } else { PathBuf::from(seen) }
+            }
+            _ => PathBuf::from(seen),
         }
     }
 

@@ -47,12 +47,14 @@ impl Plan {
 pub struct Map {
     pub plan: Plan,
     pub cells: Vec<crate::Cell>,
+    /// Kinds of matrices that the skeletons do not hold before their last layer.
+    pub absent: Vec<String>,
 }
 
 impl Map {
     /// Are all cells that were asked for answered, by the card's own metadata?
     pub fn reach(&self) -> evidence::Conclusion {
-        crate::of_cells(&self.cells, &self.plan.played())
+        crate::verdict::of_map(&self.cells, &self.plan.played(), &self.absent)
     }
 
     /// Not one cell was left without an answer, and nothing was lost.

@@ -1,5 +1,6 @@
 //! What was selected: the records of a run, grouped by phase and kernel.
 
+use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
 use crate::session::Outcome;
 use gpu::Profile;
@@ -7,7 +8,7 @@ use gpu::occupancy::{Resources, active_blocks};
 pub use launch::Phase;
 use launch::blas;
 use launch::grammar::{Facts, Family, Path};
-use launch::graph_replay::{Evaluation, evaluations};
+use launch::graph_replay::evaluations;
 use launch::record::{self, NO_DEVICE, blas as calls, lane};
 use launch::table::{KernelInfo, Place};
 use launch::trace::{Event, Trace};
@@ -70,6 +71,11 @@ impl Selected {
         self.path.is_some_and(Path::is_product) && !helper
     }
 
+    /// The same without attention's own products, which come as a batch.
+    pub fn is_weight_product(&self) -> bool {
+        self.is_multiplication() && self.calls.iter().all(|call| blas::is_weight_product(call.batch))
+    }
+
     /// The kernel as people write it; a BLAS kernel with the numbers of its solutions.
     pub fn title(&self) -> String {
         let mut numbers: Vec<String> = self.solutions.iter().take(3).map(|number| format!("#{number}")).collect();
@@ -106,8 +112,8 @@ pub fn select(outcome: &Outcome, profiles: &[Profile]) -> Vec<Selected> {
     let mut groups = Groups::default();
     for trace in &outcome.traces {
         let names = Names::new(trace);
-        for evaluation in evaluations(trace) {
-            groups.add(outcome, trace, &names, &evaluation, profiles);
+        for evaluated in evaluated(outcome, trace, &names) {
+            groups.add(outcome, trace, &names, &evaluated, profiles);
         }
     }
     groups.finish()
@@ -118,9 +124,10 @@ pub fn select_each(outcome: &Outcome, profiles: &[Profile]) -> Vec<Vec<Selected>
     let mut lists = Vec::new();
     for trace in &outcome.traces {
         let names = Names::new(trace);
-        for evaluation in evaluations(trace).iter().filter(|evaluation| evaluation.readback > 0) {
+        for evaluation in evaluations(trace).into_iter().filter(|evaluation| evaluation.readback > 0) {
             let mut groups = Groups::default();
-            groups.add(outcome, trace, &names, evaluation, profiles);
+            let (phase, width) = names.phase(outcome, trace, &evaluation);
+            groups.add(outcome, trace, &names, &Evaluated { phase, width, pass: None, evaluation }, profiles);
             lists.push(groups.finish());
         }
     }
@@ -131,9 +138,8 @@ pub fn select_each(outcome: &Outcome, profiles: &[Profile]) -> Vec<Vec<Selected>
 pub fn evaluations_by_width(outcome: &Outcome) -> BTreeMap<(Phase, u64), u64> {
     let mut counts = BTreeMap::new();
     for trace in &outcome.traces {
-        let names = Names::new(trace);
-        for evaluation in evaluations(trace) {
-            *counts.entry(names.phase(outcome, trace, &evaluation)).or_default() += 1;
+        for one in evaluated(outcome, trace, &Names::new(trace)) {
+            *counts.entry((one.phase, one.width)).or_default() += 1;
         }
     }
     counts
@@ -145,11 +151,10 @@ pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
     let mut number = 0;
     for trace in &outcome.traces {
         let names = Names::new(trace);
-        for evaluation in evaluations(trace) {
-            let (phase, _) = names.phase(outcome, trace, &evaluation);
-            for &event in &evaluation.items {
+        for one in evaluated(outcome, trace, &names) {
+            for &event in &one.evaluation.items {
                 let ne11 = names.columns(outcome, trace, event);
-                list.push(Step { trace, evaluation: number, phase, event, ne11 });
+                list.push(Step { trace, evaluation: number, phase: one.phase, event, ne11 });
             }
             number += 1;
         }
@@ -171,14 +176,14 @@ impl Groups {
         outcome: &Outcome,
         trace: &Trace,
         names: &Names<'_>,
-        evaluation: &Evaluation,
+        evaluated: &Evaluated<'_>,
         profiles: &[Profile],
     ) {
-        let (phase, width) = names.phase(outcome, trace, evaluation);
+        let (phase, width) = (evaluated.phase, evaluated.width);
         let (mut unpacked, mut dense) = (None, None);
-        for &place in &evaluation.items {
+        for &place in &evaluated.evaluation.items {
             let ne11 = names.columns(outcome, trace, place);
-            let routed = names.is_routed(outcome, trace, place);
+            let routed = names.is_routed(outcome, trace, place) || evaluated.is_routed(trace, names, (place, ne11));
             if !routed && names.is_weight_product(trace, place) {
                 dense = ne11.or(dense);
             }
@@ -325,7 +330,7 @@ fn from_launch(
         path: facts.path(),
         kernel: facts.readable.clone(),
         mangled: mangled.to_owned(),
-        kind: facts.type_of("weights").or_else(|| float_weights(facts)).map(str::to_owned),
+        kind: weights(facts).map(str::to_owned),
         ne11: None,
         routed: false,
         served: None,
@@ -363,6 +368,11 @@ fn needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Option<
         wavefront: info.wavefront,
         occupancy: active_blocks(version, lds, most, &resources, threads, head.shared.into()),
     })
+}
+
+/// The weights' type that a kernel's name tells.
+pub fn weights(facts: &Facts) -> Option<&str> {
+    facts.type_of("weights").or_else(|| float_weights(facts))
 }
 
 /// The weights' type of the kernels that multiply floats, which have one type of data for both sides; pairs of them are

@@ -2,16 +2,20 @@
 
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
+use crate::products::{Account, Computed};
 use crate::sandbox::Enter;
+use crate::unjudged::Unjudged;
 use crate::wait::wait;
-use crate::{Place, device, images, solutions};
+use crate::{Place, device, images, solutions, unjudged};
 use codeobject::ReadAt;
-use gpu::Profile;
-use launch::nullgpu_input::DIRECTORY;
+use evidence::{Basis, LeftOutWhy};
+use gpu::{Arch, Profile};
+use launch::nullgpu_input::{COUNTED, COUNTS, COUNTS_SIZE, DIRECTORY};
+use launch::record::kind;
 use launch::table::Table;
 use launch::tables::Tables;
-use launch::trace::Trace;
-use std::collections::HashMap;
+use launch::trace::{Event, Trace};
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
@@ -100,17 +104,107 @@ pub struct Outcome {
     pub graphs: String,
     /// Solution numbers of BLAS kernels, by their names.
     pub solutions: HashMap<String, Vec<i64>>,
+    /// The products of the graphs that each process computed, as [`PRODUCTS`] asks for them.
+    pub products: Account,
+    /// Files whose code the stand-in took without knowing whether it is for the device, and what is in them.
+    pub unjudged: Vec<Unjudged>,
+    /// What the stand-in counted, whether it could record it or not; None where there was no page to count on.
+    pub counted: Option<Counted>,
 }
 
 impl Outcome {
-    /// Records that found no room or were never finished.
+    /// Records that found no room or were never finished, by what the traces say or by the stand-in's own count.
     pub fn lost(&self) -> u64 {
-        self.traces.iter().map(|trace| trace.lost + trace.torn).sum()
+        let told: u64 = self.traces.iter().map(|trace| trace.lost + trace.torn).sum();
+        told.max(self.counted.as_ref().map_or(0, |counted| counted.beyond(&self.traces)))
+    }
+
+    /// Whether it came to its end. One that was told to stop and ended in order (a server) has; one that the signal ended has not.
+    pub fn finish(&self) -> Finish {
+        Finish::of(self.interrupted, self.ending)
+    }
+
+    /// HIP was called, and no record of it could be begun.
+    pub fn is_unrecorded(&self) -> bool {
+        self.traces.is_empty() && self.counted.as_ref().is_some_and(|counted| counted.processes() > 0)
+    }
+}
+
+/// How far a program came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    Whole,
+    /// Somebody told it to stop.
+    Stopped(i32),
+    Failed(Ending),
+}
+
+impl Finish {
+    pub fn of(interrupted: Option<i32>, ending: Ending) -> Finish {
+        /// Hang-up, interrupt, termination: asked for from outside. A shell adds 128.
+        const ASKED: [i32; 3] = [1, 2, 15];
+        match (interrupted, ending) {
+            (_, Ending::Code(0)) => Finish::Whole,
+            (Some(signal), _) => Finish::Stopped(signal),
+            (None, Ending::Signal(signal)) if ASKED.contains(&signal) => Finish::Stopped(signal),
+            (None, Ending::Code(code)) if ASKED.contains(&(code - 128)) => Finish::Stopped(code - 128),
+            (None, ending) => Finish::Failed(ending),
+        }
+    }
+
+    /// What the end left out of the answers.
+    pub fn leave_out(self, basis: Basis) -> Basis {
+        match self {
+            Finish::Whole => basis,
+            Finish::Stopped(signal) => basis.without(format!("signal {signal}"), None, LeftOutWhy::Stopped),
+            Finish::Failed(Ending::Signal(signal)) => {
+                basis.without(format!("signal {signal}"), None, LeftOutWhy::Failed)
+            }
+            Finish::Failed(Ending::Code(code)) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
+        }
+    }
+}
+
+/// The stand-in's own counters: processes that called HIP, and records by their kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted([u64; COUNTED]);
+
+impl Counted {
+    pub fn parse(page: &[u8]) -> Option<Counted> {
+        let mut counts = [0; COUNTED];
+        for (count, bytes) in counts.iter_mut().zip(page.get(..8 * COUNTED)?.chunks_exact(8)) {
+            *count = bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+        }
+        Some(Counted(counts))
+    }
+
+    pub fn processes(&self) -> u64 {
+        self.0.first().copied().unwrap_or(0)
+    }
+
+    /// Records that were counted and do not stand in the traces.
+    fn beyond(&self, traces: &[Trace]) -> u64 {
+        let mut read = [0_u64; COUNTED];
+        for event in traces.iter().flat_map(|trace| &trace.events) {
+            let kind = match event {
+                Event::Launch(_) => kind::LAUNCH,
+                Event::Graph(_) => kind::GRAPH,
+                Event::Blas(_) => kind::BLAS,
+                Event::Readback(_) => kind::READBACK,
+                Event::NoMemory(_) => kind::NO_MEMORY,
+                Event::Unsupported(_) => kind::UNSUPPORTED,
+            };
+            read.iter_mut().nth(kind as usize).into_iter().for_each(|count| *count += 1);
+        }
+        self.0.iter().zip(read).skip(1).map(|(counted, read)| counted.saturating_sub(read)).sum()
     }
 }
 
 /// One of [`Request::variables`], with any value: the graphs that the program computes are written down.
 pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
+
+/// One of [`Request::variables`], with any value: the products of every graph are counted, a second account of the launches.
+pub const PRODUCTS: &str = "WHICHKERNEL_PRODUCTS";
 
 /// Graphs of one process that are read: more than the 64 that are written have.
 const MOST_GRAPHS: u64 = 256 << 20;
@@ -127,6 +221,8 @@ pub struct Running {
     _guard: GroupGuard,
     table: Vec<u8>,
     place: Place,
+    /// Of each device.
+    targets: Vec<Arch>,
 }
 
 impl Running {
@@ -154,8 +250,26 @@ impl Running {
         let images = images::name(&self.place, &traces);
         let solutions = solutions::numbers(&self.place, &traces, &images);
         let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
-        let graphs = graphs(self.session_dir.inner())?;
-        Ok(Outcome { ending, interrupted, said, traces, seen, tables, images, graphs, solutions })
+        let directory = self.session_dir.inner();
+        let graphs = texts(directory, "graph.")?.into_values().collect();
+        let products = products_in(directory)?;
+        let unjudged = unjudged::of(&self.place, &traces, &tables, &images, &self.targets);
+        let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
+        let counted = page.ok().and_then(|page| Counted::parse(&page));
+        Ok(Outcome {
+            ending,
+            interrupted,
+            said,
+            traces,
+            seen,
+            tables,
+            images,
+            graphs,
+            solutions,
+            products,
+            unjudged,
+            counted,
+        })
     }
 }
 
@@ -183,7 +297,8 @@ impl Request<'_> {
         guard.enter_before_exec(&mut command);
         let child = self.start(&mut command, &session_dir, &program)?;
         let (table, place) = (self.described.table.clone(), self.place.clone());
-        Ok(Running { child, program, session_dir, _guard: guard, table, place })
+        let targets = self.profiles.iter().filter_map(|profile| Some(Arch::Amd(profile.target().ok()?))).collect();
+        Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
     }
 
     /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
@@ -217,6 +332,7 @@ impl Request<'_> {
         let write = |path: PathBuf, bytes: &[u8]| put(&path, bytes).map_err(io_at(path));
         write(directory.join("device"), &device::file(self.profiles, self.strict)?)?;
         write(directory.join("kernels"), &self.described.table)?;
+        write(directory.join(COUNTS), &[0; COUNTS_SIZE])?;
         for soname in ["libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"] {
             write(libraries.join(soname), embedded_shims::nullgpu(soname).unwrap_or_default())?;
         }
@@ -237,8 +353,11 @@ impl Request<'_> {
         // ROCm 5 has .so.3, Debian's build of it .so.0.
         let all: &[&str] = &["librocblas.so.0", "librocblas.so.3", "librocblas.so.4", "librocblas.so.5"];
         let behind = if self.blas.rocblas() { &[] } else { all };
-        for name in front.iter().chain(behind) {
+        for name in front {
             write(libraries.join(name), embedded_shims::NULLBLAS)?;
+        }
+        for name in behind {
+            write(libraries.join(name), embedded_shims::NULLROCBLAS)?;
         }
         Ok(())
     }
@@ -275,8 +394,11 @@ impl Request<'_> {
         if self.sparse_read {
             names.push("libwhichkernel-sparse-read.so");
         }
-        let graphs = self.variables.iter().any(|(name, _)| name == GRAPHS);
-        if graphs {
+        let wanted: Vec<&str> = [GRAPHS, PRODUCTS]
+            .into_iter()
+            .filter(|wanted| self.variables.iter().any(|(name, _)| name == wanted))
+            .collect();
+        if !wanted.is_empty() {
             // Before the stand-in: it looks at what is read back.
             names.insert(0, "libwhichkernel-graph.so");
         }
@@ -290,9 +412,7 @@ impl Request<'_> {
         let preload = preload.join(OsStr::new(":"));
         command.env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).env(DIRECTORY, directory);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        if graphs {
-            command.env(GRAPHS, directory);
-        }
+        command.envs(wanted.into_iter().map(|name| (name, directory)));
     }
 
     /// The real libraries as the program sees them; the stand-in in front of them hands calls on.
@@ -422,18 +542,24 @@ pub(crate) fn ending(status: ExitStatus) -> Ending {
     }
 }
 
-/// What every process wrote, one after the other.
-fn graphs(directory: &Path) -> Result<String, DryrunError> {
-    let files = fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES);
-    let of_graphs = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("graph."));
-    let mut paths: Vec<PathBuf> = files.map(|entry| entry.path()).filter(of_graphs).collect();
-    paths.sort();
-    let mut text = Vec::new();
-    for path in paths {
+/// What every process wrote to a file of its own, by the end of its name.
+fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, DryrunError> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let Some(of) = name.strip_prefix(start) else { continue };
+        let mut text = Vec::new();
         let file = sys::regular_file::open(&path).map_err(io_at(&path))?;
         file.take(MOST_GRAPHS).read_to_end(&mut text).map_err(io_at(&path))?;
+        found.insert(of.to_owned(), String::from_utf8_lossy(&text).into_owned());
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(found)
+}
+
+/// What each process counted of its graphs.
+pub(crate) fn products_in(directory: &Path) -> Result<Account, DryrunError> {
+    let computed = |(process, text): (String, String)| Some((process.parse().ok()?, Computed::parse(&text)));
+    Ok(texts(directory, "products.")?.into_iter().filter_map(computed).collect())
 }
 
 fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {

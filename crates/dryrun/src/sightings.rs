@@ -2,10 +2,10 @@
 
 use crate::cell::Cell;
 use crate::verdict::is_blas;
-use crate::{Described, Ending, Outcome, Place, Selected};
+use crate::{Checked, Described, Ending, Events, Finish, Outcome, Place, Selected};
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
-    Selected as Rung, Subject, View,
+    Selected as Rung, Subject, View, Witness,
 };
 use gpu::Profile;
 use launch::grammar::{self, Family, Path};
@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub const NAME: &str = "dryrun";
 
 /// Who, where, on what: the parts of a subject that one card and one model share.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RecordContext<'a> {
     pub place: &'a Place,
     pub profile: &'a Profile,
@@ -28,8 +28,8 @@ pub struct RecordContext<'a> {
 }
 
 /// Name and SHA-256 of the first library with device code: what a claim's subject names.
-pub fn library(place: &Place) -> Option<(String, String)> {
-    let (path, _) = place.libraries(false, None).ok()?.into_iter().next()?;
+pub fn library(place: &Place, program: Option<&std::path::Path>) -> Option<(String, String)> {
+    let (path, _) = place.libraries(false, program).ok()?.into_iter().next()?;
     let name = path.file_name()?.to_string_lossy().into_owned();
     let file = inventory::File::open(&path).ok()?;
     let hash = inventory::Sha256::of_file(&file).ok()?;
@@ -79,6 +79,9 @@ impl RecordContext<'_> {
             let why = cell.problem.clone().unwrap_or_else(|| "no product of that width was seen".to_owned());
             coverage = coverage.missing(format!("{} at {} columns", cell.kind, cell.columns), why);
         }
+        if !cells.is_empty() && cells.iter().filter(|cell| cell.is_answered()).all(|cell| cell.agreed) {
+            coverage = coverage.account(Witness::GraphNodes);
+        }
         self.sightings(facts, coverage, &table(cells))
     }
 
@@ -91,22 +94,87 @@ impl RecordContext<'_> {
             let columns = row.ne11.map(|n| n.to_string()).unwrap_or_default();
             let _ = writeln!(raw, "{}\t{}\t{}\t{columns}\t{}", row.phase.key(), row.kernel, row.grid_text(), row.count);
             if !row.mangled.is_empty() {
-                facts.push(Fact::new("kernel", About::new([("name", name(row))]), row.count.cast_signed()));
+                let fact = Fact::new("kernel", About::new([("name", name(row))]), row.count.cast_signed());
+                facts.push((row.file.clone(), fact));
             }
             if let (true, Some(kind), Some(path)) = (row.is_multiplication(), &row.kind, row.path) {
                 let about = [("type", kind.clone()), ("columns", columns), ("phase", row.phase.key().to_owned())];
-                facts.push(Fact::new("matmul.path", About::new(about), path.to_string()));
+                facts.push((row.file.clone(), Fact::new("matmul.path", About::new(about), path.to_string())));
             }
         }
         let coverage = self.coverage(launches, outcome.lost());
         let what = "what the program would have launched afterwards";
-        let coverage = match (outcome.interrupted, outcome.ending) {
-            (Some(signal), _) => coverage.missing(what, format!("it was interrupted by signal {signal}")),
-            (None, Ending::Signal(signal)) => coverage.missing(what, format!("it was killed by signal {signal}")),
-            (None, Ending::Code(0)) => coverage,
-            (None, Ending::Code(code)) => coverage.missing(what, format!("it ended with code {code}")),
+        let coverage = match outcome.finish() {
+            Finish::Whole => coverage,
+            Finish::Stopped(signal) => coverage.missing(what, format!("it was interrupted by signal {signal}")),
+            Finish::Failed(Ending::Signal(signal)) => {
+                coverage.missing(what, format!("it was killed by signal {signal}"))
+            }
+            Finish::Failed(Ending::Code(code)) => coverage.missing(what, format!("it ended with code {code}")),
         };
-        self.sightings(facts, coverage, &raw)
+        let coverage = self.gaps(outcome, coverage);
+        let mut list = Vec::new();
+        for (library, facts) in self.by_file(outcome, facts) {
+            let of = RecordContext { library, ..self.clone() };
+            list.extend(of.sightings(facts, coverage.clone(), &raw)?);
+        }
+        Ok(list)
+    }
+
+    /// What else the run did not show, and its second account.
+    fn gaps(&self, outcome: &Outcome, mut coverage: Coverage) -> Coverage {
+        for file in &outcome.unjudged {
+            let why = match file.targets.as_slice() {
+                [] => "whether it holds code for the device could not be read".to_owned(),
+                targets => {
+                    format!("it holds code for {}, and none for {}", targets.join(", "), self.profile.processor())
+                }
+            };
+            coverage = coverage.missing(format!("{} launches of kernels in {}", file.launches, file.file), why);
+        }
+        let events = Events::of(outcome);
+        for (rejected, count) in &events.rejected {
+            coverage =
+                coverage.missing(format!("{} x{count}", rejected.kernel), format!("refused ({})", rejected.status));
+        }
+        for (call, count) in &events.unsupported {
+            coverage = coverage.missing(format!("{call} x{count}"), "the stand-in does not have this call");
+        }
+        if Checked::agrees(outcome) { coverage.account(Witness::GraphNodes) } else { coverage }
+    }
+
+    /// Each kernel under the file that holds it. What has no file of its own (a call of a library, a choice) goes to the runtime's
+    /// library where that took part, else to the program.
+    fn by_file(&self, outcome: &Outcome, facts: Vec<(String, Fact)>) -> BTreeMap<(String, String), Vec<Fact>> {
+        let named = |file: &str| file.rsplit('/').next() == Some(self.library.0.as_str());
+        let own = || outcome.traces.iter().find_map(|trace| self.hashed(&trace.program));
+        // Also what was only tried is from somewhere.
+        let mut files = outcome.traces.iter().flat_map(|trace| &trace.modules).map(|module| module.path.as_str());
+        let rest = match files.clone().next().is_none() || files.any(named) {
+            true => self.library.clone(),
+            false => own().unwrap_or_else(|| self.library.clone()),
+        };
+        let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
+        let mut found: BTreeMap<(String, String), Vec<Fact>> = BTreeMap::from([(rest.clone(), Vec::new())]);
+        for (file, fact) in facts {
+            let of = known.entry(file).or_insert_with_key(|file| match named(file) {
+                true => self.library.clone(),
+                false => self.hashed(file).unwrap_or_else(|| rest.clone()),
+            });
+            found.entry(of.clone()).or_default().push(fact);
+        }
+        found
+    }
+
+    /// Name and SHA-256 of a file that the program saw; None where it is not on this machine.
+    fn hashed(&self, seen: &str) -> Option<(String, String)> {
+        if !seen.starts_with('/') {
+            return None;
+        }
+        let path = self.place.on_host(seen);
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let hash = inventory::Sha256::of_file(&inventory::File::open(&path).ok()?).ok()?;
+        Some((name, hash.to_string()))
     }
 
     fn sightings(&self, facts: Vec<Fact>, coverage: Coverage, raw: &str) -> Result<Vec<Sighting>, Refused> {

@@ -7,8 +7,8 @@ use crate::cell::Cell;
 use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
 use crate::selection::{Selected, select_each};
-use crate::session::{Blas, Ending, Outcome, Request, Streams};
-use crate::{Described, Place};
+use crate::session::{Blas, Ending, Outcome, PRODUCTS, Request, Streams};
+use crate::{Checked, Described, Place};
 use gguf::{Shape, TensorType};
 use gpu::Profile;
 use std::ffi::OsString;
@@ -24,10 +24,17 @@ pub struct Survey<'a> {
     pub described: &'a Described,
     pub strict: bool,
     pub shape: Shape,
-    /// Layers of the skeleton: two hold every kind of matrix, the last one's narrowed rows included.
+    /// Layers of the skeleton. The last one is narrowed to one column behind its attention: see [`Shape::least_layers`].
     pub layers: u32,
     pub blas: Blas,
     pub variables: &'a [(String, String)],
+}
+
+/// How well a run was seen.
+#[derive(Clone, Copy)]
+struct Seen {
+    lost: u64,
+    agreed: bool,
 }
 
 /// Of a cell that was not reached.
@@ -81,6 +88,8 @@ impl Survey<'_> {
         sparse_read: bool,
     ) -> Result<Outcome, DryrunError> {
         let command = bench_command(model, columns);
+        let mut variables = self.variables.to_vec();
+        variables.push((PRODUCTS.to_owned(), "1".to_owned()));
         Request {
             place: self.place,
             profiles: std::slice::from_ref(self.profile),
@@ -92,13 +101,13 @@ impl Survey<'_> {
             streams: Streams::Captured,
             preload: false,
             sparse_read,
-            variables: self.variables,
+            variables: &variables,
         }
         .run()
     }
 
     fn cells(&self, outcome: &Outcome, kind: &str, columns: &[u64], one_type: bool) -> Vec<Cell> {
-        let lost = outcome.lost();
+        let seen = Seen { lost: outcome.lost(), agreed: Checked::agrees(outcome) };
         let lists = select_each(outcome, std::slice::from_ref(self.profile));
         if lists.len() != columns.len() {
             let problem = match outcome.ending {
@@ -111,14 +120,21 @@ impl Survey<'_> {
             }
             let rest = columns.get(lists.len()..).unwrap_or(&[]);
             let missing = failed(kind, rest, &problem);
-            let mut cells = self.cells_of(lists, kind, columns, one_type, lost);
+            let mut cells = self.cells_of(lists, kind, columns, one_type, seen);
             cells.extend(missing);
             return cells;
         }
-        self.cells_of(lists, kind, columns, one_type, lost)
+        self.cells_of(lists, kind, columns, one_type, seen)
     }
 
-    fn cells_of(&self, lists: Vec<Vec<Selected>>, kind: &str, columns: &[u64], one_type: bool, lost: u64) -> Vec<Cell> {
+    fn cells_of(
+        &self,
+        lists: Vec<Vec<Selected>>,
+        kind: &str,
+        columns: &[u64],
+        one_type: bool,
+        seen: Seen,
+    ) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (&columns, mut rows) in columns.iter().zip(lists) {
             // Every weight matrix of a skeleton has one type, but for what routes to experts; what a BLAS call was given is
@@ -128,7 +144,8 @@ impl Survey<'_> {
                     row.kind = Some(kind.to_owned());
                 }
             }
-            cells.push(Cell { kind: kind.to_owned(), columns, rows, lost, problem: None });
+            let Seen { lost, agreed } = seen;
+            cells.push(Cell { kind: kind.to_owned(), columns, rows, lost, agreed, problem: None });
         }
         cells
     }
@@ -159,7 +176,7 @@ pub(crate) fn bench_command(model: &std::path::Path, columns: &[u64]) -> Vec<OsS
 fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<Cell> {
     let cell = |&columns| {
         let (kind, problem) = (kind.to_owned(), Some(problem.to_owned()));
-        Cell { kind, columns, rows: Vec::new(), lost: 0, problem }
+        Cell { kind, columns, rows: Vec::new(), lost: 0, agreed: false, problem }
     };
     columns.iter().map(cell).collect()
 }

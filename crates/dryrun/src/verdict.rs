@@ -1,9 +1,12 @@
 //! What may be said of a run as a whole: made from what was asked, answered, lost and left out, and from nothing else.
 
+use crate::account::{Checked, blind};
 use crate::cell::Cell;
+use crate::evaluated::passes;
+use crate::events::Events;
 use crate::kernels::Described;
 use crate::selection::{Selected, evaluations_by_width};
-use crate::session::{Ending, Outcome};
+use crate::session::Outcome;
 use crate::sightings::NAME;
 use evidence::{Basis, Conclusion, LeftOutWhy, Reach, Rung, Unit};
 use launch::Phase;
@@ -37,17 +40,26 @@ pub struct Verdict {
     pub blas: Conclusion,
     /// Launches of one decoded token, where all of one width have the same number.
     pub per_token: Option<u64>,
+    /// The products of the graphs that the program computed; None where it computed none of ggml's.
+    pub products: Option<Checked>,
 }
 
 impl Verdict {
     pub fn of_run(outcome: &Outcome, selected: &[Selected], devices: &[Played<'_>]) -> Verdict {
         let launches = selected.iter().map(|row| row.count).sum();
         let of = || devices.iter().map(|device| device.target);
-        let basis = |seen: u64| around(Basis::live(NAME, of(), Rung::Selected, Unit::Launches, seen), outcome, devices);
+        let products = Checked::of(outcome);
+        let run = Run { outcome, products: products.as_ref() };
+        let basis = |seen: u64| run.around(Basis::live(NAME, of(), Rung::Selected, Unit::Launches, seen), devices);
         let choice = |phase: Phase| {
             let rows: Vec<&Selected> = full(selected, phase).collect();
             let seen = rows.iter().map(|row| row.count).sum();
-            (seen > 0).then(|| basis(seen).choice(ways(&rows)))
+            let elsewhere = elsewhere(outcome, phase);
+            let mut basis = basis(seen);
+            for (kernel, count) in unplaced(selected, phase) {
+                basis = basis.without(kernel, Some(count), LeftOutWhy::InPart);
+            }
+            (seen > 0 || !elsewhere.is_empty()).then(|| basis.choice(ways(&rows).into_iter().chain(elsewhere)))
         };
         let calls = selected.iter().filter(|row| is_blas(row)).map(|row| row.count).sum();
         Verdict {
@@ -56,6 +68,7 @@ impl Verdict {
             tokens: choice(Phase::Decode),
             blas: basis(launches).presence(calls),
             per_token: per_token(outcome, selected),
+            products,
         }
     }
 
@@ -63,17 +76,25 @@ impl Verdict {
     pub fn reach_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Reach {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
         let basis = Basis::live(NAME, [device.target], Rung::Selected, Unit::Launches, launches);
-        shown(&around(basis, outcome, std::slice::from_ref(device)).completeness())
+        let products = Checked::of(outcome);
+        let run = Run { outcome, products: products.as_ref() };
+        shown(&run.around(basis, std::slice::from_ref(device)).completeness())
     }
 }
 
 /// What a map of cells says.
 pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
+    of_map(cells, device, &[])
+}
+
+/// The same of skeletons without these kinds of matrices.
+pub(crate) fn of_map(cells: &[Cell], device: &Played<'_>, absent: &[String]) -> Conclusion {
     let answered = cells.iter().filter(|cell| cell.is_answered()).count() as u64;
     let lost = cells.iter().map(|cell| cell.lost).sum();
     let basis =
         Basis::listed(NAME, [device.target], Rung::Selected, Unit::Cells, cells.len() as u64, answered).lost(lost);
-    device.leave_out(basis).completeness()
+    let without = |basis: Basis, kind: &String| basis.without(kind.clone(), None, LeftOutWhy::NotAsked);
+    absent.iter().fold(device.leave_out(basis), without).completeness()
 }
 
 /// Of one cell.
@@ -86,29 +107,84 @@ pub fn shown(reach: &Conclusion) -> Reach {
     if reach.answered() == 0 { Reach::Unknown } else { reach.reach() }
 }
 
-fn around(basis: Basis, outcome: &Outcome, devices: &[Played<'_>]) -> Basis {
-    let mut basis = basis.lost(outcome.lost());
-    let mut known = BTreeSet::new();
-    for device in devices.iter().filter(|device| known.insert(device.target)) {
-        basis = device.leave_out(basis);
-    }
-    match (outcome.interrupted, outcome.ending) {
-        (Some(signal), _) | (None, Ending::Signal(signal)) => {
-            basis.without(format!("signal {signal}"), None, LeftOutWhy::Failed)
+struct Run<'a> {
+    outcome: &'a Outcome,
+    products: Option<&'a Checked>,
+}
+
+impl Run<'_> {
+    /// What the run leaves out of every answer, and the second account where the program gives one.
+    fn around(&self, basis: Basis, devices: &[Played<'_>]) -> Basis {
+        let outcome = self.outcome;
+        let mut basis = basis.lost(outcome.lost());
+        if outcome.is_unrecorded() {
+            basis = basis.without("HIP", None, LeftOutWhy::Lost);
         }
-        (None, Ending::Code(0)) => basis,
-        (None, Ending::Code(code)) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
+        let mut known = BTreeSet::new();
+        for device in devices.iter().filter(|device| known.insert(device.target)) {
+            basis = device.leave_out(basis);
+        }
+        for file in &outcome.unjudged {
+            let why = if file.targets.is_empty() { LeftOutWhy::Unreadable } else { LeftOutWhy::OtherTarget };
+            basis = basis.without(file.file.clone(), Some(file.launches), why);
+        }
+        let events = Events::of(outcome);
+        let mut refused: BTreeMap<&str, u64> = BTreeMap::new();
+        for (rejected, count) in &events.rejected {
+            *refused.entry(&rejected.kernel).or_default() += count;
+        }
+        for (kernel, count) in refused {
+            basis = basis.without(kernel, Some(count), LeftOutWhy::Refused);
+        }
+        for (call, count) in &events.unsupported {
+            basis = basis.without(call.clone(), Some(*count), LeftOutWhy::OutOfView);
+        }
+        basis = outcome.finish().leave_out(basis);
+        match self.products.and_then(Checked::account) {
+            Some(account) => basis.account(account),
+            None => blind().into_iter().fold(basis, Basis::cannot_see),
+        }
     }
+}
+
+/// The products of a phase, by backend and type, that were computed elsewhere than on the devices: `CPU (Q4_K)`.
+fn elsewhere(outcome: &Outcome, phase: Phase) -> Vec<String> {
+    let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (_, width, pass) in passes(outcome).filter(|(of, _, _)| *of == phase) {
+        let full = pass.products().filter(|(part, of)| !part.on_device() && of.weights && of.columns == width);
+        for (part, of) in full {
+            ways.entry(part.backend.as_str()).or_default().insert(of.kind.as_str());
+        }
+    }
+    ways.into_iter().map(|(backend, kinds)| with_kinds(backend, kinds)).collect()
+}
+
+/// Products of a phase that are neither as wide as the evaluation nor as its last column: no verdict may pass over them.
+fn unplaced(selected: &[Selected], phase: Phase) -> BTreeMap<String, u64> {
+    let mut found = BTreeMap::new();
+    let narrowest = |width: u64| {
+        let own = selected.iter().filter(|row| row.phase == phase && row.width == width && row.is_weight_product());
+        own.filter_map(|row| row.served).min()
+    };
+    for row in selected.iter().filter(|row| row.phase == phase && row.is_weight_product()) {
+        if row.served != Some(row.width) && (row.served.is_none() || row.served != narrowest(row.width)) {
+            *found.entry(row.kernel.clone()).or_default() += row.count;
+        }
+    }
+    found
 }
 
 /// A call, or a kernel that a BLAS library launched for one.
 pub fn is_blas(row: &Selected) -> bool {
-    row.family == Family::Blas || !row.calls.is_empty()
+    let file = row.file.rsplit('/').next().unwrap_or_default();
+    let of_library =
+        ["librocblas", "libhipblas", "TensileLibrary", "Kernels.so-"].iter().any(|it| file.starts_with(it));
+    row.family == Family::Blas || !row.calls.is_empty() || of_library
 }
 
 /// The products of a phase at its full width: what runs for the last column alone is not the prompt's way.
 fn full(selected: &[Selected], phase: Phase) -> impl Iterator<Item = &Selected> {
-    let of = move |row: &&Selected| row.phase == phase && row.is_multiplication() && row.served == Some(row.width);
+    let of = move |row: &&Selected| row.phase == phase && row.is_weight_product() && row.served == Some(row.width);
     selected.iter().filter(of)
 }
 
@@ -119,11 +195,12 @@ fn ways(rows: &[&Selected]) -> Vec<String> {
         let Some(path) = row.path else { continue };
         ways.entry(path.to_string()).or_default().extend(row.kind.as_deref());
     }
-    let text = |(path, kinds): (String, BTreeSet<&str>)| {
-        let kinds: Vec<&str> = kinds.into_iter().collect();
-        if kinds.is_empty() { path } else { format!("{path} ({})", kinds.join(", ")) }
-    };
-    ways.into_iter().map(text).collect()
+    ways.into_iter().map(|(path, kinds)| with_kinds(&path, kinds)).collect()
+}
+
+fn with_kinds(path: &str, kinds: BTreeSet<&str>) -> String {
+    let kinds: Vec<&str> = kinds.into_iter().collect();
+    if kinds.is_empty() { path.to_owned() } else { format!("{path} ({})", kinds.join(", ")) }
 }
 
 fn per_token(outcome: &Outcome, selected: &[Selected]) -> Option<u64> {

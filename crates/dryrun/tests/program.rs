@@ -1,13 +1,16 @@
 //! Real programs of a real runtime on cards that are not there: benchmark, server, and what can go wrong.
 
 use dryrun::{
-    Blas, Described, DryrunError, Ending, Outcome, Phase, Place, Request, Streams, describe, last_words, select,
+    Blas, Described, DryrunError, Ending, Outcome, PRODUCTS, Phase, Place, Played, Request, Streams, Verdict, describe,
+    last_words, select,
 };
+use evidence::Reach;
 use gguf::{TensorType, known, skeleton};
 use gpu::Profile;
 use launch::grammar::Family;
 use launch::graph_replay::evaluations;
 use launch::trace::{Event, Trace};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -25,6 +28,7 @@ struct Stage {
     described: Described,
     model: PathBuf,
     home: tempfile::TempDir,
+    variables: Vec<(String, String)>,
 }
 
 impl Stage {
@@ -40,7 +44,8 @@ impl Stage {
         std::fs::write(&model, &made.header).expect("a file");
         let file = std::fs::OpenOptions::new().write(true).open(&model).expect("the file");
         file.set_len(made.file_size).expect("a sparse file");
-        Stage { place, profile, described, model, home }
+        let variables = vec![(PRODUCTS.to_owned(), "1".to_owned())];
+        Stage { place, profile, described, model, home, variables }
     }
 
     fn request<'a>(&'a self, command: &'a [OsString], show: &'a [PathBuf]) -> Request<'a> {
@@ -55,8 +60,13 @@ impl Stage {
             streams: Streams::Captured,
             preload: false,
             sparse_read: true,
-            variables: &[],
+            variables: &self.variables,
         }
+    }
+
+    fn verdict(&self, outcome: &Outcome) -> Verdict {
+        let rows = select(outcome, std::slice::from_ref(&self.profile));
+        Verdict::of_run(outcome, &rows, &[Played { target: self.profile.processor(), described: &self.described }])
     }
 
     fn bench(&self, words: &[&str], change: impl FnOnce(&mut Request<'_>)) -> Outcome {
@@ -347,4 +357,35 @@ fn a_program_without_hip_leaves_no_trace() {
     let outcome = host_run(Path::new("/bin/true")).expect("a run");
     assert_eq!(outcome.ending, Ending::Code(0));
     assert!(outcome.traces.is_empty());
+}
+
+/// With half of its layers on the CPU a prompt is a prompt, and the CPU's share is told.
+#[test]
+fn a_prompt_of_a_partly_offloaded_model_is_a_prompt() {
+    let Some(place) = place() else { return };
+    let stage = Stage::new(place, "gfx1100", "qwen2-7b", "Q4_K", false);
+    let outcome = stage.bench(&["-p", "290", "-n", "2", "-ngl", "1"], |_| {});
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+    let rows = select(&outcome, std::slice::from_ref(&stage.profile));
+    let phases: BTreeSet<(Phase, u64)> = rows.iter().map(|row| (row.phase, row.width)).collect();
+    assert_eq!(phases, BTreeSet::from([(Phase::Prefill, 290), (Phase::Decode, 1)]));
+    let verdict = stage.verdict(&outcome);
+    assert!(verdict.products.as_ref().is_some_and(|products| products.elsewhere.get("CPU") > Some(&0)));
+    let tokens = format!("{:?}", verdict.tokens.expect("tokens").says());
+    assert!(tokens.contains("CPU (Q4_K)"), "{tokens}");
+    assert_eq!(verdict.reach.reach(), Reach::Whole, "{:?}", verdict.reach);
+}
+
+/// Experts have columns of their own; the verdict on prompts names every way that their launches take.
+#[test]
+fn experts_do_not_widen_a_prompt_and_no_way_is_passed_over() {
+    let Some(place) = place() else { return };
+    let stage = Stage::new(place, "mi210", "qwen3-30b-a3b", "Q4_K", false);
+    let outcome = stage.bench(&["-p", "290", "-n", "0"], |_| {});
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", last_words(&outcome));
+    let rows = select(&outcome, std::slice::from_ref(&stage.profile));
+    assert!(rows.iter().all(|row| row.width == 290), "{:?}", rows.iter().map(|row| row.width).collect::<Vec<_>>());
+    let verdict = stage.verdict(&outcome);
+    let prompts = format!("{:?}", verdict.prompts.expect("a prompt").says());
+    assert!(prompts.contains("MMQ (Q4_K)") && prompts.contains("BLAS"), "{prompts}");
 }

@@ -1,7 +1,7 @@
 //! What is concluded of a run: never more than was seen.
 
-use dryrun::{Blas, Cell, Described, Ending, Outcome, Place, Played, Request, Streams, Verdict, select, shown};
-use evidence::{Reach, Word};
+use dryrun::{Blas, Cell, Described, Ending, Finish, Outcome, Place, Played, Request, Streams, Verdict, select, shown};
+use evidence::{LeftOutWhy, Reach, Word};
 use launch::record::{FIRST, MAGIC};
 use launch::tables::Tables;
 use launch::trace::Trace;
@@ -88,14 +88,19 @@ fn outcome(traces: Vec<Trace>, ending: Ending) -> Outcome {
         images: Default::default(),
         graphs: String::new(),
         solutions: Default::default(),
+        products: Default::default(),
+        unjudged: Vec::new(),
+        counted: None,
     }
 }
 
 #[test]
 fn lost_records_a_signal_and_a_foreign_target_each_limit_what_was_seen() {
     let whole = outcome(vec![trace(3, 0)], Ending::Code(0));
-    assert_eq!(shown(&judged(&whole, true).reach), Reach::Whole);
-    assert_eq!(judged(&whole, true).blas.word(), Word::No, "all was seen, and no call");
+    let alone = judged(&whole, true);
+    assert_eq!(shown(&alone.reach), Reach::Alone, "no graph says that these are all");
+    assert!(!alone.reach.cannot_see().is_empty());
+    assert_eq!(alone.blas.word(), Word::NotKnown, "a call may have gone past the stand-in");
     let lost = outcome(vec![trace(3, 129_163)], Ending::Code(0));
     assert_eq!((lost.lost(), shown(&judged(&lost, true).reach)), (129_163, Reach::Answered));
     assert_eq!(judged(&lost, true).blas.word(), Word::NotKnown, "a call may be among what was lost");
@@ -111,6 +116,7 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
         columns,
         rows: Vec::new(),
         lost: 0,
+        agreed: false,
         problem: Some("killed by signal 6".into()),
     };
     let described = described(true);
@@ -121,4 +127,32 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
     let silent = Cell { problem: None, ..failed(1) };
     assert!(!silent.is_answered());
     assert_eq!(dryrun::reach_of_cell(&silent, &device), Reach::Unknown);
+}
+
+#[test]
+fn a_page_of_counts_tells_what_the_disk_had_no_room_for() {
+    let mut page = vec![0; 4096];
+    page[..8].copy_from_slice(&1_u64.to_le_bytes());
+    page[32..40].copy_from_slice(&8_u64.to_le_bytes());
+    let full = Outcome { counted: dryrun::Counted::parse(&page), ..outcome(Vec::new(), Ending::Code(0)) };
+    assert!(full.is_unrecorded());
+    assert_eq!((full.lost(), shown(&judged(&full, true).reach)), (8, Reach::Unknown));
+    let part = Outcome { traces: vec![trace(3, 0)], ..full };
+    assert_eq!((part.is_unrecorded(), part.lost()), (false, 5));
+    assert_eq!(judged(&part, true).blas.word(), Word::NotKnown);
+}
+
+#[test]
+fn a_server_that_was_told_to_stop_and_ended_in_order_did_not_fail() {
+    let of = |interrupted, ending| Outcome { interrupted, ..outcome(vec![trace(3, 0)], ending) };
+    let words =
+        |outcome: &Outcome| judged(outcome, true).reach.left_out().iter().map(|left| left.why).collect::<Vec<_>>();
+    assert_eq!(of(Some(15), Ending::Code(0)).finish(), Finish::Whole);
+    assert!(words(&of(Some(15), Ending::Code(0))).is_empty());
+    for stopped in [of(Some(15), Ending::Signal(15)), of(None, Ending::Signal(15)), of(None, Ending::Code(143))] {
+        assert_eq!(words(&stopped), [LeftOutWhy::Stopped]);
+    }
+    for failed in [of(None, Ending::Signal(11)), of(None, Ending::Signal(9)), of(None, Ending::Code(1))] {
+        assert_eq!(words(&failed), [LeftOutWhy::Failed]);
+    }
 }

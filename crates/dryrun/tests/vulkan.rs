@@ -226,7 +226,7 @@ fn hip_and_vulkan_stand_side_by_side() {
         };
         let cells = survey.run(&kinds, &[290], &|_| {}).expect("cells");
         let vulkan = stage.survey(given, "llama-3.2-1b", &["Q4_K"], &[290]);
-        let both = Backends::of((&hip, &Map { plan, cells }), ("b".into(), &vulkan));
+        let both = Backends::of((&hip, &Map { plan, cells, absent: Vec::new() }), ("b".into(), &vulkan));
         assert!(both.is_answered() && both.hip.ships == ships, "{both:#?}");
         assert_eq!(both.reach.is_whole(), ships);
         let [product] = both.products.as_slice() else { panic!("{both:#?}") };

@@ -11,6 +11,8 @@ pub const NULLGPU_6: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgp
 pub const NULLGPU_7: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullgpu.so.7"));
 /// Stands in for hipBLAS (and the three calls that ggml makes to rocBLAS itself): records each GEMM.
 pub const NULLBLAS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullblas.so"));
+/// Stands in for rocBLAS, where a program calls it without hipBLAS: records each GEMM.
+pub const NULLROCBLAS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullrocblas.so"));
 /// Stands in for rocSOLVER, which hipBLAS of ROCm 5 is bound to.
 pub const NULLSOLVER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libnullsolver.so"));
 /// Wraps the launch and registration calls of whatever HIP runtime the process has.

@@ -36,12 +36,13 @@ fn dynamic(bytes: &[u8]) -> Dynamic {
     Dynamic { defined, needed }
 }
 
-fn all() -> [(&'static str, &'static [u8]); 7] {
+fn all() -> [(&'static str, &'static [u8]); 8] {
     [
         ("nullgpu 5", embedded_shims::NULLGPU_5),
         ("nullgpu 6", embedded_shims::NULLGPU_6),
         ("nullgpu 7", embedded_shims::NULLGPU_7),
         ("nullblas", embedded_shims::NULLBLAS),
+        ("nullrocblas", embedded_shims::NULLROCBLAS),
         ("nullsolver", embedded_shims::NULLSOLVER),
         ("preload", embedded_shims::PRELOAD),
         ("sparse_read", embedded_shims::SPARSE_READ),

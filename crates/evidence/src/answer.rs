@@ -5,7 +5,8 @@
 
 use crate::investigation::{Investigation, Question};
 use crate::question::Found;
-use crate::{Basis, Conclusion, Expected, GradeKind, LeftOutWhy, Reading, Reason, Rung, Unit};
+use crate::{Account, Basis, Conclusion, Expected, GradeKind, LeftOutWhy, Reading, Reason, Rung, Unit, Witness};
+use std::collections::BTreeSet;
 
 /// Something that speaks on the question.
 struct Voice {
@@ -20,6 +21,8 @@ struct Voice {
     by: Vec<String>,
     /// What those looked at.
     of: Vec<String>,
+    /// Who besides those says that there is no other answer.
+    accounts: BTreeSet<Witness>,
 }
 
 /// Who grades, beside the observers whose observations are graded.
@@ -47,7 +50,12 @@ pub(crate) fn conclude(
     };
     let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
     let of = voices.iter().flat_map(|voice| voice.of.iter().cloned());
-    let mut basis = Basis::listed(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    let mut basis = Basis::new(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
+    // An answer that was found by looking is all there is only where each look has a second account.
+    if voices.iter().all(|voice| !voice.accounts.is_empty()) {
+        let accounts: BTreeSet<Witness> = voices.iter().flat_map(|voice| &voice.accounts).copied().collect();
+        basis = accounts.into_iter().fold(basis, |basis, witness| basis.account(Account::searched(witness)));
+    }
     for observer in voices.iter().flat_map(|voice| &voice.by) {
         basis = basis.by(observer);
     }
@@ -85,7 +93,11 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
             Some(Expected::Equals(value)) => value.to_string(),
             _ => id.clone(),
         };
-        voices.push(voice(reading, choice, means_yes == holds));
+        // The file lists its claims.
+        voices.push(Voice {
+            accounts: BTreeSet::from([Witness::Question]),
+            ..voice(reading, choice, means_yes == holds)
+        });
     }
     let yes = question.ask.as_ref().and_then(|ask| ask.yes.as_ref());
     let graded: Vec<&Found> = found.iter().copied().filter(|one| one.grade.strength() > 0).collect();
@@ -94,11 +106,20 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
         // "Is there one": one is enough, and all must be without it for a no.
         let (yes, no): (Vec<&Found>, Vec<&Found>) = graded.iter().partition(says_yes);
         let (side, is_yes) = if yes.is_empty() { (no, false) } else { (yes, true) };
-        voices.extend(side.iter().map(|one| voice(&one.reading, one.value.clone(), is_yes)));
+        voices.extend(side.iter().map(|one| found_voice(one, is_yes)));
     } else {
-        voices.extend(graded.iter().map(|one| voice(&one.reading, one.value.clone(), true)));
+        voices.extend(graded.iter().map(|one| found_voice(one, true)));
     }
     voices
+}
+
+/// An answer to one cell that the question names is the cell's; others were found by looking.
+fn found_voice(one: &Found, yes: bool) -> Voice {
+    let mut said = voice(&one.reading, one.value.clone(), yes);
+    if one.about.is_empty() {
+        said.accounts.insert(Witness::Question);
+    }
+    said
 }
 
 fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
@@ -115,5 +136,8 @@ fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
     };
     let by = reading.cites.iter().map(|cite| cite.observer.name.clone()).collect();
     let of = reading.cites.iter().map(|cite| cite.of.clone()).collect();
-    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short, by, of }
+    let mut accounts = reading.cites.iter().map(|cite| &cite.accounts);
+    let first = accounts.next().cloned().unwrap_or_default();
+    let accounts = accounts.fold(first, |all, one| all.intersection(one).copied().collect());
+    Voice { rung: from.unwrap_or(reading.rung), choice, yes, short, by, of, accounts }
 }

@@ -24,7 +24,7 @@ pub fn judge(claim: &Claim, observations: &[Recorded], able: &[Ability]) -> Read
 
 /// For many claims on the same observations.
 pub(crate) fn judge_in(claim: &Claim, index: &ObservationIndex<'_>, able: &[Ability]) -> Reading {
-    let concerning = index.concerning(claim);
+    let (concerning, _room) = index.concerning_within(claim);
     let (kind, reasons) = on_rung(claim.rung, claim, &concerning, able);
     let cited: BTreeSet<_> = reasons.iter().flat_map(named).collect();
     let cites = concerning.iter().filter(|recorded| cited.contains(recorded.id()));

@@ -3,6 +3,7 @@
 use crate::fact::glob;
 use crate::{About, Claim, FieldOfView, Recorded};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 type Pairs = BTreeMap<String, String>;
 
@@ -11,6 +12,7 @@ pub(crate) struct ObservationIndex<'a> {
     facts: BTreeMap<&'a str, Vec<Alike<'a>>>,
     /// Sweeps, and observers that could not look: few, and about many topics. By what they had in view.
     others: Vec<Alike<'a>>,
+    budget: Budget,
 }
 
 /// Observations that differ in neither topic, parameters nor view: what one of them may speak for, all may.
@@ -20,6 +22,48 @@ pub(crate) struct Alike<'a> {
     pub about: Option<&'a About>,
     view: &'a FieldOfView,
     pub rows: Vec<&'a Recorded>,
+}
+
+/// How many rows may be laid out at one time by all who judge beside each other: about fifty bytes each. One claim may concern every
+/// row of a ledger, and a machine with many cores judges many claims at once.
+const ROWS: usize = 5 << 18;
+
+/// What is left of it.
+#[derive(Debug)]
+struct Budget {
+    left: Mutex<usize>,
+    returned: Condvar,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { left: Mutex::new(ROWS), returned: Condvar::new() }
+    }
+}
+
+impl Budget {
+    /// Waits for those before it. Whoever holds a share asks for no second one, so that nobody waits for himself.
+    fn take(&self, rows: usize) -> Share<'_> {
+        let rows = rows.min(ROWS);
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.returned.wait_while(left, |left| *left < rows).unwrap_or_else(PoisonError::into_inner);
+        *left -= rows;
+        Share { budget: self, rows }
+    }
+}
+
+/// A part of the budget, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Share<'b> {
+    budget: &'b Budget,
+    rows: usize,
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        *self.budget.left.lock().unwrap_or_else(PoisonError::into_inner) += self.rows;
+        self.budget.returned.notify_all();
+    }
 }
 
 /// Sorted by id, each once: one that came from elsewhere too is our own. The order of arrival leaves no trace.
@@ -68,14 +112,29 @@ impl<'a> ObservationIndex<'a> {
         index
     }
 
+    /// The rows of [`ObservationIndex::concerning`], and a part of the budget for as long as they are worked on.
+    pub fn concerning_within(&self, claim: &Claim) -> (Vec<&'a Recorded>, Share<'_>) {
+        let share = self.budget.take(self.groups(claim).map(|alike| alike.rows.len()).sum());
+        (self.concerning(claim), share)
+    }
+
+    /// Room for so many rows, once others have given theirs back.
+    pub fn room_for(&self, rows: usize) -> Share<'_> {
+        self.budget.take(rows)
+    }
+
     /// Sorted by id, each once. What neither speaks of the claim nor had it in view
     /// has no part in its grade.
     pub fn concerning(&self, claim: &Claim) -> Vec<&'a Recorded> {
+        sorted(self.groups(claim).flat_map(|alike| alike.rows.iter().copied()))
+    }
+
+    fn groups(&self, claim: &Claim) -> impl Iterator<Item = &Alike<'a>> {
         let topics = [claim.topic.as_str(), RUNTIME, DEVICE];
-        let topics = topics.into_iter().enumerate().filter(|(at, topic)| !topics[..*at].contains(topic));
+        let topics = topics.into_iter().enumerate().filter(move |(at, topic)| !topics[..*at].contains(topic));
         let facts = topics.flat_map(|(_, topic)| self.facts(topic).iter().map(move |alike| (topic, alike)));
-        let in_view = |alike: &Alike<'_>| alike.view.covers(&claim.topic, &claim.about);
-        let facts = facts.filter(|(topic, alike)| {
+        let in_view = move |alike: &Alike<'_>| alike.view.covers(&claim.topic, &claim.about);
+        let facts = facts.filter(move |(topic, alike)| {
             asked_always(topic)
                 || (*topic == claim.topic && alike.about.is_some_and(|about| about.speaks_for(&claim.about)))
                 || in_view(alike)
@@ -83,8 +142,8 @@ impl<'a> ObservationIndex<'a> {
         let others = self
             .others
             .iter()
-            .filter(|alike| in_view(alike) || alike.view.views.iter().any(|view| asked_always(&view.topic)));
-        sorted(facts.map(|(_, alike)| alike).chain(others).flat_map(|alike| alike.rows.iter().copied()))
+            .filter(move |alike| in_view(alike) || alike.view.views.iter().any(|view| asked_always(&view.topic)));
+        facts.map(|(_, alike)| alike).chain(others)
     }
 
     pub fn facts(&self, topic: &str) -> &[Alike<'a>] {

@@ -97,9 +97,11 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
     let fitting =
         index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
     let mut own = memo(|subject: &Subject| ask.scope.differences(subject).is_empty());
+    // Given back before the answers are judged: those need room of their own.
+    let room = index.room_for(fitting.clone().map(|alike| alike.rows.len()).sum());
     let rows = fitting.flat_map(|alike| alike.rows.iter().copied());
     let rows = sorted(rows.filter(|recorded| recorded.rung() == ask.rung && own(recorded.subject())));
-    let facts = rows.iter().filter_map(|recorded| recorded.fact());
+    let facts = rows.into_iter().filter_map(|recorded| recorded.fact());
     let mut known: HashMap<(&About, Likeness), Vec<&Value>> = HashMap::new();
     let mut seen: Vec<(&About, &Value)> = Vec::new();
     for fact in facts {
@@ -111,6 +113,8 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
     }
     seen.sort_by_cached_key(|(about, value)| (about.to_string(), value.to_string()));
     seen.truncate(MOST);
+    seen.shrink_to_fit();
+    drop((known, room));
     seen.into_iter()
         .map(|(about, value)| {
             let claim = Claim {

@@ -4,6 +4,7 @@ use crate::subject::Part;
 use crate::{Fact, Grade, Looker, Observation, ObservationId, ObserverId, Recorded, Rung};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// One step of the argument. `observation` names the evidence it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -169,6 +170,9 @@ pub struct Citation {
     pub target: Option<String>,
     #[serde(skip)]
     pub fact: Option<Fact>,
+    /// Accounts besides the observer's own that agree with it on how much there was.
+    #[serde(skip)]
+    pub accounts: BTreeSet<crate::Witness>,
     /// Another ledger's word, where it was imported: `LEDGER#ROW@HASH`, with the hands through which it came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
@@ -187,6 +191,7 @@ impl Citation {
             of: recorded.subject().short(),
             target: recorded.subject().target.clone(),
             fact: recorded.fact().cloned(),
+            accounts: recorded.coverage().accounts.clone(),
             imported_from: recorded.origin().map(str::to_owned),
         }
     }

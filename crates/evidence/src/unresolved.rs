@@ -59,16 +59,21 @@ fn blocked<'a, R: RungKind>(
         Finding::Blocked { .. } => speaks(claim, later),
         _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
     };
-    let mut last: HashMap<&str, &str> = HashMap::new();
+    // Another machine's success says nothing of this one's failure.
+    let machine = |recorded: &'a Recorded| {
+        let ledger = recorded.origin().map(|origin| origin.split('#').next().unwrap_or(origin));
+        (recorded.observer().name.as_str(), ledger, recorded.subject().host.as_deref())
+    };
+    let mut last: HashMap<(&str, Option<&str>, Option<&str>), &str> = HashMap::new();
     let any = concerning.iter().any(|recorded| matches!(recorded.finding(), Finding::Blocked { .. }));
     let looked = if any { concerning } else { &[] };
     for later in looked.iter().filter(|later| later.rung() == R::RUNG && again(later)) {
-        let known = last.entry(&later.observer().name).or_default();
+        let known = last.entry(machine(later)).or_default();
         *known = later.time().max(known);
     }
     looked.iter().filter_map(move |recorded| {
         let Finding::Blocked { why, fix } = recorded.finding() else { return None };
-        let looked_since = last.get(recorded.observer().name.as_str()).is_some_and(|last| *last > recorded.time());
+        let looked_since = last.get(&machine(recorded)).is_some_and(|last| *last > recorded.time());
         (recorded.rung() == R::RUNG && speaks(claim, recorded) && !looked_since).then(|| Reason::Blocked {
             observation: recorded.id().clone(),
             why: why.clone(),

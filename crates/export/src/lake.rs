@@ -1,16 +1,24 @@
-//! Writing a ledger into a lake: `observations/LEDGER.parquet`, `launches/LEDGER.parquet`, `claims/LEDGER.parquet`.
+//! Writing a ledger into a lake: `observations/STEM.parquet`, `launches/STEM.parquet`, `claims/STEM.parquet` and
+//! `manifests/STEM.json`, where STEM names the ledger and the machine.
 
+use crate::manifest::{self, Manifest, Place, Sealed};
 use crate::parquet::{Table, Writer};
 use crate::rows::{self, Whose};
 use evidence::{Reading, Stated};
-use ledger::{LedgerError, Reader, Row};
-use std::io::{self, BufWriter};
+use ledger::{Hash, LedgerError, Reader, Row};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use sys::files::{self, Access, Replacement};
+use std::time::Duration;
+use sys::files::{self, Access};
 
 /// Rows of a group.
 const GROUP: usize = 20_000;
+/// What an export that was killed left is removed by a later one.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, thiserror::Error)]
 pub enum LakeError {
@@ -20,6 +28,10 @@ pub enum LakeError {
     Empty(PathBuf),
     #[error("{}: the disk is full; what is there of the lake is as it was", .0.display())]
     Full(PathBuf),
+    #[error(
+        "the lake holds {most} different ledgers with the id {ledger} of this machine: remove those that are not needed"
+    )]
+    Forks { ledger: String, most: usize },
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -27,8 +39,10 @@ pub enum LakeError {
 /// What goes into the lake beside the rows.
 #[derive(Debug)]
 pub struct Origin<'a> {
-    /// What the ledger's own machine is called in the tables; else the ledger's id.
+    /// What the ledger's own machine is called in the tables; else the ledger's id and the machine's.
     pub host: Option<&'a str>,
+    /// The machine by its own number, as [`crate::machine`] has it.
+    pub machine: &'a str,
     pub title: &'a str,
     pub claims: &'a [(&'a Stated, &'a Reading)],
 }
@@ -37,15 +51,24 @@ pub struct Origin<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub ledger: String,
+    /// The name of its files.
+    pub stem: String,
     pub rows: u64,
     pub launches: u64,
     pub claims: u64,
+    /// The SHA-256 of the manifest: it covers every byte of every table.
+    pub seal: String,
+    /// Another ledger with the same id that is in the lake under this name: a clone, or this one before it was put back.
+    pub beside: Option<String>,
+    /// A later export of the same rows is there already; nothing was written.
+    pub kept_later: bool,
 }
 
-/// Writes the three files anew; each is whole or as it was.
+/// Writes the files aside, and then puts all in their places, under a lock: two exports at one time leave one of them, whole.
 pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
     let ledger = reader.id()?.ok_or_else(|| LakeError::Empty(reader.dir().to_owned()))?;
-    let whose = Whose { host: origin.host.unwrap_or(&ledger).to_owned(), ledger: ledger.clone() };
+    let own = format!("{ledger}-{}", origin.machine);
+    let whose = Whose { host: origin.host.map_or(own, str::to_owned), ledger, machine: origin.machine.to_owned() };
     let mut observations = Sink::new(dir, "observations", &whose)?;
     let mut launches = Sink::new(dir, "launches", &whose)?;
     let (mut batch, mut rows, mut head): (Vec<Row>, u64, String) = (Vec::new(), 0, String::new());
@@ -71,65 +94,172 @@ pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exporte
     flush(&mut batch)?;
     let mut claims = Sink::new(dir, "claims", &whose)?;
     claims.put(&rows::claims(&whose, &head, origin.claims, origin.title))?;
-    let (launches, claims) = (launches.keep(&head)?, claims.keep(&head)?);
-    observations.keep(&head)?;
-    Ok(Exported { ledger, rows, launches, claims })
+    let mut tables = BTreeMap::new();
+    for sink in [&mut observations, &mut launches, &mut claims] {
+        tables.extend(sink.seal(&head)?.map(|sealed| (sink.table.to_owned(), sealed)));
+    }
+    let manifest = Manifest {
+        schema: manifest::SCHEMA.to_owned(),
+        ledger: whose.ledger,
+        machine: whose.machine,
+        host: whose.host,
+        rows,
+        head,
+        tables,
+    };
+    publish(reader, dir, &manifest, [observations, launches, claims])
 }
 
-/// One file of the lake under another name, until it is whole.
+/// Puts every file in its place, the manifest last.
+fn publish(reader: &Reader, dir: &Path, manifest: &Manifest, sinks: [Sink; 3]) -> Result<Exported, LakeError> {
+    let io = |error| fail(dir, error);
+    let _alone = manifest::lock(dir, true).map_err(io)?;
+    let count = |table: &str| manifest.tables.get(table).map_or(0, |sealed| sealed.rows);
+    let bytes = manifest.bytes();
+    let mut exported = Exported {
+        ledger: manifest.ledger.clone(),
+        stem: String::new(),
+        rows: manifest.rows,
+        launches: count("launches"),
+        claims: count("claims"),
+        seal: manifest::sha256(&bytes),
+        beside: None,
+        kept_later: false,
+    };
+    match manifest::place(dir, reader, manifest)? {
+        Place::Later { stem } => return Ok(Exported { stem, kept_later: true, ..exported }),
+        Place::At { stem, beside } => (exported.stem, exported.beside) = (stem, beside),
+    }
+    let mut last = Sink::raw(dir, manifest::FOLDER)?;
+    last.write_raw(&bytes).map_err(io)?;
+    for sink in sinks {
+        sink.keep(&exported.stem)?;
+    }
+    last.keep(&exported.stem)?;
+    for folder in manifest::TABLES.iter().chain([&manifest::FOLDER]) {
+        sweep(&dir.join(folder));
+    }
+    Ok(exported)
+}
+
+/// Removes what exports left that were killed.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
+        if name.starts_with('.') && name.ends_with(".new") && age.is_some_and(|age| age > ABANDONED) {
+            let _ = files::remove(&entry.path());
+        }
+    }
+}
+
+/// Bytes on their way into a file, and their hash.
+struct Hashed {
+    to: BufWriter<File>,
+    sha: Sha256,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.sha.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// One file of the lake under another name, until all are whole.
 struct Sink {
-    path: PathBuf,
-    writer: Option<Writer<BufWriter<Replacement>>>,
-    whose: Whose,
+    table: &'static str,
+    folder: PathBuf,
+    new: PathBuf,
+    writer: Option<Writer<Hashed>>,
+    whose: Option<Whose>,
     rows: u64,
 }
 
 impl Sink {
-    fn new(dir: &Path, table: &str, whose: &Whose) -> Result<Sink, LakeError> {
+    fn new(dir: &Path, table: &'static str, whose: &Whose) -> Result<Sink, LakeError> {
+        let mut sink = Sink::raw(dir, table)?;
+        let made = || Writer::new(Hashed { to: BufWriter::new(sink.create()?), sha: Sha256::new() });
+        let writer = made().map_err(|error| fail(&sink.folder, error))?;
+        (sink.writer, sink.whose) = (Some(writer), Some(whose.clone()));
+        Ok(sink)
+    }
+
+    /// A name that no other export has.
+    fn raw(dir: &Path, table: &'static str) -> Result<Sink, LakeError> {
         let folder = dir.join(table);
-        let path = folder.join(format!("{}.parquet", whose.ledger));
-        let made = || {
-            files::create_dir_all(&folder, Access::Public)?;
-            Writer::new(BufWriter::new(Replacement::new(&path, Access::Public)?))
-        };
-        let writer = made().map_err(|error| fail(&path, error))?;
-        Ok(Sink { path, writer: Some(writer), whose: whose.clone(), rows: 0 })
+        let made = files::create_dir_all(&folder, Access::Public).and_then(|()| sys::random::secret::<8>());
+        let number = u64::from_ne_bytes(made.map_err(|error| fail(&folder, error))?);
+        let new = folder.join(format!(".{}-{number:016x}.new", std::process::id()));
+        Ok(Sink { table, folder, new, writer: None, whose: None, rows: 0 })
+    }
+
+    fn create(&self) -> io::Result<File> {
+        files::create_new(&self.new, Access::Public)
+    }
+
+    fn write_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.create()?;
+        file.write_all(bytes)?;
+        self.rows = 1;
+        file.sync_all()
     }
 
     /// A table without a row is left out, unless it is the only one: columns are known from rows.
     fn put(&mut self, table: &Table) -> Result<(), LakeError> {
         self.rows += table.rows() as u64;
         match &mut self.writer {
-            Some(writer) if table.rows() > 0 => writer.group(table).map_err(|error| fail(&self.path, error)),
+            Some(writer) if table.rows() > 0 => writer.group(table).map_err(|error| fail(&self.folder, error)),
             _ => Ok(()),
         }
     }
 
-    /// A table that has no row at all has no file: an earlier one goes.
-    fn keep(mut self, head: &str) -> Result<u64, LakeError> {
+    /// Ends the file; None where it has no row.
+    fn seal(&mut self, head: &str) -> Result<Option<Sealed>, LakeError> {
+        let (Some(writer), Some(whose)) = (self.writer.take(), &self.whose) else { return Ok(None) };
         let about = [
-            ("schema", "whichkernel.lake/1"),
-            ("ledger", &self.whose.ledger),
-            ("host", &self.whose.host),
+            ("schema", "whichkernel.lake/2"),
+            ("ledger", &whose.ledger),
+            ("machine", &whose.machine),
+            ("host", &whose.host),
             ("head", head),
         ];
         let about = about.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let Some(writer) = self.writer.take() else { return Ok(0) };
         let finished = || {
-            if self.rows == 0 {
-                let gone = files::remove(&self.path);
-                return gone.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) });
-            }
-            let file = writer.finish(&about)?.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_all()?;
-            file.commit()
+            let hashed = writer.finish(&about)?;
+            hashed.to.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            Ok(Hash(hashed.sha.finalize().into()).to_string())
         };
-        finished().map_err(|error| fail(&self.path, error))?;
-        Ok(self.rows)
+        let sha256 = finished().map_err(|error| fail(&self.folder, error))?;
+        Ok((self.rows > 0).then_some(Sealed { rows: self.rows, sha256 }))
+    }
+
+    /// A table that has no row at all has no file: an earlier one goes.
+    fn keep(self, stem: &str) -> Result<(), LakeError> {
+        let extension = if self.whose.is_some() { "parquet" } else { "json" };
+        let path = self.folder.join(format!("{stem}.{extension}"));
+        let kept = match self.rows {
+            0 => files::remove(&path)
+                .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }),
+            _ => files::rename(&self.new, &path),
+        };
+        kept.map_err(|error| fail(&path, error))
     }
 }
 
-fn fail(path: &Path, error: io::Error) -> LakeError {
+impl Drop for Sink {
+    fn drop(&mut self) {
+        let _ = files::remove(&self.new);
+    }
+}
+
+pub(crate) fn fail(path: &Path, error: io::Error) -> LakeError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LakeError::Full(path.to_owned()),
         _ => LakeError::Io { path: path.to_owned(), source: error },

@@ -1,11 +1,12 @@
 //! What was seen, for other tools: a ledger as Parquet tables that prove themselves, launches as a trace for Perfetto and the
 //! Firefox Profiler.
 //!
-//! A lake is a directory with a folder for each table and in it a file for each ledger: exports of many machines lie side by
+//! A lake is a directory with a folder for each table and in it a file for each ledger of each machine: exports of many machines lie side by
 //! side, and one query reads all. `docs/lake.md` has the columns.
 #![forbid(unsafe_code)]
 
 mod lake;
+mod manifest;
 pub mod parquet;
 mod perfetto;
 mod profiler;
@@ -14,6 +15,7 @@ mod rows;
 mod timeline;
 
 pub use lake::{Exported, LakeError, Origin, write};
+pub use manifest::machine;
 pub use perfetto::perfetto;
 pub use profiler::profiler;
 pub use prove::{ExpectedHash, LakeVerdict, ProvedLedger, prove};

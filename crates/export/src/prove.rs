@@ -1,10 +1,13 @@
-//! Proving a lake: every row's hash and link is computed again, and every column is held against the row that it was made of.
+//! Proving a lake: every row's hash and link is computed again, every column is held against the row that it was made of, and
+//! every table against the hash that the export's manifest has of it.
 
+use crate::manifest::{self, Manifest, TABLES};
 use crate::parquet::{self, Table, Values};
 use crate::rows::{self, Whose};
 use ledger::{Hash, Row, RowKind};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +22,8 @@ pub struct ProvedLedger {
     pub rows: u64,
     /// The hash of the last row: what a checkpoint kept elsewhere is held against.
     pub head: Option<String>,
+    /// The SHA-256 of the export's manifest, which has the hash of every table: what was kept of it elsewhere is held against it.
+    pub seal: Option<String>,
     /// The hash of each row, in their order.
     #[serde(skip)]
     pub hashes: Vec<String>,
@@ -42,23 +47,31 @@ impl answer::Answer for LakeVerdict {
     const SCHEMA: &'static str = "whichkernel.lake-verify/1";
 }
 
-/// A row's hash that was kept elsewhere, and where it was found.
+/// A hash of a row or of a manifest that was kept elsewhere, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExpectedHash {
     pub hash: String,
-    /// The ledger and row; null where no ledger of the lake has it.
+    /// The ledger; null where none of the lake has it.
     pub ledger: Option<String>,
+    /// Null where it is the manifest's: then it covers every table of that ledger.
     pub row: Option<u64>,
 }
 
 impl ExpectedHash {
     pub fn find(hash: String, ledgers: &[ProvedLedger]) -> ExpectedHash {
         let at = |one: &ProvedLedger| {
+            if one.seal.as_ref() == Some(&hash) {
+                return Some((one.ledger.clone(), None));
+            }
             let row = one.hashes.iter().position(|known| *known == hash)?;
-            Some((one.ledger.clone(), row as u64 + 1))
+            Some((one.ledger.clone(), Some(row as u64 + 1)))
         };
         let (ledger, row) = ledgers.iter().find_map(at).unzip();
-        ExpectedHash { hash, ledger, row }
+        ExpectedHash { hash, ledger, row: row.flatten() }
+    }
+
+    pub fn is_there(&self) -> bool {
+        self.ledger.is_some()
     }
 }
 
@@ -68,21 +81,23 @@ const MOST: u64 = 4 << 30;
 /// Every ledger in the lake. That it has none at all is an error: a proof of nothing proves nothing.
 pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
     let folder = dir.join("observations");
+    // Not while an export puts its files in their places. A folder that cannot be locked is read as it is: the manifest tells.
+    let _unchanged = manifest::lock(dir, false);
     let files =
         tables(&folder).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
     if files.is_empty() {
         return Err(io::Error::new(io::ErrorKind::NotFound, format!("{}: no table of observations", folder.display())));
     }
     let mut all: Vec<ProvedLedger> = files.iter().map(|file| one(dir, file)).collect();
-    for beside in ["launches", "claims"] {
+    for beside in ["launches", "claims", manifest::FOLDER] {
         let found = match tables(&dir.join(beside)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             found => found?,
         };
         // Whoever reads all tables of the folder reads these too.
-        let foreign = found.into_iter().filter(|file| !files.iter().any(|known| known.file_name() == file.file_name()));
+        let foreign = found.into_iter().filter(|file| !files.iter().any(|known| known.file_stem() == file.file_stem()));
         all.extend(foreign.map(|file| {
-            let problem = format!("{}: no table of observations stands behind it", file.display());
+            let problem = format!("{}: there is no table of observations for it", file.display());
             ProvedLedger { problems: vec![problem], ..ProvedLedger::of(&file) }
         }));
     }
@@ -93,7 +108,7 @@ fn tables(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "parquet") {
+        if path.extension().is_some_and(|extension| extension == "parquet" || extension == "json") {
             files.push(path);
         }
     }
@@ -109,6 +124,7 @@ impl ProvedLedger {
             ledger: String::new(),
             rows: 0,
             head: None,
+            seal: None,
             hashes: Vec::new(),
             problems: Vec::new(),
         }
@@ -123,28 +139,50 @@ fn one(dir: &Path, file: &Path) -> ProvedLedger {
     proved
 }
 
-fn table(file: &Path) -> Result<Table, String> {
+/// The table, and the SHA-256 of the file.
+fn table(file: &Path) -> Result<(Table, String), String> {
     let bytes = sys::regular_file::whole(file, MOST).map_err(|error| format!("{}: {error}", file.display()))?;
-    parquet::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))
+    let table = parquet::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok((table, manifest::sha256(&bytes)))
 }
 
 fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), String> {
-    let found = table(file)?;
+    let (found, sha256) = table(file)?;
     let said =
         |key: &str| found.about(key).map(str::to_owned).ok_or_else(|| format!("{}: it names no {key}", file.display()));
-    let whose = Whose { ledger: said("ledger")?, host: said("host")? };
+    let whose = Whose { ledger: said("ledger")?, machine: said("machine")?, host: said("host")? };
     let head = said("head")?;
     proved.ledger.clone_from(&whose.ledger);
-    let named = file.file_stem().is_some_and(|stem| stem.to_string_lossy() == whose.ledger);
-    if !named {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let own = format!("{}-{}", whose.ledger, whose.machine);
+    if stem != own && !stem.starts_with(&format!("{own}-")) {
         proved.problems.push(format!("{}: the file belongs to the ledger {}", file.display(), whose.ledger));
     }
     let rows = chain(&found)?;
+    links(&whose, &rows, &head, proved);
+    // What stands in the columns must be what the rows say.
+    proved.problems.extend(differences("observations", &found, &rows::observations(&whose, &rows)));
+    let mut seals = BTreeMap::from([("observations", sha256)]);
+    for name in ["launches", "claims"] {
+        let beside = dir.join(name).join(format!("{stem}.parquet"));
+        if beside.symlink_metadata().is_ok() {
+            let (table, sha256) = table(&beside)?;
+            seals.insert(name, sha256);
+            proved.problems.extend(beside_of(name, &table, &whose, &head, &rows));
+        } else if name == "launches" && rows::launches(&whose, &rows).rows() > 0 {
+            proved.problems.push(format!("{}: the table is missing", beside.display()));
+        }
+    }
+    sealed(dir, &stem, &whose, (&head, rows.len() as u64), &seals, proved)
+}
+
+/// Every row follows from the one before it, from the ledger's id to the head.
+fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
     let mut last = Hash::genesis(&whose.ledger);
     for (at, row) in rows.iter().enumerate() {
         let seq = at as u64 + 1;
         if row.seq != seq {
-            proved.problems.push(format!("row {seq} is missing; row {} stands in its place", row.seq));
+            proved.problems.push(format!("row {seq} is missing; row {} is in its place", row.seq));
             break;
         }
         if row.prev != last {
@@ -158,23 +196,68 @@ fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), Strin
     }
     proved.rows = rows.len() as u64;
     proved.head = rows.last().map(|row| row.hash.to_string());
-    if proved.head.as_deref() != Some(&head) {
+    if proved.head.as_deref() != Some(head) {
         proved.problems.push("rows are missing at the end: the file names another last row".to_owned());
     }
-    // What stands in the columns must be what the rows say.
-    proved.problems.extend(differences("observations", &found, &rows::observations(&whose, &rows)));
-    let beside = dir.join("launches").join(format!("{}.parquet", whose.ledger));
-    let made = rows::launches(&whose, &rows);
-    match table(&beside) {
-        Ok(launches) => {
-            if launches.about("head") != Some(&head) {
-                proved.problems.push("the launches are of another export than the observations".to_owned());
-            }
-            proved.problems.extend(differences("launches", &launches, &made));
-        }
-        Err(problem) if made.rows() > 0 || beside.symlink_metadata().is_ok() => proved.problems.push(problem),
-        Err(_) => {}
+}
+
+/// What the rows say of a table beside them: all of the launches, and of the claims whose they are and what they cite.
+fn beside_of(name: &str, found: &Table, whose: &Whose, head: &str, rows: &[Row]) -> Vec<String> {
+    let mut problems = Vec::new();
+    if found.about("head") != Some(head) {
+        problems.push(format!("the {name} are of another export than the observations"));
     }
+    if name == "launches" {
+        problems.extend(differences(name, found, &rows::launches(whose, rows)));
+        return problems;
+    }
+    let ids: BTreeSet<String> =
+        rows.iter().filter_map(|row| row.observation().ok().flatten()).map(|seen| seen.id().to_string()).collect();
+    let cells = |column: &str| rows::texts(found, column).into_iter().flatten().flatten().map(String::as_str);
+    for (column, is) in [("ledger", whose.ledger.as_str()), ("host", &whose.host), ("head", head)] {
+        if cells(column).any(|cell| cell != is) {
+            problems.push(format!("claims: the column '{column}' is not what the observations say"));
+        }
+    }
+    if let Some(cited) = cells("cites").flat_map(|cell| cell.split(' ')).find(|id| !id.is_empty() && !ids.contains(*id))
+    {
+        problems.push(format!("claims: no row has the observation {cited} that a claim cites"));
+    }
+    problems
+}
+
+/// Every table is, byte for byte, the one that the export's manifest names.
+fn sealed(
+    dir: &Path,
+    stem: &str,
+    whose: &Whose,
+    (head, rows): (&str, u64),
+    seals: &BTreeMap<&str, String>,
+    proved: &mut ProvedLedger,
+) -> Result<(), String> {
+    let path = Manifest::path(dir, stem);
+    let read = Manifest::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let Some((manifest, seal)) = read else {
+        return Err(format!(
+            "{}: the manifest is missing, without which no grade is proved; export again",
+            path.display()
+        ));
+    };
+    let same = (&manifest.ledger, &manifest.machine, &manifest.host) == (&whose.ledger, &whose.machine, &whose.host);
+    if !same || manifest.head != head || manifest.rows != rows {
+        proved.problems.push(format!("{}: the manifest is of another export than the observations", path.display()));
+    }
+    for name in TABLES {
+        let problem = match (manifest.tables.get(name), seals.get(name)) {
+            (Some(named), Some(sha256)) if named.sha256 == *sha256 => continue,
+            (None, None) => continue,
+            (Some(_), Some(_)) => "the table was altered: its SHA-256 is not the one in the manifest",
+            (Some(_), None) => "the manifest names a table that is missing",
+            (None, Some(_)) => "the manifest does not name this table",
+        };
+        proved.problems.push(format!("{name}: {problem}"));
+    }
+    proved.seal = Some(seal);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use ledger::Row;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whose {
     pub ledger: String,
+    pub machine: String,
     /// What the ledger's own machine is called.
     pub host: String,
 }

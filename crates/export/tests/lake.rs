@@ -51,7 +51,7 @@ fn export(dir: &Path, name: &str, observations: &[Observation], lake: &Path) -> 
     let reader = ledger(&dir.join(name), observations);
     let (investigation, readings) = graded(&reader.observations().expect("observations"));
     let claims: Vec<_> = investigation.claims.iter().zip(&readings).collect();
-    let origin = Origin { host: Some(name), title: "A test", claims: &claims };
+    let origin = Origin { host: Some(name), machine: "0011", title: "A test", claims: &claims };
     write(&reader, &origin, lake).expect("exported")
 }
 
@@ -179,7 +179,7 @@ fn text<'a>(table: &'a mut Table, name: &str) -> &'a mut Vec<Option<String>> {
 #[test]
 fn a_lake_is_proved_and_whatever_was_altered_is_named() {
     type Change = fn(&mut Table);
-    let changes: [(&str, &str, Change, &str); 7] = [
+    let changes: [(&str, &str, Change, &str); 11] = [
         (
             "observations",
             "a value",
@@ -225,6 +225,25 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "rows are missing at the end",
         ),
         ("launches", "a path", |table| text(table, "path")[0] = Some("MMQ".into()), "launches: the column 'path'"),
+        (
+            "claims",
+            "a grade",
+            |table| text(table, "grade")[0] = Some("confirmed".into()),
+            "claims: the table was altered",
+        ),
+        (
+            "claims",
+            "a title",
+            |table| text(table, "investigation")[0] = Some("Mine".into()),
+            "claims: the table was altered",
+        ),
+        ("claims", "a source", |table| text(table, "cites")[0] = Some("aa".repeat(32)), "no row has the observation"),
+        (
+            "claims",
+            "a host",
+            |table| text(table, "host")[0] = Some("gamma".into()),
+            "claims: the column 'host' is not what the observations say",
+        ),
         ("observations", "a column", |table| table.columns.retain(|column| column.name != "rung"), "'rung' is missing"),
     ];
     for (table, what, change, said) in changes {
@@ -245,7 +264,7 @@ fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
     for table in ["launches", "claims"] {
         let foreign = lake.join(table).join("0000.parquet");
         fs::copy(&tables(&lake, table)[0], &foreign).expect("copied");
-        assert!(problems(&lake).contains("no table of observations stands behind it"), "{}", problems(&lake));
+        assert!(problems(&lake).contains("there is no table of observations for it"), "{}", problems(&lake));
         fs::remove_file(foreign).expect("gone");
     }
     assert_eq!(problems(&lake), "");
@@ -270,12 +289,13 @@ fn an_export_that_cannot_be_written_leaves_the_last_one() {
     let dir = tempfile::tempdir().expect("a folder");
     let lake = lake(dir.path());
     let reader = Reader::open(&dir.path().join("alpha")).expect("a reader");
-    let origin = Origin { host: Some("alpha"), title: "A test", claims: &[] };
+    let origin = Origin { host: Some("alpha"), machine: "0011", title: "A test", claims: &[] };
     // A full disk, for which a file in the way of a folder stands: root may write anywhere else.
-    fs::remove_dir_all(lake.join("claims")).expect("gone");
+    fs::rename(lake.join("claims"), lake.join("aside")).expect("moved");
     fs::write(lake.join("claims"), "in the way").expect("written");
     assert!(write(&reader, &origin, &lake).is_err());
     fs::remove_file(lake.join("claims")).expect("gone");
+    fs::rename(lake.join("aside"), lake.join("claims")).expect("moved back");
     assert_eq!(problems(&lake), "", "what was there is still whole");
     let left: Vec<_> = tables(&lake, "observations")
         .into_iter()
@@ -294,11 +314,113 @@ fn claims_stand_beside_with_their_grades() {
     let dir = tempfile::tempdir().expect("a folder");
     let reader = ledger(&dir.path().join("l"), &[path_seen("BLAS", "2026-11-02T10:00:00.000Z", DeviceKind::Real)]);
     let lake = dir.path().join("lake");
-    let written = write(&reader, &Origin { host: None, title: "A test", claims: &claims }, &lake).expect("exported");
+    let written = write(&reader, &Origin { host: None, machine: "0011", title: "A test", claims: &claims }, &lake)
+        .expect("exported");
     assert_eq!(written.claims, 2);
     let table = parquet::read(&fs::read(&tables(&lake, "claims")[0]).expect("a file")).expect("a table");
     let Some(Values::Text(grades)) = table.column("grade") else { panic!("no grades") };
     assert!(grades.iter().all(|grade| grade.as_deref() == Some("unresolved")), "{grades:?}");
     let Some(Values::Text(hosts)) = table.column("host") else { panic!("no hosts") };
-    assert_eq!(hosts[0].as_deref(), Some(written.ledger.as_str()), "without a name the ledger's id");
+    assert_eq!(hosts[0].as_deref(), Some(format!("{}-0011", written.ledger).as_str()), "without a name the two ids");
+}
+
+fn export_as(ledger: &Path, host: Option<&str>, machine: &str, lake: &Path) -> Exported {
+    let reader = Reader::open(ledger).expect("a reader");
+    write(&reader, &Origin { host, machine, title: "A test", claims: &[] }, lake).expect("exported")
+}
+
+fn clone_of(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
+    assert!(copied.success());
+}
+
+fn append(dir: &Path, path: &str) {
+    let mut ledger = Ledger::open(dir).expect("a ledger");
+    ledger.append(&[path_seen(path, "2026-11-16T10:00:00.000Z", DeviceKind::Real)]).expect("kept");
+}
+
+/// Rows of the lake as its own tables have them.
+fn values(lake: &Path) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for file in tables(lake, "observations") {
+        let mut table = parquet::read(&fs::read(file).expect("a file")).expect("a table");
+        all.extend(text(&mut table, "value").iter().flatten().cloned());
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_cloned_machine_loses_nothing_and_takes_nothing_away() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (one, two, lake) = (dir.path().join("one"), dir.path().join("two"), dir.path().join("lake"));
+    drop(ledger(&one, &[path_seen("BLAS", "2026-11-02T10:00:00.000Z", DeviceKind::Real)]));
+    clone_of(&one, &two);
+    append(&one, "MMQ");
+    append(&two, "MMVQ");
+    // The image was cloned, and each machine has a number of its own.
+    let (first, second) = (export_as(&one, None, "aaaa", &lake), export_as(&two, None, "bbbb", &lake));
+    assert_eq!(first.ledger, second.ledger);
+    assert_ne!(first.stem, second.stem);
+    assert_eq!(
+        (problems(&lake).as_str(), values(&lake)),
+        ("", vec!["BLAS".into(), "BLAS".into(), "MMQ".into(), "MMVQ".into()])
+    );
+    // The number was cloned, too: the rows tell.
+    let third = export_as(&two, None, "aaaa", &lake);
+    assert_eq!((third.stem, third.beside), (format!("{}-2", first.stem), Some(first.stem.clone())));
+    assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 6));
+    // Each goes on in its own place, also under another name.
+    append(&two, "MMF");
+    let again = export_as(&two, Some("two"), "aaaa", &lake);
+    assert_eq!((again.stem, again.beside), (format!("{}-2", first.stem), Some(first.stem.clone())));
+    assert_eq!(export_as(&one, Some("one"), "aaaa", &lake).stem, first.stem);
+    assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 7));
+}
+
+#[test]
+fn an_older_state_of_a_ledger_does_not_replace_a_later_one() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (now, before, lake) = (dir.path().join("now"), dir.path().join("before"), dir.path().join("lake"));
+    drop(ledger(&now, &[path_seen("BLAS", "2026-11-02T10:00:00.000Z", DeviceKind::Real)]));
+    clone_of(&now, &before);
+    append(&now, "MMQ");
+    let whole = export_as(&now, None, "aaaa", &lake);
+    let older = export_as(&before, None, "aaaa", &lake);
+    assert!(older.kept_later && older.stem == whole.stem, "{older:?}");
+    assert_eq!((problems(&lake).as_str(), values(&lake)), ("", vec!["BLAS".into(), "MMQ".into()]));
+    // Under another name it is another machine's word.
+    assert!(!export_as(&before, Some("old"), "aaaa", &lake).kept_later);
+    assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 3));
+}
+
+#[test]
+fn a_manifest_that_is_gone_altered_or_of_another_export_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lake = lake(dir.path());
+    let manifest = tables(&lake, "manifests")[0].clone();
+    let kept = fs::read_to_string(&manifest).expect("a manifest");
+    fs::remove_file(&manifest).expect("gone");
+    assert!(problems(&lake).contains("the manifest is missing"), "{}", problems(&lake));
+    fs::write(&manifest, kept.replacen("\"rows\": ", "\"rows\": 1", 1)).expect("written");
+    assert!(problems(&lake).contains("of another export"), "{}", problems(&lake));
+    fs::write(&manifest, "{").expect("written");
+    assert!(problems(&lake).contains(".json"), "{}", problems(&lake));
+    fs::write(&manifest, kept).expect("written");
+    assert_eq!(problems(&lake), "");
+    // Whoever writes table and manifest anew is found out by the hash that was kept elsewhere.
+    let seal = |lake: &Path| prove(lake).expect("a lake")[0].seal.clone().expect("a manifest");
+    let before = seal(&lake);
+    assert!(export::ExpectedHash::find(before.clone(), &prove(&lake).expect("a lake")).is_there());
+    let claims =
+        tables(&lake, "claims").into_iter().find(|file| file.file_stem() == manifest.file_stem()).expect("claims");
+    let sha = |file: &Path| {
+        let said = Command::new("sha256sum").arg(file).output().expect("coreutils").stdout;
+        String::from_utf8_lossy(&said)[..64].to_owned()
+    };
+    let old = sha(&claims);
+    alter(&claims, |table| text(table, "grade")[0] = Some("confirmed".into()));
+    let forged = fs::read_to_string(&manifest).expect("a manifest").replace(&old, &sha(&claims));
+    fs::write(&manifest, forged).expect("written");
+    assert!(!export::ExpectedHash::find(before, &prove(&lake).expect("a lake")).is_there());
 }

@@ -1,6 +1,6 @@
 //! What `skeleton` answers, as a program reads it.
 
-use crate::{Error, Gguf, Mix, Shape, Skeleton, known, names};
+use crate::{Error, Gguf, Mix, Shape, Skeleton, absent, known, names};
 use answer::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +17,8 @@ pub struct Written {
     #[serde(rename = "type")]
     pub mix: String,
     pub layers: u32,
+    /// Kinds of matrices of the whole model that no layer but the last holds: their products never have a prompt's width.
+    pub absent: Vec<String>,
     /// How many tensors there are of each type.
     pub tensors: BTreeMap<String, u64>,
     pub bytes: u64,
@@ -46,6 +48,7 @@ impl Written {
             architecture: shape.architecture,
             mix: mix.name(),
             layers,
+            absent: absent(shape, mix, layers)?,
             tensors,
             bytes: made.file_size,
             bytes_on_disk: on_disk,

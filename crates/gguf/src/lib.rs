@@ -25,5 +25,5 @@ pub use mix::Mix;
 pub use path::Path;
 pub use read::{Gguf, Tensor, Value};
 pub use shape::{Experts, Latent, Shape, known, names};
-pub use skeleton::{Skeleton, skeleton, skeleton_of, speaking};
+pub use skeleton::{Skeleton, absent, skeleton, skeleton_of, speaking};
 pub use types::TensorType;

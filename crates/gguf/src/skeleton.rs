@@ -1,12 +1,13 @@
 //! Skeleton models: all shapes and metadata that the loader asks for, and no weights.
 //!
 //! The data is a hole in a sparse file and reads as zeros. The host code that chooses kernels looks at types and shapes
-//! only, so two layers answer the same question as all of them.
+//! only, so a few layers answer the same question as all of them, if they hold every kind of matrix ([`absent`]).
 
 use crate::letters;
 use crate::metadata::{Vocabulary, metadata};
 use crate::write::Writer;
 use crate::{Error, Mix, Shape, TensorType};
+use std::collections::BTreeSet;
 
 const ALIGNMENT: u64 = 32;
 
@@ -38,8 +39,32 @@ pub fn speaking(shape: &Shape, kind: TensorType, layers: u32, begins: bool) -> R
     built(&shape, Mix::One(kind), layers, Vocabulary::Letters { begins })
 }
 
+/// Kinds of matrices that the whole model has and this skeleton does not hold before its last layer: `ffn_down_exps (Q6_K)`. Of
+/// the last layer only the last column's output is needed, so nothing behind its attention runs at a prompt's width.
+pub fn absent(shape: &Shape, mix: Mix, layers: u32) -> Result<Vec<String>, Error> {
+    let held = kinds(shape, mix, layers, layers.saturating_sub(1))?;
+    Ok(kinds(shape, mix, shape.layers, shape.layers)?.difference(&held).cloned().collect())
+}
+
+/// The matrices of the first `until` of so many layers, each kind and type once. Norms, biases and the like are none.
+fn kinds(shape: &Shape, mix: Mix, layers: u32, until: u32) -> Result<BTreeSet<String>, Error> {
+    let mut plan = Plan { writer: Writer::default(), offset: 0, shape, mix, layers, matrices: Vec::new() };
+    for layer in 0..until {
+        plan.layer(layer)?;
+    }
+    Ok(plan.matrices.into_iter().collect())
+}
+
+impl Shape {
+    /// The fewest layers that hold every kind of matrix of one type before the last layer.
+    pub fn least_layers(&self) -> u32 {
+        let holds = |layers: &u32| absent(self, Mix::One(TensorType::F32), *layers).is_ok_and(|kinds| kinds.is_empty());
+        (2..=self.layers).find(holds).unwrap_or(self.layers)
+    }
+}
+
 fn built(shape: &Shape, mix: Mix, layers: u32, words: Vocabulary) -> Result<Skeleton, Error> {
-    let mut plan = Plan { writer: Writer::default(), offset: 0, shape, mix, layers };
+    let mut plan = Plan { writer: Writer::default(), offset: 0, shape, mix, layers, matrices: Vec::new() };
     metadata(&mut plan.writer, shape, mix, layers, words);
     let (width, vocabulary) = (u64::from(shape.width), u64::from(shape.vocabulary));
     match mix {
@@ -68,6 +93,8 @@ pub struct Plan<'a> {
     writer: Writer,
     offset: u64,
     mix: Mix,
+    /// Kind and type of each matrix of the layers.
+    matrices: Vec<String>,
 }
 
 impl Plan<'_> {
@@ -75,6 +102,9 @@ impl Plan<'_> {
     pub fn weight(&mut self, name: &str, dims: &[u64]) -> Result<(), Error> {
         let row = dims.first().copied().unwrap_or(0);
         let kind = self.mix.type_of(self.shape, name, row, self.layers)?;
+        if let Some((_, part)) = name.strip_prefix("blk.").and_then(|rest| rest.split_once('.')) {
+            self.matrices.push(format!("{} ({})", part.trim_end_matches(".weight"), kind.name()));
+        }
         self.add(name, dims, kind)
     }
 

@@ -71,3 +71,19 @@ proptest! {
         }
     }
 }
+
+/// Two layers of DeepSeek have experts in the last one only, which runs at one column.
+#[test]
+fn a_skeleton_names_the_matrices_that_it_lacks_at_full_width() {
+    let deepseek = gguf::known("deepseek-r1").expect("a shape");
+    let of = |layers| gguf::absent(&deepseek, gguf::Mix::parse("Q4_K").expect("a type"), layers).expect("kinds");
+    assert!(of(2).iter().any(|kind| kind.starts_with("ffn_down_exps")), "{:?}", of(2));
+    assert_eq!((of(3), deepseek.least_layers()), (Vec::new(), 3));
+    for name in ["qwen2-7b", "qwen3-30b-a3b", "gemma-3-4b", "mamba2-2.7b"] {
+        assert_eq!(gguf::known(name).expect("a shape").least_layers(), 2, "{name}");
+    }
+    let llama = gguf::known("llama-3.1-8b").expect("a shape");
+    let mixed = |layers| gguf::absent(&llama, gguf::Mix::Q4KM, layers).expect("kinds");
+    assert_eq!(mixed(2), ["attn_v (Q6_K)", "ffn_down (Q6_K)"]);
+    assert_eq!(mixed(4), Vec::<String>::new());
+}

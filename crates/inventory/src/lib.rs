@@ -7,11 +7,15 @@
 
 mod below;
 mod budget;
+mod byte_map;
+mod dense;
+mod dig;
 mod digest;
 mod embedded;
 mod erased;
 mod file;
 mod kpack;
+mod marks;
 mod object;
 mod pack;
 mod packed;
@@ -20,10 +24,13 @@ mod scan;
 mod serves;
 mod sniff;
 mod spirv;
+mod streams;
 
 pub use below::{Met, Unread, walk_files};
+pub use byte_map::{ByteMap, Part};
+pub use dig::has_code;
 pub use digest::Sha256;
-pub use embedded::{Embedded, Outside, Search};
+pub use embedded::{Embedded, Opaque};
 pub use file::{File, OpenError};
 pub use kpack::{FoundArchive, Kpack, archives_of};
 pub use object::{Format, Found, Look, Nothing, ObjectReport};

@@ -1,5 +1,6 @@
 //! One entry of a bundle, or a bare code object: what it is, whether its names agree, how many kernels it has.
 
+use crate::dig::has_code;
 use codeobject::check::{Contradiction, Place, contradictions};
 use codeobject::{CodeObject, Detail, Error, Kernel, Problem, ReadAt, TargetId, Window};
 use std::fmt;
@@ -189,6 +190,11 @@ impl ObjectReport {
             (Format::Other, true) => {
                 let found = "neither ELF, SPIR-V nor LLVM bitcode".to_owned();
                 self.problems.push(Error::new(0, "entry magic", Problem::Unknown(found)));
+                None
+            }
+            (Format::Elf | Format::Other, false) if has_code(contents) => {
+                let found = "an entry for the host with device code of its own".to_owned();
+                self.problems.push(Error::new(0, "host entry", Problem::Unknown(found)));
                 None
             }
             _ => None,

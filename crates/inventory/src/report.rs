@@ -1,17 +1,20 @@
 //! The inventory of one file.
 
+use crate::byte_map::{ByteMap, noisy_tables};
+use crate::dig::Dig;
 use crate::digest::Sha256;
-use crate::embedded::{Embedded, Outside, Search};
+use crate::embedded::{Embedded, Opaque};
 use crate::erased::{Erased, Gathered};
 use crate::file::File;
 use crate::kpack::{self, Kpack};
+use crate::marks::{Mark, Marks, Search};
 use crate::object::{Format, Look, ObjectReport};
 use crate::scan::{Event, Options, scan, scan_object};
 use crate::sniff::{Contents, contents, kind_of};
-use crate::spirv::{self, SpirvModule};
+use crate::spirv::SpirvModule;
 use codeobject::elf::Elf;
 use codeobject::kpack::Reference;
-use codeobject::nvidia::{self, Region};
+use codeobject::nvidia;
 use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, TargetId, Window, host};
 use spirv_modules::Environment;
 use std::collections::BTreeMap;
@@ -80,6 +83,10 @@ pub struct FileReport {
     pub modules: Vec<SpirvModule>,
     /// Of the AMD device code: sections, bundles or the code object.
     pub coverage: Coverage,
+    /// What was found outside the device sections and cannot be looked into.
+    pub opaque: Vec<Opaque>,
+    /// Every byte of the file, by what it belongs to.
+    pub map: ByteMap,
     /// What is wrong with the file as a whole.
     pub problems: Vec<Error>,
     /// The whole file was read, so that nothing can be in it that is not listed here.
@@ -107,7 +114,7 @@ impl FileReport {
 
     fn targets_of(&self, wanted: &dyn Fn(&ObjectReport) -> bool) -> BTreeMap<String, TargetSummary> {
         let mut targets: BTreeMap<String, TargetSummary> = BTreeMap::new();
-        let images = self.nvidia.iter().flat_map(|found| &found.rows).filter(|row| row.region == Region::Linked);
+        let images = self.nvidia.iter().flat_map(|found| &found.rows).filter(|row| row.region.is_loadable());
         for row in images {
             let summary = targets.entry(row.target()).or_default();
             summary.objects += 1;
@@ -149,12 +156,14 @@ impl FileReport {
     /// Nothing is left unexplained: only then may an absence be stated.
     pub fn is_complete(&self) -> bool {
         let nvidia = self.nvidia.as_ref().is_none_or(nvidia::Inventory::is_complete);
-        self.searched && self.coverage.is_complete() && self.problems.is_empty() && nvidia
+        let clear = self.problems.is_empty() && self.opaque.is_empty();
+        self.searched && self.coverage.is_complete() && clear && nvidia
     }
 
     /// Everything that went wrong, with what could not be understood.
     pub fn all_problems(&self) -> impl Iterator<Item = &Error> {
-        self.problems.iter().chain(self.coverage.not_understood.iter().map(|gap| &gap.why))
+        let gaps = self.coverage.not_understood.iter().map(|gap| &gap.why);
+        self.problems.iter().chain(gaps).chain(self.opaque.iter().map(|opaque| &opaque.why))
     }
 }
 
@@ -186,9 +195,9 @@ where
 }
 
 /// Somebody does not want the rest.
-struct Stopped;
+pub(crate) struct Stopped;
 
-type Take<'t> = dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped> + 't;
+pub(crate) type Take<'t> = dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped> + 't;
 
 /// The same for whatever is gathered: there are a dozen kinds, and this is compiled once.
 fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, mut take: &mut Take<'_>) -> FileReport {
@@ -206,6 +215,8 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
         nvidia: None,
         modules: Vec::new(),
         coverage: Coverage::default(),
+        opaque: Vec::new(),
+        map: ByteMap::new(&kind, file.len()),
         problems: Vec::new(),
         searched: false,
         searched_spirv: false,
@@ -217,11 +228,10 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
     };
     // The whole file is read on a thread of its own, beside the walk.
     let (result, hashed) = std::thread::scope(|scope| {
-        let device = if ranges.is_empty() { None } else { Some(ranges.clone()) };
         let host = matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. }));
-        let device = device.unwrap_or_default();
-        let hash = (whole || options.search).then(|| scope.spawn(move || read_rest(file, host, whole, device)));
-        if options.nvidia && (host || matches!(kind, Ok(Contents::Nvidia))) {
+        let device: Vec<Range> = report.map.device().collect();
+        let hash = (whole || options.search).then(|| scope.spawn(move || read_rest(file, whole, device)));
+        if options.nvidia && (host || matches!(kind, Ok(Contents::Nvidia { end }) if end > 0)) {
             read_nvidia(file, &mut report);
         }
         let result = walk_all(file, &kind, &ranges, options, look, &mut take, &mut report);
@@ -231,24 +241,14 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
         return report;
     }
     match hashed {
-        Some(Ok((sha256, outside))) => {
+        Some(Ok((sha256, marks))) => {
             report.sha256 = sha256;
             report.searched = true;
-            for range in outside.objects {
-                if read_embedded(file, range, look, &mut take, &mut report).is_err() {
-                    return report;
-                }
-            }
-            let (places, elf) = match &kind {
-                Ok(Contents::Host { elf, .. }) => (outside.modules, Some(elf)),
-                Ok(Contents::Spirv) => (vec![0], None),
-                _ => (outside.modules, None),
-            };
-            let (modules, problems) = spirv::gather(file, &places, elf);
-            report.modules = modules;
-            report.problems.extend(problems);
             report.searched_spirv =
-                matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. } | Contents::Spirv));
+                matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. } | Contents::Spirv { .. }));
+            if dig(file, &kind, marks, look, take, &mut report).is_err() {
+                return report;
+            }
         }
         Some(Err(error)) => report.problems.push(error),
         None => {}
@@ -258,6 +258,31 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
         report.problems.push(Error::new(0, "file", changed));
     }
     report
+}
+
+/// Reads what lies outside the device sections, and says in the map what of it could not be read.
+fn dig(
+    file: &File,
+    kind: &codeobject::Result<Contents<'_>>,
+    mut marks: Marks,
+    look: &Erased<'_>,
+    take: &mut Take<'_>,
+    report: &mut FileReport,
+) -> Result<(), Stopped> {
+    let elf = match kind {
+        Ok(Contents::Host { elf, .. }) => Some(elf),
+        Ok(Contents::Spirv { .. }) => {
+            marks.found.insert(0, (0, Mark::Spirv));
+            None
+        }
+        // Nothing is known of it at all, which the coverage says.
+        Err(_) => return Ok(()),
+        _ => None,
+    };
+    let known = elf.map(noisy_tables).unwrap_or_default();
+    Dig::new(report, look, take).file(file, &marks, elf, &known)?;
+    report.map.mark(&report.opaque);
+    Ok(())
 }
 
 /// No image in real files comes near it.
@@ -285,11 +310,12 @@ fn walk_all<L: Look, E>(
 ) -> Result<(), E> {
     match kind {
         Err(error) => report.coverage.lose(Range { start: 0, end: file.len() }, error.clone()),
-        Ok(Contents::CodeObject) => {
+        Ok(Contents::CodeObject { end }) => {
             report.form = Form::CodeObject;
+            let Ok(source) = Window::new(file, 0, *end, "code object") else { return Ok(()) };
             let name = file.path().file_name().and_then(|name| name.to_str());
             let mut failed = None;
-            let (object, coverage, out) = scan_object(file, name, look, &mut |out| {
+            let (object, coverage, out) = scan_object(&source, (None, 0), name, look, &mut |out| {
                 if failed.is_none() {
                     failed = take(None, out).err();
                 }
@@ -301,8 +327,8 @@ fn walk_all<L: Look, E>(
             report.object = Some(object);
             take(None, out)?;
         }
-        Ok(Contents::Nvidia) => report.form = Form::Nvidia,
-        Ok(Contents::Spirv) => report.form = Form::Spirv,
+        Ok(Contents::Nvidia { .. }) => report.form = Form::Nvidia,
+        Ok(Contents::Spirv { .. }) => report.form = Form::Spirv,
         Ok(Contents::Kpack(archive)) => {
             report.form = Form::Kpack;
             let (bundles, coverage) = (&mut report.bundles, &mut report.coverage);
@@ -444,43 +470,15 @@ fn check_cut(sections: impl Iterator<Item = (u64, u64)>, report: &mut FileReport
     }
 }
 
-type Rest = (Option<Sha256>, Outside);
+type Rest = (Option<Sha256>, Marks);
 
-fn read_rest(file: &File, host: bool, hash: bool, device: Vec<Range>) -> codeobject::Result<Rest> {
+fn read_rest(file: &File, hash: bool, device: Vec<Range>) -> codeobject::Result<Rest> {
     let mut search = Search::new(device);
     let known = Sha256::known(file).filter(|_| hash);
     if !hash || known.is_some() {
-        return Ok((known, if host { search.run(file)? } else { Outside::default() }));
+        return Ok((known, search.run(file)?));
     }
-    let sha256 = Sha256::of(file, |offset, piece| {
-        if host {
-            search.piece(offset, piece);
-        }
-    })?;
+    let sha256 = Sha256::of(file, |offset, piece| search.piece(offset, piece))?;
     sha256.remember(file);
-    Ok((Some(sha256), search.finish(file)))
-}
-
-/// A code object in the middle of the file is looked at like any other. It is no part of the coverage of the device
-/// sections; what is wrong with it is a problem of the file.
-fn read_embedded<L: Look, E>(
-    file: &File,
-    range: Range,
-    look: &L,
-    take: &mut impl FnMut(Option<&Bundle>, L::Out) -> Result<(), E>,
-    report: &mut FileReport,
-) -> Result<(), E> {
-    let Ok(window) = Window::new(file, range.start, range.len(), "embedded code object") else { return Ok(()) };
-    let mut failed = None;
-    let (object, _, out) = scan_object(&window, None, look, &mut |out| {
-        if failed.is_none() {
-            failed = take(None, out).err();
-        }
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    report.problems.extend(object.problems.iter().map(|problem| problem.clone().at_base(range.start)));
-    report.embedded.push(Embedded { offset: range.start, object });
-    take(None, out)
+    Ok((Some(sha256), search.finish()))
 }

@@ -292,18 +292,20 @@ fn packed(coverage: Coverage, range: Range) -> Coverage {
     outer
 }
 
-/// A bare code object. What is gathered in pieces goes to `hand_over`, the rest is returned.
+/// A bare code object, with its id where it has one, and its number among those of the file. What is gathered in pieces goes to
+/// `hand_over`, the rest is returned.
 pub fn scan_object<L: Look>(
     source: &dyn ReadAt,
+    (id, number): (Option<&EntryId>, usize),
     file: Option<&str>,
     look: &L,
     hand_over: &mut dyn FnMut(L::Out),
 ) -> (ObjectReport, Coverage, L::Out) {
     let mut out = L::Out::default();
-    let mut object = ObjectReport::new(&EntryId::parse(""), source.len());
+    let mut object = ObjectReport::new(id.unwrap_or(&EntryId::parse("")), source.len());
     let mut coverage = Coverage::default();
     match Window::new(source, 0, source.len(), "code object") {
-        Ok(contents) => object.read((None, 0), &contents, file, look, &mut out, hand_over),
+        Ok(contents) => object.read((None, number), &contents, file, look, &mut out, hand_over),
         Err(error) => object.problems.push(error),
     }
     account(&mut coverage, &object, Range { start: 0, end: source.len() });

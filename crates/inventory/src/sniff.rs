@@ -14,12 +14,12 @@ pub enum Contents<'a> {
     Windows { pe: Pe, fatbins: Vec<Range> },
     /// A kpack archive: the code objects of many libraries.
     Kpack(Archive),
-    /// A cubin or a fatbin by itself.
-    Nvidia,
-    /// A SPIR-V module by itself.
-    Spirv,
-    /// One AMD code object.
-    CodeObject,
+    /// A cubin or a fatbin by itself, up to this offset; 0 for PTX texts, which are found by searching.
+    Nvidia { end: u64 },
+    /// A SPIR-V module by itself, up to this offset.
+    Spirv { end: u64 },
+    /// One AMD code object, up to this offset: something else may lie behind it.
+    CodeObject { end: u64 },
     /// One offload bundle, or several after another: plain or CCOB.
     Bundles,
 }
@@ -66,19 +66,22 @@ fn known(source: &dyn ReadAt) -> Result<Option<Contents<'_>>> {
     if magic.starts_with(b"\x7fELF") {
         let elf = Elf::parse(source)?;
         if elf.header.machine == EM_AMDGPU {
-            return Ok(Some(Contents::CodeObject));
+            return Ok(Some(Contents::CodeObject { end: elf.end().min(source.len()) }));
         }
         if elf.header.machine == EM_CUDA {
-            return Ok(Some(Contents::Nvidia));
+            return Ok(Some(Contents::Nvidia { end: elf.end().min(source.len()) }));
         }
         let fatbins = host::fatbin_sections(&elf).map(|section| host::range_of(&elf, section)).collect();
         return Ok(Some(Contents::Host { elf, fatbins }));
     }
     if magic.starts_with(&nvidia::MAGIC.to_le_bytes()) {
-        return Ok(Some(Contents::Nvidia));
+        return Ok(Some(Contents::Nvidia { end: source.len() }));
+    }
+    if is_ptx(source, &magic)? {
+        return Ok(Some(Contents::Nvidia { end: 0 }));
     }
     if spirv_modules::is_header(&magic) && magic.starts_with(&spirv_modules::MAGIC.to_le_bytes()) {
-        return Ok(Some(Contents::Spirv));
+        return Ok(Some(Contents::Spirv { end: crate::spirv::end(source) }));
     }
     if magic.starts_with(kpack::MAGIC) {
         return Ok(Some(Contents::Kpack(Archive::parse(source)?)));
@@ -91,15 +94,25 @@ fn known(source: &dyn ReadAt) -> Result<Option<Contents<'_>>> {
     Ok(None)
 }
 
+/// A text that begins with a comment or a version, and names a target.
+fn is_ptx(source: &dyn ReadAt, magic: &[u8]) -> Result<bool> {
+    let start = magic.trim_ascii_start();
+    if !["//", "/*", ".version"].iter().any(|begin| start.starts_with(begin.as_bytes())) {
+        return Ok(false);
+    }
+    let head = nvidia::ptx(&source.bytes(0, source.len().min(64 << 10), "PTX")?);
+    Ok(!head.version.is_empty() && nvidia::ptx_number(&head.target).is_some())
+}
+
 /// The same in more words.
 pub(crate) fn kind_of(kind: &Result<Contents<'_>>) -> &'static str {
     const PT_INTERP: u32 = 3;
     match kind {
-        Ok(Contents::CodeObject) => "code object",
+        Ok(Contents::CodeObject { .. }) => "code object",
         Ok(Contents::Bundles) => "offload bundle",
         Ok(Contents::Kpack(_)) => "kpack archive",
-        Ok(Contents::Nvidia) => "NVIDIA image",
-        Ok(Contents::Spirv) => "SPIR-V module",
+        Ok(Contents::Nvidia { .. }) => "NVIDIA image",
+        Ok(Contents::Spirv { .. }) => "SPIR-V module",
         // ET_REL, ET_EXEC; a PIE is an ET_DYN that names its interpreter.
         Ok(Contents::Host { elf, .. }) if elf.header.kind == 1 => "object file",
         Ok(Contents::Host { elf, .. })

@@ -63,6 +63,12 @@ pub(crate) fn gather(source: &dyn ReadAt, places: &[u64], elf: Option<&Elf<'_>>)
     (modules, problems)
 }
 
+/// Where the module ends that a source begins with; at its header where it is not whole.
+pub(crate) fn end(source: &dyn ReadAt) -> u64 {
+    let bytes = source.bytes(0, source.len().min(LONGEST), FIELD);
+    bytes.ok().and_then(|bytes| length(&bytes)).map_or(HEADER_BYTES as u64, |length| length as u64).min(source.len())
+}
+
 /// The bytes of one module; None where there is none. An error ends the search: what is behind was not looked at.
 fn whole(
     source: &dyn ReadAt,

@@ -3,6 +3,7 @@
 //! An investigation file names what it means (`{runtime}`, `{source:rocBLAS}`); here the paths of this machine are put in.
 //! Nothing with a hole in it is ever shown: where something is missing, the advice is how to get it.
 
+use crate::feasible::Feasibility;
 use evidence::{Looker, Reading, Reason, Why};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +21,20 @@ pub enum Need {
     Device(String),
     /// That machine itself.
     Machine(String),
+    /// A program that is not on the PATH.
+    Program(String),
+    /// A file or directory that is not there.
+    File(String),
+    /// A word of the command that stands for something else: `FILE`.
+    Filled(String),
+    /// Rights that this user has not: `CAP_BPF`.
+    Rights(String),
+    /// A process of this name or number.
+    Process(String),
+    /// A server at this address.
+    Server(String),
+    /// A way out of this machine.
+    Network,
 }
 
 /// A command without holes, and what it needs beyond this machine.
@@ -44,6 +59,8 @@ pub struct Places {
     pub server_log: Option<PathBuf>,
     /// Every observer has looked here already: to look again would say the same again.
     pub looked: bool,
+    /// What a command needs that is not here; None where nobody looked.
+    pub feasible: Option<Feasibility>,
     /// Whether the program's own parser takes a command: what it refuses is not advised.
     pub takes: Option<fn(&str) -> bool>,
 }
@@ -71,7 +88,7 @@ impl Places {
                 let fix = fix.filter(|fix| fix.starts_with("whichkernel ") || fix.starts_with("sudo whichkernel "));
                 // It may come from another machine's ledger.
                 if let Some(command) = fix.as_deref().and_then(CommandLine::read) {
-                    return Some(Advice { command: command.into(), needs: Vec::new() });
+                    return Some(self.with_needs(Advice { command: command.into(), needs: Vec::new() }));
                 }
             }
             Why::OtherMachine | Why::NotHere | Why::NoDevice | Why::NeverTried => {}
@@ -96,9 +113,15 @@ impl Places {
                 _ => {}
             }
         }
+        Some(self.with_needs(advice))
+    }
+
+    /// What the command itself needs here, beside what the claim needs.
+    pub fn with_needs(&self, mut advice: Advice) -> Advice {
+        advice.needs.extend(self.feasible.iter().flat_map(|here| here.needs(&advice.command)));
         advice.needs.sort();
         advice.needs.dedup();
-        Some(advice)
+        advice
     }
 
     /// The command with this machine's paths in it.

@@ -1,11 +1,11 @@
 //! An investigation with its readings: what `check` and `investigate` both print.
 
 use crate::abilities::abilities;
-use crate::advice::{Advice, Places};
+use crate::advice::{Advice, Need, Places};
 use doctor::HostObserver;
 use evidence::{
-    Basis, Conclusion, GradeKind, Investigation, PhaseName, Question, QuestionReading, Reading, Recorded, Rung, Stated,
-    Unit,
+    Basis, Conclusion, GradeKind, Investigation, LeftOutWhy, PhaseName, Question, QuestionReading, Reading, Recorded,
+    Rung, Stated, Unit,
 };
 use std::collections::BTreeMap;
 
@@ -117,8 +117,13 @@ impl Graded {
         let refuted = expected.iter().filter(|reading| reading.grade.is_refuted()).count() as u64;
         let of = expected.iter().flat_map(|reading| &reading.cites).map(|cite| cite.of.as_str());
         let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Claims, expected.len() as u64, answered);
-        for cite in expected.iter().flat_map(|reading| &reading.cites) {
-            basis = basis.by(&cite.observer.name);
+        for reading in &expected {
+            basis = reading.cites.iter().fold(basis, |basis, cite| basis.by(&cite.observer.name));
+            basis = match reading.grade.kind() {
+                GradeKind::Limited => basis.without(&reading.claim, None, LeftOutWhy::InPart),
+                GradeKind::Inferred => basis.without(&reading.claim, None, LeftOutWhy::Inferred),
+                _ => basis,
+            };
         }
         (!expected.is_empty()).then(|| basis.of_all(refuted))
     }
@@ -152,7 +157,13 @@ impl Graded {
         let advised = open
             .filter(|it| it.rung == question.rung)
             .find_map(|it| self.places.advise(self.template(&question.id), runtime, it));
-        self.known(advised.unwrap_or_else(|| self.places.fill(self.template(&question.id), runtime)))
+        let filled = || self.places.with_needs(self.places.fill(self.template(&question.id), runtime));
+        self.known(advised.unwrap_or_else(filled))
+    }
+
+    /// What any command needs that is not here; nothing where nobody looked.
+    pub fn needs(&self, command: &str) -> Vec<Need> {
+        self.places.feasible.iter().flat_map(|here| here.needs(command)).collect()
     }
 
     fn template(&self, id: &str) -> &str {

@@ -1,6 +1,7 @@
 //! Where things lie on this machine: the paths that advice is filled with.
 
 use crate::advice::Places;
+use crate::feasible::Feasibility;
 use doctor::{Facts, Host, Role};
 use observe::ObserveContext;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ impl Places {
         let facts = Facts::read(&Host::this());
         let model_in = |role: &Role| matches!(role, Role::OllamaRunner | Role::LlamaServer);
         places.runner = facts.servers.running.iter().find(|process| model_in(&process.role)).map(|process| process.pid);
+        places.feasible = Some(Feasibility::this(&facts));
         places.server_log = facts.discovery.first().map(|discovery| PathBuf::from(&discovery.log));
         places
     }

@@ -6,6 +6,7 @@
 mod abilities;
 mod advice;
 mod answers;
+mod feasible;
 mod fetchable;
 mod graded;
 mod here;
@@ -19,6 +20,7 @@ mod unchanged;
 pub use abilities::abilities;
 pub use advice::{Advice, FETCH, Need, Places};
 pub use answers::{Checked, ClaimReading, Expect, Investigated, NextStep, QuestionAnswer, Readings, Reported, Summary};
+pub use feasible::Feasibility;
 pub use fetchable::{Step, What};
 pub use graded::{Counts, Graded, Next};
 pub use init::Machine;

@@ -1,7 +1,7 @@
 //! Which path was seen live on this very machine: its GPU, the server's own library, the model's own types. What was
 //! seen of another build, another card, a stand-in or another type says nothing here.
 
-use evidence::{Artifact, Basis, Conclusion, DeviceKind, LeftOutWhy, Recorded, Rung, Span, Unit};
+use evidence::{Account, Artifact, Basis, Conclusion, DeviceKind, LeftOutWhy, Recorded, Rung, Span, Unit, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is here.
@@ -38,6 +38,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
     // The last word on each column count counts: a machine changes.
     let mut last: BTreeMap<(Span, String), (&str, String)> = BTreeMap::new();
     let (mut lost, mut partial) = (0, false);
+    let mut accounts: Option<BTreeSet<Witness>> = None;
     let (mut by, mut of) = (BTreeSet::new(), BTreeSet::new());
     for recorded in observations.iter().filter(mine) {
         let Some(fact) = recorded.fact().filter(|fact| fact.topic == "matmul.path") else { continue };
@@ -47,6 +48,8 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
         of.insert(recorded.subject().short());
         lost += recorded.coverage().lost;
         partial |= !recorded.coverage().is_complete();
+        let known = &recorded.coverage().accounts;
+        accounts = Some(accounts.map_or_else(|| known.clone(), |all| all.intersection(known).copied().collect()));
         let key = (columns, fact.about.get("phase").unwrap_or_default().to_owned());
         let known = last.entry(key).or_insert((recorded.time(), fact.value.to_string()));
         if recorded.time() >= known.0 {
@@ -56,8 +59,11 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
     let mut by = by.into_iter();
     let first = by.next()?;
     let count = last.len() as u64;
-    let mut basis =
-        Basis::listed(first, of, Rung::Launched, Unit::Cells, count, count).asked_of(Rung::Launched).lost(lost);
+    // Launches are found by looking: that there were no others takes a second account.
+    let mut basis = Basis::live(first, of, Rung::Launched, Unit::Cells, count).asked_of(Rung::Launched).lost(lost);
+    for witness in accounts.into_iter().flatten() {
+        basis = basis.account(Account::searched(witness));
+    }
     basis = by.fold(basis, |basis, observer| basis.by(observer));
     if partial && lost == 0 {
         basis = basis.without(ty, None, LeftOutWhy::InPart);
@@ -74,7 +80,7 @@ mod tests {
 
     fn launched(subject: Subject, ty: &str, path: &str) -> Recorded {
         let fact = Fact::new("matmul.path", About::new([("type", ty), ("columns", "290")]), path);
-        let coverage = Coverage::complete("launches", 1);
+        let coverage = Coverage::complete("launches", 1).account(Witness::ProcessTree);
         let id = ObserverId::new("uprobe", "1");
         let time = "2025-01-01T00:00:00Z";
         Recorded::new(match subject.device {

@@ -1,7 +1,7 @@
 //! For how many tokens which path: as the source says, as the dry run selected, as it was seen live.
 
 use crate::Graded;
-use evidence::{Basis, Conclusion, Found, Question, QuestionReading, Rung, Span, Unit};
+use evidence::{Basis, Conclusion, Found, GradeKind, LeftOutWhy, Question, QuestionReading, Rung, Span, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub struct PathRow {
 struct At<'g> {
     span: Span,
     value: &'g str,
+    /// What its grade leaves open.
+    short: Option<LeftOutWhy>,
     by: Vec<&'g str>,
     of: Vec<&'g str>,
 }
@@ -56,10 +58,34 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
     let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
-    let count = here.len() as u64;
-    let basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, count, count);
-    let basis = by.into_iter().fold(basis, |basis, observer| basis.by(observer));
-    (count > 0).then(|| basis.choice(here.iter().map(|at| at.value)))
+    // The row lists its column counts: those that nobody asked the program about are not answered.
+    let answered = covered(&here, row);
+    let asked = row.to.map_or(answered, |to| to.saturating_sub(row.from).saturating_add(1));
+    let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, asked, answered);
+    if row.to.is_none() && !here.iter().any(|at| at.span.to.is_none()) {
+        basis = basis.without(row.to_string(), None, LeftOutWhy::NotAsked);
+    }
+    let mut basis = by.into_iter().fold(basis, |basis, observer| basis.by(observer));
+    if here.iter().all(|at| at.short.is_some()) {
+        for at in &here {
+            basis = at.short.iter().fold(basis, |basis, why| basis.without(at.value, None, *why));
+        }
+    }
+    (!here.is_empty()).then(|| basis.choice(here.iter().map(|at| at.value)))
+}
+
+/// Column counts of the row of which something is known. The spans are sorted.
+fn covered(here: &[&At<'_>], row: Span) -> u64 {
+    let (mut count, mut next) = (0_u64, row.from);
+    let end = |span: Span| span.to.unwrap_or(u64::MAX);
+    for at in here {
+        let (from, to) = (at.span.from.max(next), end(at.span).min(end(row)));
+        if from <= to {
+            count = (to - from).saturating_add(1).saturating_add(count);
+            next = to.saturating_add(1);
+        }
+    }
+    count
 }
 
 fn found(found: &[Found]) -> Vec<At<'_>> {
@@ -69,7 +95,12 @@ fn found(found: &[Found]) -> Vec<At<'_>> {
             let columns = one.parameters.get("columns")?;
             let by = one.reading.cites.iter().map(|cite| cite.observer.name.as_str()).collect();
             let of = one.reading.cites.iter().map(|cite| cite.of.as_str()).collect();
-            Some(At { span: Span::parse(columns)?, value: &one.value, by, of })
+            let short = match one.grade.kind() {
+                GradeKind::Limited => Some(LeftOutWhy::InPart),
+                GradeKind::Inferred => Some(LeftOutWhy::Inferred),
+                _ => None,
+            };
+            Some(At { span: Span::parse(columns)?, value: &one.value, short, by, of })
         })
         .collect();
     all.sort_by(|a, b| (a.span, a.value).cmp(&(b.span, b.value)));

@@ -114,6 +114,9 @@ impl Decoder {
     fn dual(&self, slot: &Slot, width: u8, dwords: u8, word: u64) -> Option<Instruction> {
         let opcode = slot.format.opcode(word);
         let (x, y) = self.table.dual(dwords, opcode >> width, opcode & ((1 << width) - 1))?;
+        if slot.format.sources.iter().any(|source| source.is_reserved(source.get(word))) {
+            return None;
+        }
         let mut instruction = plain(x);
         instruction.second = Some(y.mnemonic);
         let mut announced = 0;
@@ -151,6 +154,10 @@ fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     let mut instruction = plain(entry);
     if entry.announced == 0 {
         return Some(instruction);
+    }
+    let reserved = |(index, source): (u32, &Bits)| entry.takes(index) && source.is_reserved(source.get(word));
+    if (0u32..).zip(slot.format.sources).any(reserved) {
+        return None;
     }
     if entry.announced >> ZERO & 1 == 1 {
         return (word as u32 == 0).then_some(instruction);

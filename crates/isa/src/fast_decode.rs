@@ -48,7 +48,7 @@ pub(crate) struct Quick {
 /// What a value announces in the first, second and third source. The second of VOP3 is looked up doubled, since it
 /// stands one bit higher than the scalar one, whose values follow from [`SCALAR`] on.
 const FIRST: [u16; 512] = {
-    let mut table = [0; 512];
+    let mut table = reserved::<512>(0, 1, 9, RESERVED);
     table[255] = 1 << LITERAL;
     table[254] = 1 << LITERAL64;
     table[249] = 1 << SDWA;
@@ -59,7 +59,13 @@ const FIRST: [u16; 512] = {
 };
 const SCALAR: u16 = 1024;
 const SECOND: [u16; 2048] = {
-    let mut table = [0; 2048];
+    let mut table = reserved::<2048>(0, 2, 9, RESERVED << 1);
+    let scalar = reserved::<2048>(SCALAR as usize, 1, 8, RESERVED << 1);
+    let mut at = SCALAR as usize;
+    while at < 2048 {
+        table[at] = scalar[at];
+        at += 1;
+    }
     table[2 * 255] = 2 << LITERAL;
     table[2 * 254] = 2 << LITERAL64;
     table[SCALAR as usize + 255] = 2 << LITERAL;
@@ -67,12 +73,28 @@ const SECOND: [u16; 2048] = {
     table
 };
 const THIRD: [u16; 512] = {
-    let mut table = [0; 512];
+    let mut table = reserved::<512>(0, 1, 9, RESERVED << 2);
     table[255] = 4 << LITERAL;
     table[254] = 4 << LITERAL64;
     table
 };
 const WIDE: u16 = 7 << LITERAL64;
+/// A value that no source of its width has, in the first; two more bits for the second and third. Refused by every opcode that reads it.
+const RESERVED: u16 = 1 << 13;
+
+/// A table with the reserved values of a source of that width marked, every `step` places from `start` on.
+const fn reserved<const N: usize>(start: usize, step: usize, width: u8, mark: u16) -> [u16; N] {
+    let mut table = [0; N];
+    let source = Bits { low: 0, width };
+    let mut value = 0;
+    while value < 256 {
+        if source.is_reserved(value as u64) {
+            table[start + value * step] = mark;
+        }
+        value += 1;
+    }
+    table
+}
 
 impl Quick {
     pub fn new(by_top: &[u8; 512], slots: &[Slot], entries: &[Entry], pairs: bool) -> Self {
@@ -127,6 +149,10 @@ impl Quick {
                 (entries.get(slot.base + opcode), self.rows.get_mut((base + place) as usize))
             {
                 *row = row_of(entry);
+                // What announces DPP or SDWA in a vector source means nothing in a scalar one.
+                if format.sources.iter().any(|source| source.width == 8) && entry.takes(0) {
+                    row.refused |= 1 << SDWA | 1 << DPP16 | 1 << DPP8;
+                }
             }
         }
         let lane = Lane { base, mask, shift: shift as u8, ..Lane::default() };
@@ -148,10 +174,11 @@ fn row_of(entry: &Entry) -> Row {
     if entry.announced >> ZERO & 1 == 1 {
         return Row::default();
     }
+    let reads = (0..3).filter(|index| entry.takes(*index)).fold(0, |bits, index| bits | RESERVED << index);
     Row {
         mnemonic: entry.mnemonic,
         dwords: entry.dwords.into(),
         announced: (entry.announced & ((1 << ZERO) - 1)) as u16,
-        refused: (entry.announced >> REFUSED & ((1 << ZERO) - 1)) as u16,
+        refused: (entry.announced >> REFUSED & ((1 << ZERO) - 1)) as u16 | reads,
     }
 }

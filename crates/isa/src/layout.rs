@@ -27,6 +27,13 @@ impl Bits {
         (word >> self.low) & ((1 << self.width) - 1)
     }
 
+    /// No processor has anything under this number of a source. In a scalar one (8 bits), the values that announce SDWA and DPP mean
+    /// nothing, either. LLVM refuses them likewise.
+    #[inline]
+    pub const fn is_reserved(self, value: u64) -> bool {
+        matches!(value, 209..=229 | 232) || self.width == 8 && matches!(value, 233 | 234 | 249 | 250)
+    }
+
     pub const fn put(self, word: u64, value: u64) -> u64 {
         (word & !self.mask()) | ((value << self.low) & self.mask())
     }

@@ -30,6 +30,13 @@ pub(crate) struct Entry {
     pub unmarked: bool,
 }
 
+impl Entry {
+    /// The opcode reads the `index`-th source: a literal there is taken or refused. What it does not read may be anything.
+    pub const fn takes(&self, index: u32) -> bool {
+        (self.announced | self.announced >> REFUSED) >> (LITERAL + index) & 1 == 1
+    }
+}
+
 /// A format with the place of its opcodes in the array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {

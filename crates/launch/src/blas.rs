@@ -55,7 +55,9 @@ pub fn is_weight_product(batch: i64) -> bool {
 /// One line that rocblas-bench replays, with m, n, k, types and strides as they were passed.
 pub fn bench_line(call: &Blas) -> String {
     let function = match call.call {
-        blas::SGEMM | blas::HGEMM | blas::ROCBLAS_SGEMM => "gemm",
+        blas::SGEMM | blas::HGEMM | blas::DGEMM | blas::ROCBLAS_SGEMM | blas::ROCBLAS_HGEMM | blas::ROCBLAS_DGEMM => {
+            "gemm"
+        }
         blas::SGEMM_BATCHED => "gemm_batched",
         blas::SGEMM_STRIDED_BATCHED => "gemm_strided_batched",
         blas::GEMM_EX | blas::ROCBLAS_GEMM_EX | blas::LT_MATMUL => "gemm_ex",
@@ -68,7 +70,7 @@ pub fn bench_line(call: &Blas) -> String {
     let mut line = format!("rocblas-bench -f {function}");
     let extended = function.ends_with("_ex");
     if !extended {
-        line.push_str(" -r f32_r");
+        let _ = write!(line, " -r {}", data_type(call.type_a));
     }
     let _ = write!(line, " --transposeA {} --transposeB {}", transposed(call.trans_a), transposed(call.trans_b));
     let _ = write!(line, " -m {} -n {} -k {} --alpha {alpha}", call.m, call.n, call.k);

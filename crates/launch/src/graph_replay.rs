@@ -15,8 +15,17 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evaluation {
     pub items: Vec<usize>,
+    /// When each was made, in the same order: for a replayed one the time of the replay.
+    pub times: Vec<u64>,
     /// Bytes that the host read back at its end; 0 where the trace ends without.
     pub readback: u64,
+}
+
+impl Evaluation {
+    pub fn add(&mut self, place: usize, time: u64) {
+        self.items.push(place);
+        self.times.push(time);
+    }
 }
 
 /// Rejected launches are not launches: they are left out here and counted by the caller.
@@ -30,13 +39,13 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
         match event {
             Event::Launch(launch) if launch.head.status != 0 => {}
             Event::Launch(launch) => match launch.head.graph {
-                0 => now.items.push(place),
+                0 => now.add(place, launch.head.time_ns),
                 graph => graphs.entry(graph).or_default().push(place),
             },
             // The end of a call that the real library served stands for nothing of its own.
             Event::Blas(call) if call.bracket == 2 => {}
             Event::Blas(call) => match call.graph {
-                0 => now.items.push(place),
+                0 => now.add(place, call.time_ns),
                 graph => graphs.entry(graph).or_default().push(place),
             },
             Event::Graph(record) if record.status != 0 => {}
@@ -46,7 +55,7 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
                 }
                 graph::LAUNCH => {
                     let made = execs.get(&record.exec).or_else(|| graphs.get(&record.graph));
-                    now.items.extend(made.into_iter().flatten());
+                    made.into_iter().flatten().for_each(|place| now.add(*place, record.time_ns));
                 }
                 _ => {}
             },

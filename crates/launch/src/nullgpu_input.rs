@@ -13,6 +13,12 @@ pub const TABLES_MAGIC: [u8; 8] = *b"WKTABLE1";
 pub const MOST_TABLES: usize = 16;
 /// The variable that names the directory which holds `device` and `kernels` and takes the trace files `trace.PID.N`.
 pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
+/// A page of counters in that directory, there before the program starts: where the disk is full, records are lost and counts are not.
+pub const COUNTS: &str = "counts";
+/// Bytes of it: [`COUNTED`] words of eight bytes are used.
+pub const COUNTS_SIZE: usize = 4096;
+/// Records by their kind, written or not. At 0, which is no kind: processes that called HIP.
+pub const COUNTED: usize = 16;
 
 /// One device. `device` holds a `DeviceFile`, then `count` of these.
 #[repr(C)]

@@ -296,10 +296,13 @@ pub mod blas {
     pub const SGEMM_STRIDED_BATCHED: u32 = 6;
     pub const STRSM_BATCHED: u32 = 7;
     pub const HGEMM: u32 = 8;
+    pub const DGEMM: u32 = 9;
     pub const ROCBLAS_GEMM_EX: u32 = 16;
     pub const ROCBLAS_GEMM_STRIDED_BATCHED_EX: u32 = 17;
     pub const ROCBLAS_GEMM_BATCHED_EX: u32 = 18;
     pub const ROCBLAS_SGEMM: u32 = 19;
+    pub const ROCBLAS_HGEMM: u32 = 20;
+    pub const ROCBLAS_DGEMM: u32 = 21;
     pub const LT_MATMUL: u32 = 32;
 
     pub fn name(call: u32) -> &'static str {
@@ -312,10 +315,13 @@ pub mod blas {
             SGEMM_STRIDED_BATCHED => "hipblasSgemmStridedBatched",
             STRSM_BATCHED => "hipblasStrsmBatched",
             HGEMM => "hipblasHgemm",
+            DGEMM => "hipblasDgemm",
             ROCBLAS_GEMM_EX => "rocblas_gemm_ex",
             ROCBLAS_GEMM_STRIDED_BATCHED_EX => "rocblas_gemm_strided_batched_ex",
             ROCBLAS_GEMM_BATCHED_EX => "rocblas_gemm_batched_ex",
             ROCBLAS_SGEMM => "rocblas_sgemm",
+            ROCBLAS_HGEMM => "rocblas_hgemm",
+            ROCBLAS_DGEMM => "rocblas_dgemm",
             LT_MATMUL => "hipblasLtMatmul",
             _ => "?",
         }

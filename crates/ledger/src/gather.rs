@@ -12,10 +12,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Batches that may wait for each worker.
-const AHEAD: usize = 2;
-/// More would only wait for the one that fetches.
-const WORKERS: usize = 8;
+/// Batches that may wait for the workers. On a busy machine these lag behind: what waits is bounded by this, not by how many they are.
+const AHEAD: usize = 4;
+/// More would only wait for the one that fetches, and each has a heap of its own.
+const WORKERS: usize = 4;
 
 /// A batch of rows after the one before it, by number.
 type Batch = (usize, Vec<Row>);
@@ -55,7 +55,11 @@ impl Reader {
         let wanted = investigation.wanted();
         let observations = self.observations_where(|glance| wanted.takes(glance))?;
         match wanted.again() {
-            Some(wanted) => self.observations_where(|glance| wanted.takes(glance)),
+            Some(wanted) => {
+                // The second pass has them all again: two of them at one time would take twice the memory.
+                drop(observations);
+                self.observations_where(|glance| wanted.takes(glance))
+            }
             None => Ok(observations),
         }
     }
@@ -89,7 +93,7 @@ impl Reader {
     ) -> Result<Vec<S>, LedgerError> {
         let genesis = Hash::genesis(&self.id()?.unwrap_or_default());
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(WORKERS);
-        let (send, receive) = sync_channel::<Batch>(AHEAD * workers);
+        let (send, receive) = sync_channel::<Batch>(AHEAD);
         let receive = Mutex::new(receive);
         let path = self.database.as_path();
         let worker = || work(path, &receive, &wanted, &keep);

@@ -1,6 +1,6 @@
 //! What `probe` answers: the server, every probe with its true count, and what could not be read.
 
-use crate::change::Change;
+use crate::change::{Change, Power};
 use crate::launches::{Launch, Watched};
 use crate::pieces::Batching;
 use crate::speed::{Load, Speed};
@@ -22,8 +22,10 @@ pub struct Answer {
     pub speed: Vec<Speed>,
     /// Cold and resident starts.
     pub load: Vec<Load>,
-    /// Where the time over the length changes its course; only of a sweep.
+    /// Where the time over the length steps, by more than chance; only of a sweep.
     pub changes: Vec<Change>,
+    /// What the sweep could have seen; null where there was none.
+    pub power: Option<Power>,
     /// The observer of launches, where one looked on (`--watch`).
     pub watch: Option<Watched>,
     /// What was asked for, or looked for, and could not be had.
@@ -64,6 +66,8 @@ pub struct Server {
     pub card: Option<String>,
     /// `rocm`, `cuda`, `vulkan`, `cpu`, as the server says.
     pub backend: Option<String>,
+    /// How much of the model is on the GPU; null where the server does not say.
+    pub offload: Option<Offload>,
     pub context: Option<u64>,
     pub slots: Option<u64>,
     /// What else it says of itself, gathered as `watch` gathers it.
@@ -73,6 +77,17 @@ pub struct Server {
     /// Types of the model's matrices, and where they were read.
     pub types: Vec<TypeCount>,
     pub types_from: Option<&'static str>,
+}
+
+/// How much of the model is on the GPU: layers with the output layer, or bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Offload {
+    pub gpu: u64,
+    pub of: u64,
+    /// `layers` or `bytes`.
+    pub unit: &'static str,
+    #[serde(rename = "where")]
+    pub place: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -102,6 +117,8 @@ pub struct Probe {
     /// Tokens that were really evaluated; None where nothing here tells.
     pub evaluated: Option<u64>,
     pub basis: Basis,
+    /// A second account agrees: the tokens that were sent beside the server's count of those it evaluated, or its log beside its answer.
+    pub agreed: bool,
     /// Column counts of the prompt's evaluations, in order; empty where they are not known.
     pub ne11: Vec<u64>,
     pub batching: Option<Batching>,
@@ -116,8 +133,14 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// None where part of the prompt came from the cache: the rest is not the work of a prompt of that length.
     pub fn prompt_per_second(&self) -> Option<f64> {
-        rate(self.evaluated?, self.prompt_ms?)
+        rate(self.evaluated.filter(|_| self.is_exact() || self.evaluated == self.reported)?, self.prompt_ms?)
+    }
+
+    /// So many tokens were to be evaluated, and were.
+    pub fn is_exact(&self) -> bool {
+        self.evaluated.is_some() && self.asked == self.evaluated
     }
 
     /// The first token comes out of the prompt's own evaluation: what follows it are the decode steps.
@@ -168,8 +191,6 @@ pub enum Mark {
     NoBatch,
     /// The server cut the prompt at a checkpoint of its own.
     Checkpoint,
-    /// The counts contradict each other.
-    Contradictory,
 }
 
 /// A question without counts.

@@ -1,152 +1,299 @@
-//! Where the time of a prompt changes its course: segments of straight lines, found exactly, and each change tested.
+//! Where the time of a prompt steps: every place is tested at once, and what would not have been seen is computed.
 //!
-//! Optimal partitioning with a linear cost per segment (Jackson et al. 2005; PELT is the same optimum, pruned: Killick et al. 2012),
-//! the penalty by the Bayesian information criterion with a noise that is estimated from second differences. Each change is then
-//! held against chance: the Chow statistic of its two neighbours, among those of permuted residuals. The seed is fixed, so that the same
-//! numbers give the same answer.
+//! Runs of one length are summed up by the Hodges-Lehmann centre of their logarithms, without what a whole round was slower or
+//! faster. At every place a line is fitted to the lengths around it, with and without a step. A step counts where it is
+//! larger than the largest one of 97 % of the shuffles of the residuals, whatever its place (Westfall and Young 1993). Lines are
+//! never fitted across a step that was found. The seed is fixed, so that the same numbers give the same answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use sys::random::Seeded;
 
-/// From this point on another line fits.
+/// From this length on the time is another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
-    /// The first length of the new course.
+    /// The first length after the step.
     pub at: u64,
     /// How much the time jumps there, in milliseconds.
     pub jump_ms: f64,
-    /// How often chance alone gives as much, by permutation.
+    /// The same as a share of the time before it: 0.1 is a tenth more.
+    pub step: f64,
+    /// How often chance alone gives as large a step anywhere in the sweep. Below 0.03, or it is not listed.
     pub p: f64,
     /// What the rules or the batches declare there; empty for a step that nothing declares.
     pub declared: Vec<String>,
 }
 
-/// A segment has at least this many points: two make any line.
+/// What a sweep could have seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Power {
+    pub lengths: u64,
+    /// Runs of the length that has the fewest.
+    pub runs: u64,
+    /// Standard deviation of one length's centre around its neighbours, as a share of the time.
+    pub noise: f64,
+    /// The smallest step that is found in four of five such sweeps, as a share of the time.
+    pub smallest: f64,
+    /// Runs of each length that a step of 10 % takes.
+    pub runs_for_tenth: u64,
+}
+
+/// One length and its times, one for each round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    pub length: u64,
+    pub times: Vec<f64>,
+}
+
+/// On each side of a place at least so many lengths, and at most so many.
 const LEAST: usize = 5;
-const PERMUTATIONS: u32 = 999;
+const WINDOW: usize = 30;
+/// Neighbours on each side that a length's own time is held against.
+const NEAR: usize = 8;
+const SHUFFLES: u32 = 199;
+/// Times that agree to this share are no measurements.
+const LEAST_NOISE: f64 = 1e-9;
+/// A step counts below this. Residuals of lines are a little smaller than the noise: at 0.03, chance alone is called a step in 5 % of sweeps at most.
+pub const STRIKING: f64 = 0.03;
+const MOST_CHANGES: usize = 32;
+/// Quantile of the normal distribution for four of five, and a little for what a step adds to the noise around it.
+const FOUR_OF_FIVE: f64 = 1.2;
+/// The step that a sweep should find.
+const TENTH: f64 = 0.10;
 
-/// Points in ascending order of `x`.
-pub fn changes(points: &[(u64, f64)]) -> Vec<Change> {
-    let n = points.len();
-    if n < 2 * LEAST {
-        return Vec::new();
+/// Steps in ascending order, and what would not have been seen. Points in ascending order of length.
+pub fn changes(points: &[Point]) -> (Vec<Change>, Option<Power>) {
+    let runs = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
+    let series = centres(points);
+    if series.len() < 2 * LEAST || runs == 0 {
+        return (Vec::new(), None);
     }
-    let sums = Sums::new(points);
-    let noise = noise(points).max(1e-12);
-    // Two numbers of the line and the place of the change.
-    let penalty = 3.0 * noise * (n as f64).ln();
-    let mut best = vec![f64::INFINITY; n + 1];
-    let mut from = vec![0; n + 1];
-    if let Some(first) = best.first_mut() {
-        *first = -penalty;
-    }
-    for end in LEAST..=n {
-        for start in (0..=end - LEAST).filter(|start| *start == 0 || *start >= LEAST) {
-            let cost = best[start] + sums.cost(start, end) + penalty;
-            if cost < best[end] {
-                (best[end], from[end]) = (cost, start);
-            }
+    let (mut walls, mut found, mut random) = (vec![0, series.len()], Vec::new(), Seeded::new(0x9e37_79b9_7f4a_7c15));
+    loop {
+        let Some(test) = Test::new(&series, &walls, &mut random) else { return (found, None) };
+        if test.p >= STRIKING || found.len() >= MOST_CHANGES {
+            found.sort_by_key(|change: &Change| change.at);
+            return (found, Some(test.power(points.len(), runs)));
         }
-    }
-    let mut bounds = vec![n];
-    while let Some(&last) = bounds.last().filter(|last| **last > 0) {
-        bounds.push(from[last]);
-    }
-    bounds.reverse();
-    bounds.windows(3).map(|three| tested(points, &sums, three[0], three[1], three[2])).collect()
-}
-
-fn tested(points: &[(u64, f64)], sums: &Sums, start: usize, at: usize, end: usize) -> Change {
-    let statistic = |sums: &Sums, start: usize, at: usize, end: usize| {
-        let apart = sums.cost(start, at) + sums.cost(at, end);
-        (sums.cost(start, end) - apart) / apart.max(1e-12)
-    };
-    let seen = statistic(sums, start, at, end);
-    let (slope, base) = sums.line(start, end);
-    let part = &points[start..end];
-    let mut residuals: Vec<f64> = part.iter().map(|(x, y)| y - base - slope * *x as f64).collect();
-    let mut random = Seeded::new(0x9e37_79b9_7f4a_7c15 ^ at as u64);
-    let mut as_much = 0;
-    for _ in 0..PERMUTATIONS {
-        random.shuffle(&mut residuals);
-        let permuted: Vec<(u64, f64)> =
-            part.iter().zip(&residuals).map(|((x, _), r)| (*x, base + slope * *x as f64 + r)).collect();
-        // The place was searched for, so chance may choose its place too: a few are enough to bound it.
-        let own = Sums::new(&permuted);
-        let places = (LEAST..=permuted.len().saturating_sub(LEAST)).step_by((permuted.len() / 16).max(1));
-        let most = places.map(|place| statistic(&own, 0, place, permuted.len())).fold(0.0, f64::max);
-        as_much += u32::from(most >= seen);
-    }
-    let x = points[at].0 as f64;
-    let ((before, b0), (after, a0)) = (sums.line(start, at), sums.line(at, end));
-    Change {
-        at: points[at].0,
-        jump_ms: (a0 + after * x) - (b0 + before * x),
-        p: f64::from(as_much + 1) / f64::from(PERMUTATIONS + 1),
-        declared: Vec::new(),
+        let place = nearest(&series, &walls, test.place);
+        walls.push(place);
+        let (before, after) = both_sides(&series, &walls, place);
+        found.push(Change {
+            at: series[place].0 as u64,
+            jump_ms: after - before,
+            step: after / before - 1.0,
+            p: test.p,
+            declared: Vec::new(),
+        });
     }
 }
 
-/// Of y = a + bx + noise the second differences have six times its variance (for equal steps); the median of their size is robust
-/// against the few that lie across a change.
-fn noise(points: &[(u64, f64)]) -> f64 {
-    let mut seconds: Vec<f64> = points
-        .windows(3)
-        .map(|three| {
-            let ((x0, y0), (x1, y1), (x2, y2)) = (three[0], three[1], three[2]);
-            let share = (x1 - x0) as f64 / ((x2 - x0) as f64).max(1.0);
-            let between = y0 + (y2 - y0) * share;
-            // Variance of y1 minus the point on the line between its neighbours.
-            let weight = 1.0 + share * share + (1.0 - share) * (1.0 - share);
-            (y1 - between).abs() / weight.sqrt()
+/// The largest step that is not behind a wall, and how it compares with chance.
+struct Test {
+    place: usize,
+    p: f64,
+    noise: f64,
+    /// What 97 % of the shuffles stay below, and how much noise an average place has.
+    limit: f64,
+    spread: f64,
+}
+
+impl Test {
+    fn new(series: &[(f64, f64)], walls: &[usize], random: &mut Seeded) -> Option<Test> {
+        let fit = smoothed(series, walls);
+        let places: Vec<Place> = (0..series.len()).filter_map(|k| Place::new(series, &fit, walls, k)).collect();
+        let times: Vec<f64> = series.iter().zip(&fit).map(|((_, time), (fit, _))| time / fit).collect();
+        let best = places.iter().max_by(|a, b| a.size(&times).total_cmp(&b.size(&times)))?;
+        // What a step itself adds to the residuals around it stays in: then chance is overrated, never underrated.
+        let mut residuals: Vec<f64> = times.iter().zip(&fit).map(|(time, (_, spare))| (time - 1.0) / spare).collect();
+        let mean = residuals.iter().sum::<f64>() / residuals.len() as f64;
+        residuals.iter_mut().for_each(|one| *one -= mean);
+        let noise = (residuals.iter().map(|one| one * one).sum::<f64>() / residuals.len() as f64).sqrt();
+        if noise < LEAST_NOISE {
+            return Some(Test::silent(best.at, noise));
+        }
+        let mut largest: Vec<f64> = (0..SHUFFLES)
+            .map(|_| {
+                random.shuffle(&mut residuals);
+                places.iter().map(|place| place.size(&residuals)).fold(0.0, f64::max)
+            })
+            .collect();
+        largest.sort_by(f64::total_cmp);
+        let seen = best.size(&times);
+        let as_much = largest.iter().filter(|one| **one >= seen).count();
+        let mut spreads: Vec<f64> = places.iter().map(|place| place.spread).collect();
+        spreads.sort_by(f64::total_cmp);
+        Some(Test {
+            place: best.at,
+            p: (as_much + 1) as f64 / f64::from(SHUFFLES + 1),
+            noise,
+            limit: *largest.get(largest.len() * 97 / 100)?,
+            spread: *spreads.get(spreads.len() / 2)?,
         })
-        .collect();
-    seconds.sort_by(f64::total_cmp);
-    let median = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);
-    (median * 1.4826).powi(2)
+    }
+
+    /// Without noise there is no chance to hold a step against.
+    fn silent(place: usize, noise: f64) -> Test {
+        Test { place, p: 1.0, noise, limit: 0.0, spread: 0.0 }
+    }
+
+    fn power(&self, lengths: usize, runs: usize) -> Power {
+        let smallest = self.spread * (self.limit + FOUR_OF_FIVE * self.noise);
+        let wanted = (runs as f64 * (smallest / TENTH).powi(2)).ceil();
+        let runs_for_tenth = if wanted.is_finite() { (wanted as u64).max(runs.min(1) as u64) } else { 0 };
+        Power { lengths: lengths as u64, runs: runs as u64, noise: self.noise, smallest, runs_for_tenth }
+    }
 }
 
-/// Running sums, so that the squared error of any segment's line costs nothing.
-struct Sums {
-    list: Vec<[f64; 5]>,
+/// Of the places beside it the one at which lines on both sides fit best.
+fn nearest(series: &[(f64, f64)], walls: &[usize], at: usize) -> usize {
+    let cost = |place: &usize| -> f64 {
+        let mut all = walls.to_vec();
+        all.push(*place);
+        let (from, to) = (at.saturating_sub(NEAR), (at + NEAR).min(series.len()));
+        let fit = smoothed(series, &all);
+        (from..to).map(|i| (series[i].1 / fit[i].0 - 1.0).powi(2)).sum()
+    };
+    let free = |place: &usize| walls.iter().all(|wall| wall.abs_diff(*place) >= 2);
+    let places = (at.saturating_sub(3)..=at + 3).filter(free);
+    places.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(at)
 }
 
-impl Sums {
-    fn new(points: &[(u64, f64)]) -> Sums {
-        let mut list = vec![[0.0; 5]];
-        let mut sum = [0.0; 5];
-        for (x, y) in points {
-            let x = *x as f64;
-            for (into, value) in sum.iter_mut().zip([x, *y, x * x, x * y, y * y]) {
-                *into += value;
+/// The time at the first length after a place, by the line before it and by the line after it.
+fn both_sides(series: &[(f64, f64)], walls: &[usize], place: usize) -> (f64, f64) {
+    let fit = smoothed(series, walls);
+    let at = |i: usize| (series[i].0, fit[i].0);
+    let ((x0, y0), (x1, y1), (x2, after)) = (at(place - 2), at(place - 1), at(place));
+    ((y1 + (y1 - y0) * (x2 - x1) / (x1 - x0)).max(y1 / 2.0), after)
+}
+
+/// A place between two lengths: the step there is a weighted sum of the times around it.
+struct Place {
+    at: usize,
+    from: usize,
+    weights: Vec<f64>,
+    /// How much of the noise of a length is in the step.
+    spread: f64,
+}
+
+impl Place {
+    fn new(series: &[(f64, f64)], fit: &[(f64, f64)], walls: &[usize], at: usize) -> Option<Place> {
+        let low = walls.iter().copied().filter(|wall| *wall <= at).max()?.max(at.saturating_sub(WINDOW));
+        let high = walls.iter().copied().filter(|wall| *wall > at).min()?.min(at + WINDOW);
+        if at - low < LEAST || high - at < LEAST {
+            return None;
+        }
+        // Times as shares of the line: 1/f and x/f make every line, and the step is 0 before the place and 1 behind it.
+        let share = |i: usize| 1.0 / fit[i].0;
+        let middle = series[low..high].iter().map(|point| point.0).sum::<f64>() / (high - low) as f64;
+        let mut one: Vec<f64> = (low..high).map(share).collect();
+        let mut line: Vec<f64> = (low..high).map(|i| (series[i].0 - middle) * share(i)).collect();
+        let mut step: Vec<f64> = (low..high).map(|i| f64::from(u8::from(i >= at))).collect();
+        scale(&mut one)?;
+        without(&mut line, &one);
+        scale(&mut line)?;
+        without(&mut step, &one);
+        without(&mut step, &line);
+        let size = step.iter().map(|part| part * part).sum::<f64>();
+        (size > 1e-9).then(|| {
+            step.iter_mut().for_each(|part| *part /= size);
+            Place { at, from: low, weights: step, spread: size.sqrt().recip() }
+        })
+    }
+
+    /// The step in units of its own noise.
+    fn size(&self, times: &[f64]) -> f64 {
+        let step: f64 = self.weights.iter().zip(&times[self.from..]).map(|(weight, time)| weight * time).sum();
+        step.abs() / self.spread
+    }
+}
+
+fn scale(list: &mut [f64]) -> Option<()> {
+    let size = list.iter().map(|part| part * part).sum::<f64>().sqrt();
+    list.iter_mut().for_each(|part| *part /= size);
+    (size > 1e-12).then_some(())
+}
+
+/// Without the part that lies along `unit`.
+fn without(list: &mut [f64], unit: &[f64]) {
+    let along: f64 = list.iter().zip(unit).map(|(a, b)| a * b).sum();
+    list.iter_mut().zip(unit).for_each(|(part, unit)| *part -= along * unit);
+}
+
+/// For every length the line of its neighbours, and the share of its noise that is left beside a line through it.
+fn smoothed(series: &[(f64, f64)], walls: &[usize]) -> Vec<(f64, f64)> {
+    let ends = |i: usize, near: usize| {
+        let low = walls.iter().copied().filter(|wall| *wall <= i).max().unwrap_or(0);
+        let high = walls.iter().copied().filter(|wall| *wall > i).min().unwrap_or(series.len());
+        (low.max(i.saturating_sub(near)), high.min(i + near + 1))
+    };
+    // A length counts by the level around it, not by its own time: a wild one would weigh itself.
+    let level = |i: usize| {
+        let (low, high) = ends(i, 2);
+        let mut times: Vec<f64> = series[low..high].iter().map(|point| point.1).collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let weights: Vec<f64> = (0..series.len()).map(|i| level(i).powi(-2)).collect();
+    (0..series.len())
+        .map(|i| {
+            let (low, high) = ends(i, NEAR);
+            let (part, weights, weight) = (&series[low..high], &weights[low..high], weights[i]);
+            let sum: f64 = weights.iter().sum();
+            let mean = |of: fn(&(f64, f64)) -> f64| {
+                part.iter().zip(weights).map(|(point, weight)| weight * of(point)).sum::<f64>() / sum
+            };
+            let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+            let (mut xx, mut xy) = (0.0, 0.0);
+            for ((px, py), weight) in part.iter().zip(weights) {
+                xx += weight * (px - x) * (px - x);
+                xy += weight * (px - x) * (py - y);
             }
-            list.push(sum);
+            let (slope, away) = if xx > 0.0 { (xy / xx, series[i].0 - x) } else { (0.0, 0.0) };
+            let leverage = weight / sum + if xx > 0.0 { weight * away * away / xx } else { 0.0 };
+            ((y + slope * away).max(y / 4.0), (1.0 - leverage).max(0.05).sqrt())
+        })
+        .collect()
+}
+
+/// Length and centre of its times, without what a round was slower or faster than the others.
+fn centres(points: &[Point]) -> Vec<(f64, f64)> {
+    let rounds = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
+    let regular = points.iter().all(|point| point.times.len() == rounds);
+    let logs: Vec<Vec<f64>> = points.iter().map(|point| point.times.iter().map(|time| time.ln()).collect()).collect();
+    let centre: Vec<f64> = logs.iter().map(|list| hodges_lehmann(list)).collect();
+    let drift = |round: usize| -> f64 {
+        if !regular || rounds < 2 {
+            return 0.0;
         }
-        Sums { list }
-    }
+        let mut list: Vec<f64> = logs.iter().zip(&centre).map(|(list, centre)| list[round] - centre).collect();
+        list.sort_by(f64::total_cmp);
+        list[list.len() / 2]
+    };
+    let drifts: Vec<f64> = (0..rounds).map(drift).collect();
+    let level = |list: &Vec<f64>| -> f64 {
+        let flat: Vec<f64> = list.iter().enumerate().map(|(i, log)| log - drifts.get(i).unwrap_or(&0.0)).collect();
+        hodges_lehmann(&flat).exp()
+    };
+    points.iter().zip(&logs).map(|(point, list)| (point.length as f64, level(list))).collect()
+}
 
-    fn of(&self, start: usize, end: usize) -> (f64, [f64; 5]) {
-        let mut sum = [0.0; 5];
-        for (i, into) in sum.iter_mut().enumerate() {
-            *into = self.list[end][i] - self.list[start][i];
-        }
-        ((end - start) as f64, sum)
+/// The median of all averages of two (and of each with itself); of many, the mean of the middle half, which is as good.
+fn hodges_lehmann(list: &[f64]) -> f64 {
+    if list.len() > 40 {
+        let mut sorted = list.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let middle = &sorted[list.len() / 4..list.len() * 3 / 4];
+        return middle.iter().sum::<f64>() / middle.len() as f64;
     }
-
-    /// Slope and height of the line of least squares.
-    fn line(&self, start: usize, end: usize) -> (f64, f64) {
-        let (n, [x, y, xx, xy, _]) = self.of(start, end);
-        let spread = n * xx - x * x;
-        let slope = if spread.abs() < 1e-9 { 0.0 } else { (n * xy - x * y) / spread };
-        (slope, (y - slope * x) / n.max(1.0))
-    }
-
-    fn cost(&self, start: usize, end: usize) -> f64 {
-        let (n, [x, y, _, xy, yy]) = self.of(start, end);
-        let (slope, base) = self.line(start, end);
-        let _ = n;
-        (yy - base * y - slope * xy + 0.0 * x).max(0.0)
+    let mut pairs: Vec<f64> =
+        list.iter().enumerate().flat_map(|(i, a)| list[i..].iter().map(move |b| (a + b) / 2.0)).collect();
+    pairs.sort_by(f64::total_cmp);
+    let half = pairs.len() / 2;
+    match (pairs.len() % 2, pairs.get(half)) {
+        (1, Some(middle)) => *middle,
+        (_, Some(upper)) => (pairs[half - 1] + upper) / 2.0,
+        _ => 0.0,
     }
 }
 
@@ -154,31 +301,75 @@ impl Sums {
 mod tests {
     use super::*;
 
-    fn series(steps: &[(u64, f64)], slope: f64, noise: f64) -> Vec<(u64, f64)> {
-        let mut random = Seeded::new(7);
-        (1..=200)
-            .map(|x| {
-                let wobble = (random.number() % 1000) as f64 / 1000.0 - 0.5;
-                let jump: f64 = steps.iter().filter(|(at, _)| x >= *at).map(|(_, jump)| jump).sum();
-                (x, 5.0 + slope * x as f64 + jump + noise * wobble)
+    /// Times of a real llama-server on a busy machine, each over the centre of its length: `tests/recorded/noise.txt`.
+    fn noise() -> Vec<f64> {
+        let text = include_str!("../tests/recorded/noise.txt");
+        text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// A sweep over `lengths` lengths with noise drawn from a recording, raised to `calm`, and these steps.
+    fn sweep(lengths: u64, rounds: usize, calm: f64, steps: &[(u64, f64)], seed: u64) -> Vec<Point> {
+        let (recorded, mut random) = (noise(), Seeded::new(seed));
+        (1..=lengths)
+            .map(|length| {
+                let share: f64 = steps.iter().filter(|(at, _)| length >= *at).map(|(_, step)| 1.0 + step).product();
+                let time = (4.0 + 0.1 * length as f64) * share;
+                let times = (0..rounds).map(|_| time * recorded[random.below(recorded.len())].powf(calm)).collect();
+                Point { length, times }
             })
             .collect()
     }
 
-    #[test]
-    fn a_step_is_found_where_it_is() {
-        let found = changes(&series(&[(65, 8.0)], 0.1, 1.0));
-        assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [65]);
-        assert!(found[0].p <= 0.002 && (found[0].jump_ms - 8.0).abs() < 0.5, "{found:?}");
-        let two = changes(&series(&[(9, 6.0), (129, -7.0)], 0.05, 0.8));
-        assert_eq!(two.iter().map(|change| change.at).collect::<Vec<_>>(), [9, 129]);
+    fn at(points: &[Point]) -> Vec<u64> {
+        changes(points).0.iter().map(|change| change.at).collect()
     }
 
     #[test]
-    fn a_straight_line_and_noise_have_none() {
-        assert_eq!(changes(&series(&[], 0.2, 1.0)), []);
-        assert_eq!(changes(&series(&[], 0.0, 3.0)), []);
-        assert_eq!(changes(&[(1, 1.0), (2, 2.0)]), []);
-        assert_eq!(changes(&[(3, 1.0); 40]), []);
+    fn a_step_is_found_where_it_is() {
+        let (found, power) = changes(&sweep(120, 5, 0.05, &[(65, 0.3)], 1));
+        assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [65]);
+        assert!(found[0].p <= 0.005 && (found[0].step - 0.3).abs() < 0.05, "{found:?}");
+        assert!((found[0].jump_ms - 0.3 * 10.4).abs() < 0.7, "{found:?}");
+        assert_eq!(power.map(|power| (power.lengths, power.runs)), Some((120, 5)));
+        assert_eq!(at(&sweep(120, 5, 0.1, &[(9, 0.4), (60, -0.3)], 2)), [9, 60]);
+    }
+
+    #[test]
+    fn too_little_says_nothing() {
+        assert_eq!(changes(&[]), (vec![], None));
+        assert_eq!(changes(&sweep(9, 3, 1.0, &[], 1)), (vec![], None));
+        let flat: Vec<Point> = (1..=40).map(|length| Point { length, times: vec![1.0; 3] }).collect();
+        assert_eq!(changes(&flat).0, []);
+    }
+
+    /// The share of 200 sweeps in which something is found where nothing is, and the share in which a step of the size is found
+    /// that the sweep itself says it would find.
+    #[test]
+    fn chance_is_no_step_and_the_stated_power_is_true() {
+        const SWEEPS: u64 = 200;
+        // A quarter of the recorded noise, in logarithms: a machine that does nothing else.
+        const CALM: f64 = 0.25;
+        let (mut false_alarms, mut smallest) = (0, 0.0);
+        for seed in 0..SWEEPS {
+            let (found, power) = changes(&sweep(60, 3, CALM, &[], seed));
+            false_alarms += u64::from(!found.is_empty());
+            smallest += power.map_or(0.0, |power| power.smallest) / SWEEPS as f64;
+        }
+        let near = |step: f64, rounds: usize, calm: f64| {
+            let hit = |seed: &u64| {
+                let list = at(&sweep(60, rounds, calm, &[(31, step)], SWEEPS + seed));
+                list.iter().any(|at| at.abs_diff(31) <= 2)
+            };
+            (0..SWEEPS).filter(hit).count() as u64
+        };
+        let stated = near(smallest, 3, CALM);
+        let power = changes(&sweep(60, 3, CALM, &[], 1)).1.expect("a power");
+        let tenth = near(TENTH, usize::try_from(power.runs_for_tenth).expect("few"), CALM);
+        println!(
+            "{false_alarms} false alarms; {smallest:.3} found {stated} times, 0.1 {tenth} times of {SWEEPS}; {power:?}"
+        );
+        assert!(false_alarms <= SWEEPS / 20, "{false_alarms} false alarms");
+        assert!(stated >= SWEEPS * 7 / 10, "{stated} found of a step of {smallest}");
+        assert!(tenth >= SWEEPS * 7 / 10, "{tenth} found of 10 % at {power:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What an answer says of itself: counts and times, from one object, from lines of JSON, or from server-sent events.
 
+use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};
 use serde_json::Value;
 use std::fmt;
@@ -23,6 +24,14 @@ pub struct Counts {
     pub truncated: bool,
     /// The text that was generated.
     pub text: String,
+    /// The model that answered, by its own word.
+    pub model: Option<String>,
+    /// llama-server's slot.
+    pub slot: Option<u64>,
+    /// The generated tokens by a second field (`tokens_predicted` beside `timings.predicted_n`).
+    pub eval_count_again: Option<u64>,
+    /// A duration that is none: its field.
+    pub no_time: Option<&'static str>,
 }
 
 /// Why an answer has no counts.
@@ -38,6 +47,10 @@ pub enum Unread {
     NoCounts,
     #[error("nothing was evaluated: the model was only {what}")]
     Nothing { what: Only },
+    #[error("the answer says that it is not finished ({field}: false)")]
+    Unfinished { field: &'static str },
+    #[error("contradictory answer: {0}")]
+    Contradictory(#[from] Contradiction),
 }
 
 /// What a server did with a model that it was given nothing to evaluate with.
@@ -77,6 +90,12 @@ pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {
     }
     let last = parts.iter().rev().find(|part| has_counts(part));
     let whole = ended || parts.iter().any(is_last);
+    // A single object is whole by being JSON, and may still say that more is to come.
+    if let ([only], true) = (parts.as_slice(), ended)
+        && let Some(field) = ["done", "stop"].into_iter().find(|field| only.get(*field) == Some(&Value::Bool(false)))
+    {
+        return Err(Unread::Unfinished { field });
+    }
     let Some(last) = last.filter(|_| whole) else {
         return Err(if whole { Unread::NoCounts } else { Unread::Cut { parts: parts.len() } });
     };
@@ -158,7 +177,23 @@ fn counts(part: &Value) -> Counts {
         total_ms: nanoseconds("total_duration"),
         truncated: part.get("truncated").and_then(Value::as_bool) == Some(true),
         text: String::new(),
+        model: part.get("model").and_then(Value::as_str).map(str::to_owned),
+        slot: int(part.get("id_slot")),
+        eval_count_again: int(part.get("tokens_predicted")),
+        no_time: no_time(part),
     }
+}
+
+/// A duration that is negative or no number.
+fn no_time(part: &Value) -> Option<&'static str> {
+    let wrong = |value: Option<&Value>| {
+        value.is_some_and(|value| !value.is_null() && value.as_f64().is_none_or(|time| time < 0.0))
+    };
+    let own = ["prompt_eval_duration", "eval_duration", "load_duration", "total_duration"];
+    let timed = ["prompt_ms", "predicted_ms"];
+    let timings = part.get("timings");
+    let own = own.into_iter().find(|key| wrong(part.get(*key)));
+    own.or_else(|| timed.into_iter().find(|key| wrong(timings.and_then(|timings| timings.get(*key)))))
 }
 
 fn merged(one: Counts, other: Counts) -> Counts {
@@ -173,6 +208,10 @@ fn merged(one: Counts, other: Counts) -> Counts {
         total_ms: one.total_ms.or(other.total_ms),
         truncated: one.truncated || other.truncated,
         text: one.text,
+        model: one.model.or(other.model),
+        slot: one.slot.or(other.slot),
+        eval_count_again: one.eval_count_again.or(other.eval_count_again),
+        no_time: one.no_time.or(other.no_time),
     }
 }
 

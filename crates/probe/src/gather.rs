@@ -1,16 +1,18 @@
 //! From a recording, or from exchanges that just happened, to the answer.
 
-use crate::answer::{Answer, Fact, Failure, Missing, Probe, Server, TypeCount};
-use crate::change::changes;
+use crate::answer::{self, Answer, Fact, Failure, Missing, Offload, Probe, Server, TypeCount};
+use crate::change::{Change, Point, Power, changes};
+use crate::counts;
+use crate::exchange::Purpose;
 use crate::model::Mix;
 use crate::read::Reader;
 use crate::release::{self, Build, Tables};
 use crate::replay::Recording;
 use crate::server::Identity;
-use crate::speed::{Speed, loads, speeds};
+use crate::speed::{loads, speeds};
 use crate::stage::Stage;
 use crate::zone::Rules;
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use source::Device;
 use std::collections::BTreeMap;
 use watch::claims::{Claims, Meaning, of_log};
@@ -31,6 +33,7 @@ struct Around {
     claims: Claims,
     stage: Stage,
     backend: Option<String>,
+    offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
     /// The user named it, whatever the server says.
@@ -63,6 +66,7 @@ impl Around {
         let tables = build.as_ref().map(|build| release::tables(&identity, build));
         Around {
             backend: backend(&claims, &stage),
+            offload: offload(&claims, identity.model.as_deref()),
             mix: mix(recording, wanted, &stage),
             quantization: quantization(recording).or_else(|| stage.file_type.clone()),
             device: wanted.device.clone().or_else(|| device(&claims, &stage)),
@@ -117,6 +121,7 @@ impl Around {
             target: self.target(),
             card: self.device.as_ref().and_then(|device| device.card.clone()),
             backend: self.backend.clone(),
+            offload: self.offload.clone(),
             context: self.identity.context.or(self.stage.context),
             slots: self.identity.slots.or(self.stage.slots),
             facts: self.claims.list.iter().map(fact).collect(),
@@ -144,23 +149,25 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
         match reader.take(exchange) {
             Some(Ok(probe)) => probes.push(probe),
             // A step on the way to a length, which was taken another way.
-            Some(Err(failure)) if failure.name.starts_with(STEP) => {}
+            Some(Err(failure)) if is_step(&failure.name) => {}
             Some(Err(failure)) => failed.push(failure),
             None => {}
         }
     }
     let load = loads(&probes);
-    let rungs: Vec<&Probe> = probes.iter().filter(|probe| is_rung(probe)).collect();
-    let speed = speeds(&rungs);
-    let changes = if speed.len() >= SWEEP { course(&speed, &around, &probes) } else { Vec::new() };
-    let every = probes.iter().filter(|probe| is_rung(probe)).cloned().collect();
-    probes.retain(is_shown);
+    let every: Vec<Probe> = probes.iter().filter(|probe| is_rung(probe)).cloned().collect();
+    let speed = speeds(&every.iter().collect::<Vec<_>>());
+    let (changes, power) = if speed.len() >= SWEEP { course(&every, &around) } else { (Vec::new(), None) };
     let server = around.server(wanted.url.clone());
-    let counted = counted(&server, &probes, &failed, None);
+    probes.retain(|probe| !is_step(&probe.name));
+    let asked = Asked { planned: recording.planned, counters: counters(recording) };
+    let counted = counted(&server, &probes, &failed, recording.ended.as_deref(), asked);
+    probes.retain(is_shown);
+    by_length(&mut probes);
     let missing =
         |what: &String| Missing { what: what.clone(), why: "the index names it, and it cannot be read".into() };
     let left_out = recording.missing.iter().map(missing).collect();
-    (Answer { server, probes, counted, failed, speed, load, changes, watch: None, left_out, ended: None }, every)
+    (Answer { server, probes, counted, failed, speed, load, changes, power, watch: None, left_out, ended: None }, every)
 }
 
 /// What was said elsewhere than in a log, kept as if it were one.
@@ -182,23 +189,39 @@ fn is_rung(probe: &Probe) -> bool {
 /// Of repeated runs the first is listed; steps on the way to a length are no probes.
 fn is_shown(probe: &Probe) -> bool {
     let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
-    !probe.name.starts_with(STEP) && probe.name != "warm-up" && (!is_rung(probe) || first())
+    !is_step(&probe.name) && (!is_rung(probe) || first())
 }
 
-/// Changes in the course of time over length, and what the rules and the batches declare there.
-fn course(speed: &[Speed], around: &Around, probes: &[Probe]) -> Vec<crate::change::Change> {
-    let point = |speed: &Speed| Some((speed.evaluated?, speed.prompt_ms?.median));
-    let mut points: Vec<(u64, f64)> =
-        speed.iter().filter(|speed| speed.generated == Some(1)).filter_map(point).collect();
-    points.sort_by_key(|point| point.0);
-    points.dedup_by_key(|point| point.0);
+/// Lengths are asked in any order, and listed in their own.
+fn by_length(probes: &mut [Probe]) {
+    let places: Vec<usize> = (0..probes.len()).filter(|place| is_rung(&probes[*place])).collect();
+    let mut rungs: Vec<Probe> = places.iter().map(|place| probes[*place].clone()).collect();
+    rungs.sort_by_key(|probe| (probe.name.contains('+'), probe.asked));
+    places.into_iter().zip(rungs).for_each(|(place, rung)| probes[place] = rung);
+}
+
+fn is_step(name: &str) -> bool {
+    name.starts_with(STEP) || name == "warm-up"
+}
+
+/// Times of every length, of the runs in which exactly that many tokens were evaluated, one round after the other.
+pub fn points<'a>(probes: impl Iterator<Item = (u64, f64)> + 'a) -> Vec<Point> {
+    let mut times: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    probes.filter(|(_, time)| *time > 0.0).for_each(|(length, time)| times.entry(length).or_default().push(time));
+    times.into_iter().map(|(length, times)| Point { length, times }).collect()
+}
+
+/// Steps in the time over length, and what the rules and the batches declare there.
+fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
+    let exact = every.iter().filter(|probe| probe.is_exact() && probe.eval_count == Some(1));
+    let points = points(exact.filter_map(|probe| Some((probe.asked?, probe.prompt_ms?))));
     let limits = limits(around);
-    let micro = probes.iter().find_map(|probe| probe.batching).map(|batching| batching.micro_batch);
-    let mut found = changes(&points);
+    let micro = every.iter().find_map(|probe| probe.batching).map(|batching| batching.micro_batch);
+    let (mut found, power) = changes(&points);
     for change in &mut found {
-        let before = points.iter().rev().map(|point| point.0).find(|length| *length < change.at).unwrap_or(change.at);
+        let before = points.iter().rev().map(|point| point.length).find(|length| *length < change.at);
         // A point or two beside the place still is the place: neighbours cannot be told apart by noise alone.
-        let (from, to) = (before.saturating_sub(2), change.at + 1);
+        let (from, to) = (before.unwrap_or(change.at).saturating_sub(2), change.at + 1);
         let near = |last: u64| (from..=to).contains(&last);
         change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone()).collect();
         if let Some(micro) = micro
@@ -207,7 +230,7 @@ fn course(speed: &[Speed], around: &Around, probes: &[Probe]) -> Vec<crate::chan
             change.declared.push(format!("a micro-batch more after every {micro} tokens"));
         }
     }
-    found
+    (found, power)
 }
 
 /// Where the rules declare another path for some type of the model: the last length before, and what changes.
@@ -239,20 +262,96 @@ pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec
     limits(&around).into_iter().map(|(last, _)| last).collect()
 }
 
-/// Whether what is listed is all that was meant to be asked, with its true count.
-pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Option<&str>) -> Conclusion {
-    let known = probes.iter().filter(|probe| probe.evaluated.is_some()).count() as u64;
-    let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, known);
-    for failure in failed {
-        basis = basis.without(&failure.name, Some(1), LeftOutWhy::Failed);
+/// How much was to be asked, and what the server's own counters add up to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked {
+    /// Questions of the plan; None for a recording, which holds what it holds.
+    pub planned: Option<u64>,
+    /// Evaluated prompt tokens between the first and the last look at the server's counters: the server's sum and ours.
+    pub counters: Option<(u64, u64)>,
+}
+
+/// Whether every question that was to be asked was asked, and its true count is known: by the server's own count beside what was sent.
+pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Option<&str>, asked: Asked) -> Conclusion {
+    let (mut good, mut off, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    for probe in probes {
+        let wrong_length = is_rung(probe) && !probe.is_exact();
+        match probe.evaluated {
+            None => unknown.push(probe.name.as_str()),
+            Some(_) if wrong_length => off.push(probe.name.as_str()),
+            Some(_) => good.push(probe),
+        }
     }
-    for probe in probes.iter().filter(|probe| probe.evaluated.is_none()) {
-        basis = basis.without(&probe.name, Some(1), LeftOutWhy::Undetermined);
+    let answered = good.len() as u64;
+    let known = asked.planned.unwrap_or(answered);
+    let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, answered);
+    let failures: Vec<&str> = failed.iter().map(|failure| failure.name.as_str()).collect();
+    let left = [(failures, LeftOutWhy::Failed), (off, LeftOutWhy::Disagrees), (unknown, LeftOutWhy::Undetermined)];
+    for (names, why) in left.into_iter().filter(|(names, _)| !names.is_empty()) {
+        basis = basis.without(several(&names), Some(names.len() as u64), why);
     }
     if let Some(why) = ended {
         basis = basis.without(why, None, LeftOutWhy::Failed);
     }
+    if good.iter().all(|probe| probe.agreed) && !good.is_empty() {
+        basis = basis.account(Account::searched(Witness::ServerCount));
+    }
+    if let Some((theirs, ours)) = asked.counters {
+        basis = basis.account(Account::counted(Witness::ServerCount, theirs, ours));
+    }
+    if good.iter().any(|probe| probe.basis == answer::Basis::OwnPrompts) {
+        basis = basis.cannot_see(Blind::ServerCache.spot());
+    }
     basis.completeness()
+}
+
+/// The first of them by name.
+fn several(names: &[&str]) -> String {
+    const NAMED: usize = 3;
+    let more = if names.len() > NAMED { ", ..." } else { "" };
+    format!("{}{more}", names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
+}
+
+/// llama-server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in between
+/// add up to. None where an answer has no count.
+fn counters(recording: &Recording) -> Option<(u64, u64)> {
+    let counter = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("llamacpp:prompt_tokens_total "))?;
+        line.trim().parse::<f64>().ok().map(|count| count as u64)
+    };
+    let is_look = |exchange: &&crate::exchange::Exchange| exchange.route() == "/metrics" && exchange.status == 200;
+    let first = recording.exchanges.iter().position(|exchange| is_look(&exchange))?;
+    let last = recording.exchanges.iter().rposition(|exchange| is_look(&exchange)).filter(|last| *last > first)?;
+    let at = |i: usize| counter(&recording.exchanges.get(i)?.answer);
+    let between = recording.exchanges.get(first..last)?.iter().filter(|one| one.purpose() != Purpose::Other);
+    let ours = between.map(|one| counts::read(one).ok()?.processed).sum::<Option<u64>>()?;
+    Some((at(last)?.checked_sub(at(first)?)?, ours))
+}
+
+/// How much of the model is on the GPU: by the log of the load, by Ollama's own list, or by the command line, which only asks for it.
+fn offload(claims: &Claims, model: Option<&str>) -> Option<Offload> {
+    let whole = claims.blocks.map(|blocks| blocks + 1);
+    let mut asked = None;
+    for claim in claims.list.iter().rev() {
+        let place = claim.origin.to_string();
+        match claim.meaning {
+            Meaning::Layers { gpu, of: Some(of) } => {
+                return Some(Offload { gpu: gpu.min(of), of, unit: "layers", place });
+            }
+            Meaning::Layers { gpu, of: None } => {
+                asked = asked.or(whole.map(|of| Offload { gpu: gpu.min(of), of, unit: "layers", place }));
+            }
+            _ => {}
+        }
+    }
+    let mine = |said: &str| model.is_none_or(|model| said.starts_with(model.trim_end_matches(":latest")));
+    let share = claims.list.iter().rev().find_map(|claim| match claim.meaning {
+        Meaning::Share { vram, size } if mine(&claim.said) => {
+            Some(Offload { gpu: vram.min(size), of: size, unit: "bytes", place: claim.origin.to_string() })
+        }
+        _ => None,
+    });
+    share.or(asked)
 }
 
 /// What computes, as the server says. Silence is not the CPU.

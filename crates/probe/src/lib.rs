@@ -7,6 +7,7 @@
 
 mod answer;
 mod change;
+mod contradiction;
 mod counts;
 mod exchange;
 mod gather;
@@ -27,8 +28,9 @@ mod speed;
 mod stage;
 mod zone;
 
-pub use answer::{Answer, Basis, Fact, Failure, Mark, Missing, Probe, Server, TypeCount};
-pub use change::{Change, changes};
+pub use answer::{Answer, Basis, Fact, Failure, Mark, Missing, Offload, Probe, Server, TypeCount};
+pub use change::{Change, Point, Power, changes};
+pub use contradiction::Contradiction;
 pub use counts::{Counts, Unread};
 pub use exchange::{Exchange, Purpose, Request};
 pub use gather::{SWEEP, Wanted, answer};

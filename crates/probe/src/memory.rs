@@ -11,18 +11,21 @@ struct Held {
     words: Vec<String>,
     /// Nothing more than these words.
     whole: bool,
-    /// Of a prompt whose words are not its tokens, only the text is known.
-    text: Option<String>,
+    /// Of a prompt whose words are not its tokens, at best the text is known.
+    text: Option<Option<String>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     held: Vec<Held>,
-    /// Something happened that nobody here knows the tokens of.
-    lost: bool,
+    /// Slots may hold prompts that were sent before the first one here: an earlier run's, or somebody else's.
+    strange: bool,
     /// The server failed: it may have begun anew with nothing.
     shaken: bool,
 }
+
+/// Ollama has at most so many slots unless it was told otherwise (server/sched.go, until 2025), and each new prompt takes the oldest.
+const USUAL_SLOTS: u64 = 4;
 
 const BEGIN: &str = "\u{2}begin of text";
 
@@ -55,12 +58,14 @@ impl Memory {
         *self = Memory::default();
     }
 
+    /// The model was loaded before the first question here.
+    pub fn strange() -> Memory {
+        Memory { strange: true, ..Memory::default() }
+    }
+
     /// A prompt went in whose tokens nobody knows; its text, where that is known.
     pub fn lose(&mut self, text: Option<&str>) {
-        match text {
-            Some(text) => self.held.push(Held { text: Some(text.to_owned()), ..Held::default() }),
-            None => self.lost = true,
-        }
+        self.held.push(Held { text: Some(text.map(str::to_owned)), ..Held::default() });
     }
 
     /// An error of the server's own, with this prompt.
@@ -71,14 +76,17 @@ impl Memory {
 
     /// How many tokens of this prompt are reused; None where it cannot be said.
     pub fn reused(&self, prompt: &[String], slots: Option<u64>) -> Option<u64> {
-        let Some(last) = self.held.last() else { return (!self.lost).then_some(0) };
+        let slots = usize::try_from(slots.unwrap_or(USUAL_SLOTS)).unwrap_or(usize::MAX).max(1);
+        if self.strange && self.held.len() < slots {
+            return None;
+        }
+        let mut held = self.held.iter().rev().take(slots);
+        let Some(last) = held.next() else { return Some(0) };
         let recent = common(last, prompt)?;
-        if slots != Some(1) || self.lost {
-            // Another slot may still hold an older prompt.
-            let older = self.held.iter().map(|held| common(held, prompt)).collect::<Option<Vec<u64>>>()?;
-            if self.lost || older.into_iter().max() > Some(recent) {
-                return None;
-            }
+        // Another slot may still hold an older prompt.
+        let older = held.map(|held| common(held, prompt)).collect::<Option<Vec<u64>>>()?;
+        if older.into_iter().max() > Some(recent) {
+            return None;
         }
         // One token is always evaluated: it gives the first answer.
         Some(recent.min((prompt.len() as u64).saturating_sub(1))).filter(|reused| *reused == 0 || !self.shaken)
@@ -99,6 +107,7 @@ impl Memory {
 fn common(held: &Held, prompt: &[String]) -> Option<u64> {
     if let Some(text) = &held.text {
         // Our first word is one token: a text that does not begin with it begins with another token.
+        let text = text.as_ref()?;
         let begins = prompt.first().is_some_and(|token| token == BEGIN);
         let first = prompt.get(usize::from(begins))?;
         return (!text.starts_with(first.as_str())).then_some(u64::from(begins));
@@ -151,5 +160,22 @@ mod tests {
         assert_eq!(memory.reused(&of(" xyzzy", false), Some(1)), None);
         memory.lose(None);
         assert_eq!(memory.reused(&of(" ca cb", false), Some(1)), None);
+        memory.keep(of(" da db", false), "", 1);
+        assert_eq!(memory.reused(&of(" ca cb", false), Some(1)), Some(0));
+        assert_eq!(memory.reused(&of(" ca cb", false), Some(2)), None);
+    }
+
+    /// An earlier run may have sent the same prompt: until every slot has one of ours, nothing is said.
+    #[test]
+    fn a_cache_that_somebody_else_filled_is_not_taken_for_empty() {
+        let mut memory = Memory::strange();
+        assert_eq!(memory.reused(&of(" aa ab", false), Some(1)), None);
+        memory.keep(of(" aa ab", false), "", 1);
+        assert_eq!(memory.reused(&of(" ba bb", false), Some(1)), Some(0));
+        assert_eq!(memory.reused(&of(" ba bb", false), None), None);
+        ["ca", "da", "ea"].iter().for_each(|word| memory.keep(of(&format!(" {word}"), false), "", 1));
+        assert_eq!(memory.reused(&of(" ba bb", false), None), Some(0));
+        memory.clear();
+        assert_eq!(memory.reused(&of(" ba bb", false), None), Some(0));
     }
 }

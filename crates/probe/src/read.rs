@@ -1,6 +1,7 @@
 //! Exchanges in the order in which they happened, read one after the other into probes.
 
 use crate::answer::{Basis, Failure, Mark, Probe};
+use crate::contradiction;
 use crate::counts::{self, Counts, Only, Unread};
 use crate::exchange::{Exchange, Purpose};
 use crate::launches::Account;
@@ -28,14 +29,16 @@ pub struct Reader {
     /// Cache lines of a log that is not kept by request.
     pool: Vec<CacheSlot>,
     used: BTreeSet<String>,
+    /// Models that were loaded, when the server was last asked.
+    loaded: Option<BTreeSet<String>>,
     /// Who looked on.
     pub account: Option<Account>,
 }
 
 impl Reader {
     pub fn new(identity: Identity, mix: Mix, rules: Rules) -> Reader {
-        let (runners, pool) = (BTreeMap::new(), Vec::new());
-        Reader { identity, stage: Stage::default(), mix, rules, runners, pool, used: BTreeSet::new(), account: None }
+        let (runners, pool, used) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        Reader { identity, stage: Stage::default(), mix, rules, runners, pool, used, loaded: None, account: None }
     }
 
     /// A log of all exchanges. What stands in one whose name begins with `start` was written before the first of them: it tells how the server
@@ -51,9 +54,15 @@ impl Reader {
     pub fn take(&mut self, exchange: &Exchange) -> Option<Result<Probe, Failure>> {
         exchange.log.lines().for_each(|line| self.stage.line(line));
         if exchange.purpose() == Purpose::Other {
+            self.loaded = loaded(exchange).or(self.loaded.take());
             return None;
         }
-        let counts = match counts::read(exchange) {
+        let read =
+            counts::read(exchange).and_then(|counts| match contradiction::find(exchange, &counts, &self.identity) {
+                Some(why) => Err(Unread::Contradictory(why)),
+                None => Ok(counts),
+            });
+        let counts = match read {
             Ok(counts) => counts,
             Err(why) => {
                 self.failed(exchange, &why);
@@ -73,7 +82,7 @@ impl Reader {
     fn probe(&mut self, exchange: &Exchange, counts: &Counts) -> Probe {
         let lines = Lines::read(&exchange.log);
         let mut marks = BTreeSet::new();
-        let (evaluated, basis) = self.evaluated(exchange, counts, &lines, &mut marks);
+        let (evaluated, basis) = self.evaluated(exchange, counts, &lines);
         let cut = lines.truncations.iter().find(|cut| Some(cut.new) == counts.reported);
         if cut.is_some() || counts.truncated {
             marks.insert(Mark::Truncated);
@@ -116,6 +125,7 @@ impl Reader {
             asked,
             reported: counts.reported,
             evaluated,
+            agreed: agreed(exchange, counts, evaluated, basis),
             basis,
             ne11,
             batching,
@@ -130,27 +140,18 @@ impl Reader {
     }
 
     /// The true count, by the best that tells it.
-    fn evaluated(
-        &mut self,
-        exchange: &Exchange,
-        counts: &Counts,
-        lines: &Lines,
-        marks: &mut BTreeSet<Mark>,
-    ) -> (Option<u64>, Basis) {
+    fn evaluated(&mut self, exchange: &Exchange, counts: &Counts, lines: &Lines) -> (Option<u64>, Basis) {
         let embedding = exchange.purpose() == Purpose::Embed;
         // The cache is followed in any case, so that a later request can be told from it.
         let guessed = self.remember(exchange, counts);
         let reported = counts.reported;
         if let Some(processed) = counts.processed {
-            if counts.cached.zip(reported).is_some_and(|(cached, reported)| cached + processed != reported) {
-                marks.insert(Mark::Contradictory);
-            }
             // Builds of 2024 count before they take one token back to have something to evaluate.
             return (Some(processed.max(1)), Basis::Processed);
         }
         if let (Some(cached), Some(reported)) = (counts.cached, reported) {
-            // Where more is cached than counted, the count leaves the cached part out.
-            let evaluated = if cached > reported { reported } else { reported - cached };
+            // Anthropic's count leaves the cached part out.
+            let evaluated = if exchange.route() == "/v1/messages" { reported } else { reported.saturating_sub(cached) };
             return (Some(evaluated.max(1)), Basis::CachedCount);
         }
         if self.identity.kind == Kind::Ollama && self.identity.count_means() == CountMeans::Evaluated && !embedding {
@@ -193,7 +194,7 @@ impl Reader {
         let begins = self.mix.begins;
         let slots = self.stage.slots.or(self.identity.slots);
         let options = options(exchange);
-        let (memory, runner) = self.runners.entry(model(exchange)).or_default();
+        let (memory, runner) = self.runner(exchange);
         let known_options = exchange.request.json().is_some();
         if known_options && *runner != Some(options.clone()) {
             memory.clear();
@@ -220,9 +221,17 @@ impl Reader {
         reused
     }
 
+    /// What the model's runner must hold. One that was loaded before the first question here may hold anything.
+    fn runner(&mut self, exchange: &Exchange) -> &mut (Memory, Option<String>) {
+        let name = model(exchange);
+        let empty = self.loaded.as_ref().is_some_and(|loaded| !loaded.contains(&name));
+        let fresh = || (if empty { Memory::default() } else { Memory::strange() }, Some(options(exchange)));
+        self.runners.entry(name).or_insert_with(fresh)
+    }
+
     /// An answer without counts may have changed the cache all the same.
     fn failed(&mut self, exchange: &Exchange, why: &Unread) {
-        let (memory, runner) = self.runners.entry(model(exchange)).or_default();
+        let (memory, runner) = self.runner(exchange);
         match why {
             Unread::Nothing { what: Only::Unloaded } => {
                 memory.clear();
@@ -262,6 +271,27 @@ impl Reader {
             _ => None,
         }
     }
+}
+
+/// Whether a second account agrees: the tokens that were sent beside the server's count of those it evaluated, or its log beside its answer.
+fn agreed(exchange: &Exchange, counts: &Counts, evaluated: Option<u64>, basis: Basis) -> bool {
+    let Some(evaluated) = evaluated else { return false };
+    let sent = exchange.asked.or_else(|| Some(exchange.prompt_ids()?.saturating_sub(counts.cached.unwrap_or(0))));
+    match basis {
+        Basis::Log => true,
+        Basis::Processed | Basis::CachedCount | Basis::CountIsEvaluated => sent == Some(evaluated),
+        Basis::Embedding | Basis::OwnPrompts | Basis::Unknown => false,
+    }
+}
+
+/// Names in `/api/ps`.
+fn loaded(exchange: &Exchange) -> Option<BTreeSet<String>> {
+    if exchange.route() != "/api/ps" || exchange.status != 200 {
+        return None;
+    }
+    let value = exchange.json()?;
+    let names = value.get("models")?.as_array()?.iter().filter_map(|model| model.get("name")?.as_str());
+    Some(names.map(|name| name.trim_end_matches(":latest").to_owned()).collect())
 }
 
 fn model(exchange: &Exchange) -> String {

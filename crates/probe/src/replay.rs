@@ -32,6 +32,10 @@ pub struct Recording {
     pub logs: Vec<(String, String)>,
     /// What the index names and the folder does not have.
     pub missing: Vec<String>,
+    /// Why a run that just happened ended before its last question.
+    pub ended: Option<String>,
+    /// Questions that were to be asked, of a run that just happened.
+    pub planned: Option<u64>,
     /// Who looked on, of a run that was watched. Never read from a file.
     pub account: Option<Account>,
 }

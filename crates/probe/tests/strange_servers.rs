@@ -72,7 +72,7 @@ fn ollama(each: impl Fn(&str, usize) -> Option<Option<String>> + Send + Sync + '
                 http(
                     "200 OK",
                     &format!(
-                        r#"{{"response":" x","done":true,"prompt_eval_count":{words},"prompt_eval_duration":5000000,"eval_count":1,"eval_duration":1000}}"#
+                        r#"{{"response":" x","done":true,"prompt_eval_count":{words},"prompt_eval_duration":50000,"eval_count":1,"eval_duration":1000}}"#
                     ),
                 )
             }
@@ -82,7 +82,7 @@ fn ollama(each: impl Fn(&str, usize) -> Option<Option<String>> + Send + Sync + '
 }
 
 fn plan(tokens: &[u64]) -> Plan {
-    Plan { tokens: tokens.to_vec(), rounds: 1, predict: 1, decode: false, parallel: 1, cold: false }
+    Plan { tokens: tokens.to_vec(), rounds: 1, predict: 1, decode: false, parallel: 1, cold: false, until_seen: false }
 }
 
 fn asked(to: Address, tokens: &[u64], patience: Duration) -> Result<Run, String> {
@@ -156,7 +156,8 @@ fn a_friendly_one_gives_exact_lengths() {
     assert!(run.ended.is_none());
     assert_eq!(lengths(&run.answer), [1, 8, 290, 600].map(|count| (Some(count), Some(count))));
     assert_eq!(run.answer.probes[3].ne11, [512, 88]);
-    assert_eq!(run.answer.counted.word().key(), "yes");
+    // No field of this release tells what came from the cache: what was sent is the only account.
+    assert_eq!(run.answer.counted.reach().name(), "alone");
     // The same from what was kept.
     let home = tempfile::tempdir().expect("a directory");
     probe::replay::write(home.path(), &run.recording).expect("written");
@@ -277,6 +278,8 @@ fn what_is_recorded_closes_the_field_notes_claims() {
                 }
                 "/api/generate" => {
                     let reported = words + usize::from(begins);
+                    // It takes as long as it says.
+                    std::thread::sleep(Duration::from_micros(24_000 + 83_000 + tokens * 9_300));
                     let answer = serde_json::json!({"response": " zz".repeat(usize::try_from(tokens).unwrap_or(0)), "done": true,
                         "prompt_eval_count": reported, "prompt_eval_duration": 24_000_000, "eval_count": tokens,
                         "eval_duration": tokens * 9_300_000, "load_duration": 83_000_000});
@@ -369,4 +372,84 @@ fn openai_compatible_servers_are_read_as_far_as_they_count() {
         // How it cuts a prompt into evaluations nobody said.
         assert!(done.answer.probes.iter().all(|probe| probe.ne11.is_empty()), "{:?}", done.answer.probes);
     }
+}
+
+/// Answers that cannot be true, each by its own contradiction: none is counted, and each is named.
+#[test]
+fn contradictory_answers_are_named_and_not_counted() {
+    let lies: [(&str, serde_json::Value); 9] = [
+        ("\"other\" answered", serde_json::json!({"model": "other"})),
+        ("done: false", serde_json::json!({"done": false})),
+        ("tokens from the cache, of 9", serde_json::json!({"prompt_eval_cached_count": 500})),
+        ("were generated", serde_json::json!({"eval_count": 7})),
+        ("prompt_eval_duration is not a duration", serde_json::json!({"prompt_eval_duration": -5})),
+        ("in no time", serde_json::json!({"prompt_eval_duration": 0})),
+        ("and the whole", serde_json::json!({"total_duration": 100, "prompt_eval_duration": 90_000_000})),
+        ("and the answer came after", serde_json::json!({"prompt_eval_duration": 60_000_000_000_u64})),
+        ("eval_duration is not a duration", serde_json::json!({"eval_duration": "soon"})),
+    ];
+    for (word, lie) in lies {
+        let to = ollama(move |body, _| {
+            let value: serde_json::Value = serde_json::from_str(body).ok()?;
+            let words = value["prompt"].as_str()?.split_whitespace().count();
+            // Only of the length that is asked.
+            let mut answer = serde_json::json!({"model": "tiny:latest", "response": " x", "done": true, "prompt_eval_count": words,
+                "prompt_eval_duration": 50_000, "eval_count": 1, "eval_duration": 1000});
+            if words == 9 {
+                let lie = lie.as_object()?.clone();
+                answer.as_object_mut()?.extend(lie);
+            }
+            Some(http("200 OK", &answer.to_string()))
+        });
+        let run = asked(to, &[9, 5], LONG).expect("a run");
+        assert_eq!(lengths(&run.answer), [(Some(5), Some(5))], "{word}");
+        let why: Vec<&str> = run.answer.failed.iter().map(|failure| failure.why.as_str()).collect();
+        assert!(why.len() == 1 && why[0].contains(word), "{word}: {why:?}");
+        assert_eq!(run.answer.counted.word().key(), "no", "{word}");
+        assert!(run.answer.speed.iter().all(|speed| speed.asked == 5), "{word}");
+    }
+}
+
+/// Two runs after each other, on a server that keeps what it was sent: nothing of the first run is the beginning of a prompt of the second.
+#[test]
+fn a_second_run_does_not_hit_the_first_ones_prompts() {
+    let kept: Arc<std::sync::Mutex<Vec<Vec<String>>>> = Arc::default();
+    let hits = Arc::new(AtomicUsize::new(0));
+    let (seen, hit) = (Arc::clone(&kept), Arc::clone(&hits));
+    let to = ollama(move |body, _| {
+        let value: serde_json::Value = serde_json::from_str(body).ok()?;
+        let words: Vec<String> = value["prompt"].as_str()?.split_whitespace().map(str::to_owned).collect();
+        let mut kept = seen.lock().expect("no panic");
+        let same = |old: &Vec<String>| old.iter().zip(&words).take_while(|(a, b)| a == b).count();
+        // The last four prompts are what four slots hold.
+        let most = kept.iter().rev().take(4).map(same).max().unwrap_or(0);
+        hit.fetch_add(usize::from(most > 1), Ordering::SeqCst);
+        kept.push(words);
+        None
+    });
+    for _ in 0..2 {
+        let run = asked(to.clone(), &[8, 64, 290], LONG).expect("a run");
+        assert_eq!(lengths(&run.answer), [8, 64, 290].map(|count| (Some(count), Some(count))));
+    }
+    assert_eq!(hits.load(Ordering::SeqCst), 0);
+}
+
+/// Every length of a sweep is measured as often as it is said, and what it could not have seen is said.
+#[test]
+fn a_sweep_counts_every_length_and_every_repeat() {
+    let live = Live {
+        to: ollama(|_, _| None),
+        model: None,
+        patience: LONG,
+        logs: vec![],
+        journal: None,
+        pids: vec![],
+        command: vec![],
+        wanted: Wanted::default(),
+    };
+    let lengths: Vec<u64> = (1..=60).collect();
+    let done = run(&live, &mut Plan { rounds: 3, ..plan(&lengths) }, false, &mut |_| {}).expect("asked");
+    assert_eq!((done.every.len(), done.answer.speed.len()), (180, 60));
+    assert!(done.every.iter().all(probe::Probe::is_exact));
+    assert_eq!((done.answer.counted.asked(), done.answer.counted.answered()), (Some(180), 180));
 }

@@ -14,7 +14,7 @@ mod plain_words;
 mod readings;
 mod table;
 
-pub use conclusion::{conclusion_text, gaps};
+pub use conclusion::{blind_text, conclusion_text, gaps};
 pub use glossary::{Term, Terms, term, terms};
 pub use help_texts::{help_text, help_texts};
 pub use lang::Lang;

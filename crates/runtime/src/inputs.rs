@@ -6,7 +6,8 @@
 use crate::deb;
 use crate::unpack::{Bound, Compression, Unpacker, decompress, unpack_zip};
 use codeobject::kpack::Reference;
-use inventory::{Contents, File, Met, OpenError, Pack, Sniff, Unread};
+use inventory::{Contents, File, Met, Nothing, OpenError, Options, Pack, Sniff, Unread};
+use std::convert::Infallible;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -146,7 +147,9 @@ pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
         let part = file.part(&member.name, member.range)?;
         let device = match inventory::sniff(&part) {
             Sniff::Known(Contents::Host { fatbins, .. }) => {
-                !fatbins.is_empty() || codeobject::nvidia::host_sections(&part).map_or(true, |it| !it.is_empty())
+                let sections =
+                    !fatbins.is_empty() || codeobject::nvidia::host_sections(&part).map_or(true, |it| !it.is_empty());
+                sections || has_any(&part)
             }
             Sniff::Known(_) | Sniff::Damaged(_) => true,
             Sniff::Other => false,
@@ -156,6 +159,13 @@ pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
         }
     }
     Ok((found, count))
+}
+
+/// A member without device sections may have code elsewhere: clang's new driver writes `.llvm.offloading`.
+fn has_any(part: &File) -> bool {
+    let report = inventory::inspect::<_, Infallible>(part, &Options::all(), false, &Nothing, |_, ()| Ok(()));
+    let Ok(report) = report;
+    !report.targets().is_empty() || !report.modules.is_empty() || !report.is_complete()
 }
 
 /// Unpacks a package. What its names say cannot be GPU code stays packed.

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 /// A browser's head has one or two thousand bytes.
 const LONGEST: usize = 16 << 10;
-/// For the whole head, and for the whole answer.
+/// For the whole head, and for the beginning of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of an answer that a visitor takes in a second, at least: a slow reader has an end too.
+const SLOWEST: u64 = 64 << 10;
 /// A part of it, so that a visitor who sends byte by byte meets the end of the whole.
 const BREATH: Duration = Duration::from_millis(500);
 
@@ -103,10 +105,14 @@ fn is_pause(error: &std::io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-/// Whether all of it went out in time. A visitor who takes nothing for long is let go.
+/// Whether all of it went out in time. A visitor who takes nothing for long is let go, and so is one who takes a byte now and then.
 fn put(stream: &mut TcpStream, mut bytes: &[u8]) -> bool {
     let mut moved = Instant::now();
+    let deadline = moved + PATIENCE + Duration::from_secs(bytes.len() as u64 / SLOWEST);
     while !bytes.is_empty() {
+        if Instant::now() > deadline {
+            return false;
+        }
         match stream.write(bytes) {
             Ok(0) => return false,
             Ok(written) => {

@@ -3,10 +3,12 @@
 //! It listens on 127.0.0.1 alone and answers GET and HEAD. The token is the first part of every path, so that links between
 //! pages need not know it. A path is a key into what [`Pages`] hold, never a place on a disk. Other users of the machine can
 //! connect: without the token they learn nothing; a web page elsewhere can send requests here: without the right `Host` they
-//! are refused. Nobody can hold the server up: heads are short, time is short, connections are few.
+//! are refused. Nobody can hold the server up: heads are short, time is
+//! short, places are few, and a newcomer gets one of those of the user who holds the most.
 #![forbid(unsafe_code)]
 
 mod connection;
+mod places;
 pub mod request;
 pub mod under_way;
 
@@ -15,8 +17,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Connections at one time; a browser opens six.
-const MOST: usize = 32;
+/// Threads at one time: those of the places, and those whose place was given to another and who are about to end.
+const MOST_THREADS: usize = 2 * places::MOST;
 /// How often somebody asks whether it shall end.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -55,12 +57,12 @@ impl Server {
 
     /// Serves until `ended` says so; whoever is being served then is served to the end.
     pub fn run(&self, pages: &dyn Pages, ended: &dyn Fn() -> bool) {
-        let open = AtomicUsize::new(0);
+        let (open, places) = (AtomicUsize::new(0), places::Places::default());
         let gate = request::Gate { token: &self.token, port: self.address.port() };
         std::thread::scope(|scope| {
             while !ended() {
-                let stream = match self.listener.accept() {
-                    Ok((stream, from)) if from.ip().is_loopback() => stream,
+                let (stream, from) = match self.listener.accept() {
+                    Ok((stream, from)) if from.ip().is_loopback() => (stream, from),
                     Ok(_) => continue,
                     // Nobody is there, he went away again, or descriptors ran out: the next may fare better.
                     Err(_) => {
@@ -68,17 +70,23 @@ impl Server {
                         continue;
                     }
                 };
-                if open.fetch_add(1, Ordering::Relaxed) >= MOST {
+                let place = match open.fetch_add(1, Ordering::Relaxed) < MOST_THREADS {
+                    true => places.enter(&stream, from),
+                    false => None,
+                };
+                let Some(place) = place else {
                     open.fetch_sub(1, Ordering::Relaxed);
                     connection::turn_away(stream);
                     continue;
-                }
-                let (open, gate) = (&open, &gate);
+                };
+                let (open, places, gate) = (&open, &places, &gate);
                 let served = std::thread::Builder::new().name("visitor".to_owned()).spawn_scoped(scope, move || {
                     connection::serve(stream, gate, pages);
+                    places.leave(place);
                     open.fetch_sub(1, Ordering::Relaxed);
                 });
                 if served.is_err() {
+                    places.leave(place);
                     open.fetch_sub(1, Ordering::Relaxed);
                 }
             }

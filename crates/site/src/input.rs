@@ -52,6 +52,8 @@ pub struct Input<'a> {
     pub ladders: &'a [Ladder],
     pub next: &'a [Next],
     pub able: &'a [Ability],
+    /// What a command needs that is not here, in words; nothing where it can be run.
+    pub needs: &'a dyn Fn(&str) -> Vec<Pair>,
     pub observations: &'a [Recorded],
     pub notes: &'a [Note],
     pub ledger: LedgerFacts,

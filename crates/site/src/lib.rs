@@ -15,6 +15,7 @@ mod packed;
 mod pages;
 mod parts;
 mod plain_table;
+mod read;
 mod sentence;
 mod svg;
 mod words;

@@ -44,8 +44,17 @@ pub fn why(study: &Study<'_>, why: Why) -> Pair {
     study.words.both(|lang| lang.text(&format!("check-why-{}", why.name())))
 }
 
-/// A command, to be copied.
+/// A command, to be copied; before it what it needs that is not here.
 pub fn command(study: &Study<'_>, text: &str) -> Markup {
+    let needs = Pair::join(&(study.input.needs)(text), study.words);
+    html! {
+        @if !needs.en.is_empty() { p.small.quiet { (study.words.say_with("site-needs-first", &[("needs", needs.into())])) } }
+        (bare_command(study, text))
+    }
+}
+
+/// The same where what it needs was said already.
+pub fn bare_command(study: &Study<'_>, text: &str) -> Markup {
     html! { div.cmd { code { (shown(text)) } button.copy type="button" { (study.words.say("site-copy")) } } }
 }
 

@@ -5,7 +5,7 @@ use evidence::{
     Recorded, Selected, Shipped, Subject,
 };
 use serde_json::{Value, json};
-use site::{Input, LedgerFacts, Next, Note, Site};
+use site::{Input, LedgerFacts, Next, Note, Pair, Site};
 
 const FILE: &str = r#"
 schema = "whichkernel.investigation/1"
@@ -85,6 +85,10 @@ fn site_with(
         ladders: &ladders,
         next: &next,
         able: &[],
+        needs: &|command| {
+            let file = Pair { en: "a file".to_owned(), ja: "ファイル".to_owned() };
+            if command.contains(" FILE") { vec![file] } else { Vec::new() }
+        },
         observations,
         notes,
         ledger: LedgerFacts { id: Some("ab".repeat(16)), rows: observations.len() as u64, head: None, problem: None },
@@ -99,12 +103,14 @@ fn file(name: &str, sha: &str, runtime: &str) -> Subject {
     Subject::file(name, sha.repeat(32)).runtime(runtime)
 }
 
-fn sweep(subject: Subject, whole: bool, listing: &str) -> Recorded {
+fn sweep(subject: Subject, is_whole: bool, listing: &str) -> Recorded {
+    let whole = Coverage::complete("bytes", 100).account(evidence::Witness::ByteMap);
+    let part = Coverage::partial("bytes", 40, Some(100), Vec::new()).missing("the rest", "cut");
+    swept(subject, if is_whole { whole } else { part }, listing)
+}
+
+fn swept(subject: Subject, coverage: Coverage, listing: &str) -> Recorded {
     let (id, time) = (ObserverId::new("inspect", "1"), "2026-11-15T10:00:00.000Z");
-    let coverage = match whole {
-        true => Coverage::complete("bytes", 100),
-        false => Coverage::partial("bytes", 40, Some(100), Vec::new()).missing("the rest", "cut"),
-    };
     let seen = Observation::on::<Shipped>(id, subject, Finding::Swept, coverage, time).expect("an observation");
     let seen = seen.view(evidence::FieldOfView::topic("file.target"));
     let raw = evidence::Evidence { sha256: "ee".repeat(32), size: listing.len() as u64, kind: "kernel listing".into() };
@@ -122,6 +128,9 @@ fn a_target_is_absent_only_from_a_file_that_was_read_whole() {
     };
     let whole = site_of(FILE, &[has("ab"), sweep(file("libggml-hip.so", "ab", "debian"), true, "")], &[]);
     assert!(row(&whole).contains("Absent") || row(&whole).contains("absent"), "{}", row(&whole));
+    let alone = swept(file("libggml-hip.so", "ab", "debian"), Coverage::complete("bytes", 100), "");
+    let alone = site_of(FILE, &[has("ab"), alone], &[]);
+    assert!(row(&alone).contains("none seen") && !row(&alone).contains("bsent"), "{}", row(&alone));
     for part in [vec![has("ab")], vec![has("ab"), sweep(file("libggml-hip.so", "ab", "debian"), false, "")]] {
         let part = site_of(FILE, &part, &[]);
         assert!(row(&part).contains("Not observed"), "{}", row(&part));
@@ -407,4 +416,73 @@ fn a_folder_that_is_not_ours_is_left_alone_and_ours_is_written_anew() {
     site_of(&other, &usual(), &[]).write(&ours).expect("written anew");
     assert!(!ours.join("chain-which-path.html").exists() && ours.join("chain-another.html").exists());
     assert!(ours.join("mine.txt").exists() && !ours.join("index.html.new").exists());
+}
+
+fn at(time: &str, observer: &str, finding: Finding) -> Recorded {
+    let coverage = Coverage::complete("events", 1);
+    let view = evidence::FieldOfView::topic("library");
+    let (id, host) = (ObserverId::new(observer, "1"), Subject::host("box"));
+    Recorded::new(
+        Observation::on::<evidence::Loaded>(id, host, finding, coverage, time).expect("an observation").view(view),
+    )
+}
+
+fn blocked(why: &str) -> Finding {
+    Finding::Blocked { why: why.to_owned(), fix: "sudo do-it".to_owned() }
+}
+
+fn library_seen(name: &str) -> Finding {
+    Finding::Saw(Fact::new("library", About::new([("name", name)]), "/usr/lib/x"))
+}
+
+#[test]
+fn of_no_library_nothing_is_said_of_all() {
+    let looked = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", Finding::Swept)], &[]);
+    let text = page(&looked, "libraries.html");
+    assert!(text.contains("No library was seen loaded: maps looked"), "{text}");
+    assert!(!text.contains("also seen to launch something"), "{text}");
+    let refused = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", blocked("no rights"))], &[]);
+    assert!(page(&refused, "libraries.html").contains("Nobody has looked at a live process"), "a refusal is no look");
+    let loaded = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so"))], &[]);
+    let text = page(&loaded, "libraries.html");
+    assert!(text.contains("Launches were not watched") && !text.contains("also seen to launch something"), "{text}");
+    let subject = Subject::file("libhip.so", "ab".repeat(32)).device(evidence::DeviceKind::Real);
+    let launch = see::<evidence::Launched>(subject, "kernel", &[("name", "k")], "7");
+    let used = [at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so")), launch];
+    let text = page(&site_of(FILE, &used, &[]), "libraries.html");
+    assert!(text.contains("also seen to launch something: All 1 library, as far as"), "{text}");
+}
+
+#[test]
+fn a_failure_is_shown_with_its_day_until_the_same_works() {
+    let cell = |site: &Site| {
+        let text = page(site, "observers.html");
+        let map = text.split("observers-silence").next().unwrap_or_default().to_owned();
+        (map, text.split("observers-attempts").nth(1).unwrap_or_default().to_owned())
+    };
+    let (failed, worked) = ("2026-11-10T10:00:00.000Z", "2026-11-12T10:00:00.000Z");
+    let old = [at(failed, "maps", blocked("no rights")), at(worked, "maps", library_seen("libhip.so"))];
+    let (map, attempts) = cell(&site_of(FILE, &old, &[]));
+    assert!(!map.contains("no rights"), "{map}");
+    assert!(
+        attempts.contains("no rights") && attempts.contains("2026-11-10") && attempts.contains("worked on 2026-11-12"),
+        "{attempts}"
+    );
+    let new = [at(worked, "maps", blocked("no rights")), at(failed, "maps", library_seen("libhip.so"))];
+    let (map, attempts) = cell(&site_of(FILE, &new, &[]));
+    assert!(map.contains("no rights (2026-11-12)"), "{map}");
+    assert!(attempts.contains("sudo do-it") && !attempts.contains("worked on"), "{attempts}");
+    // Another machine's success is no news of this one.
+    let theirs = at(worked, "maps", library_seen("libhip.so")).imported(Some("cdcd#7@ef".to_owned()));
+    let (map, _) = cell(&site_of(FILE, &[at(failed, "maps", blocked("no rights")), theirs], &[]));
+    assert!(map.contains("no rights (2026-11-10)"), "{map}");
+    let (_, none) = cell(&site_of(FILE, &[], &[]));
+    assert!(none.contains("No attempt was recorded"), "{none}");
+}
+
+#[test]
+fn a_command_says_first_what_it_needs() {
+    let text = page(&site_of(FILE, &[], &[]), "inventory.html");
+    let (before, after) = text.split_once("whichkernel inspect FILE --record").expect("the command");
+    assert!(before.contains("Cannot run here yet: a file.") && !after.contains("whichkernel doctor"), "{text}");
 }

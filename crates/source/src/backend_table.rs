@@ -59,6 +59,28 @@ pub fn entry(program: &Program, field: &str) -> Entry {
     found
 }
 
+/// Every function that the tables of a backend, its buffers and their types name, but for these fields.
+pub fn functions(program: &Program, without: &[&str]) -> Vec<u32> {
+    let mut found = Vec::new();
+    for table in TABLES.iter().chain(&["ggml_backend_buffer_i", "ggml_backend_buffer_type_i"]) {
+        let Some(name) = program.interner.get(table) else { continue };
+        let of_table = |ty: &Base| matches!(ty, Base::Name(ty) if ty.path.last().is_some_and(|last| last.sym == name));
+        for global in program.globals.iter().filter(|global| of_table(&global.ty.base) && global.ty.pointers == 0) {
+            let Initial::Value(Expr { kind: ExprKind::Init(items), .. }) = program.initial(global) else { continue };
+            found.extend(items.iter().filter_map(|(_, value)| match named(program, value) {
+                Entry::Function(function) => Some(function),
+                Entry::None | Entry::Other(_) => None,
+            }));
+        }
+    }
+    for field in without {
+        if let Entry::Function(function) = entry(program, field) {
+            found.retain(|index| *index != function);
+        }
+    }
+    found
+}
+
 fn named(program: &Program, value: &Expr) -> Entry {
     match &value.kind {
         ExprKind::Null | ExprKind::Int(0, _) => Entry::None,

@@ -2,7 +2,7 @@
 //! what Debian's packaging adds where the tree carries it; and what the compiler and the SDK define by themselves.
 
 use crate::build_script;
-use crate::cmake::{Build, Cmake};
+use crate::cmake::{Build, Cmake, Targets};
 use crate::device::Vendor;
 use crate::rules::Defines;
 use crate::tree::Tree;
@@ -60,6 +60,8 @@ pub struct Preset {
     pub unsure_value: BTreeSet<String>,
     /// Where the reading of build files stopped.
     pub unread: Option<String>,
+    /// What the build compiles.
+    pub targets: Targets,
 }
 
 /// Where a define comes from that the compiler or a header of the SDK gives.
@@ -96,11 +98,12 @@ impl Preset {
             unsure: BTreeSet::new(),
             unsure_value: BTreeSet::new(),
             unread: None,
+            targets: Targets::default(),
         };
         let debian = debian_options(tree);
         if let Some(root) = root(tree, dispatcher) {
             let vars: Vec<(String, String)> = switched_on(vendor).chain(debian.iter().chain(given).cloned()).collect();
-            preset.take(Cmake::run(tree, &root, &vars));
+            preset.take(Cmake::run(tree, &root, &vars), dispatcher);
             preset.builder = if debian.is_empty() { Builder::of(tree) } else { Builder::Debian };
         }
         let without_cmake = if preset.by_cmake { None } else { preset.take_script(tree, dispatcher) };
@@ -129,7 +132,7 @@ impl Preset {
     }
 
     /// What CMake's files come to.
-    fn take(&mut self, build: Build) {
+    fn take(&mut self, build: Build, dispatcher: &str) {
         let split = |define: String| match define.split_once('=') {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (define, "1".to_owned()),
@@ -146,6 +149,12 @@ impl Preset {
         self.unsure_value = build.unsure_value;
         self.unread = build.unread;
         self.options = build.options;
+        self.targets = build.targets.entered_at(dispatcher);
+        let backend = match self.vendor {
+            Vendor::Hip => "ggml-hip/CMakeLists.txt",
+            Vendor::Cuda => "ggml-cuda/CMakeLists.txt",
+        };
+        self.targets.has_backend = build.files.iter().any(|file| file.ends_with(backend));
         self.by_cmake = true;
     }
 

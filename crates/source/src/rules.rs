@@ -4,6 +4,7 @@
 //! something for it. No name, file or line of a predicate is known here.
 
 use crate::argument::{Argument, joined, same_all};
+use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
 use crate::ggml_dialect::GGML;
@@ -15,13 +16,13 @@ use crate::preset::Preset;
 use crate::session::{Need, Session, undetermined};
 use crate::survey::Question;
 use crate::tree::Tree;
-use cxx::Program;
 use cxx::ast::Function;
 use cxx::eval::Stop;
 use cxx::files::LoadError;
 use cxx::sym::FxSet;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use cxx::{Program, mentions_call};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
@@ -144,6 +145,8 @@ pub struct Rules<'t> {
     pub(crate) needed: Vec<String>,
     /// The functions that ran before the questions were put: to find the dispatcher, and what else must be read.
     pub(crate) settled: FxSet<u32>,
+    /// What the build compiles.
+    targets: Targets,
     /// What was last found not to be understood on the way to the dispatcher, and of which state.
     doubted: Mutex<Option<Doubted>>,
 }
@@ -194,6 +197,7 @@ impl<'t> Rules<'t> {
         mut program: Program,
     ) -> Result<Rules<'t>, RulesError> {
         let defines = preset.defines.clone();
+        program.left_out = Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.is_unit(path))));
         // As their compilers do: what is C++ alone stands behind it in headers that C shares.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
@@ -223,6 +227,7 @@ impl<'t> Rules<'t> {
             op: op.to_owned(),
             needed: Vec::new(),
             settled: FxSet::default(),
+            targets: preset.targets.clone(),
             doubted: Mutex::new(None),
         })
     }
@@ -316,8 +321,12 @@ impl<'t> Rules<'t> {
             Err(need) => return Err(missing(need, session.machine.take_ran())),
         };
         let cc_ran = session.machine.take_ran();
+        let other_device = match session.other_device() {
+            Ok(other) => other,
+            Err(need) => return Err(missing(need, session.machine.take_ran())),
+        };
         if let Some(entry) = self.entry()
-            && let Some((place, why)) = self.doubt(entry)
+            && let Some((place, why)) = other_device.or_else(|| self.doubt(entry))
         {
             for answer in all.iter_mut().flatten() {
                 answer.doubt(&place, &why);
@@ -335,9 +344,38 @@ impl<'t> Rules<'t> {
         {
             return doubt.clone();
         }
-        let found = doubt(&self.program, entry, &self.op, true);
+        let found = self.not_built(entry).or_else(|| doubt(&self.program, entry, &self.op, true));
         *known = Some((key, found.clone()));
         found
+    }
+
+    /// A file that the answers are read from, or should be, and that the build does not compile for certain.
+    fn not_built(&self, entry: &Function) -> Option<Doubt> {
+        let program = &self.program;
+        let home = program.files.path(entry.span.file).to_owned();
+        match self.targets.compiled(&home) {
+            Compiled::No => return Some((home, "the build does not compile this file".to_owned())),
+            Compiled::NotListed if self.targets.has_backend => {
+                return Some((home, "no target of the build has this file".to_owned()));
+            }
+            _ => {}
+        }
+        let missing = program.missing.iter().map(|name| program.text(*name));
+        for name in missing {
+            let defines = |path: &&String| self.tree.text(path).is_ok_and(|text| mentions_call(&text, name));
+            if let Some(path) = program.left_out.iter().find(defines) {
+                return Some((path.clone(), format!("{name} is needed, and the build does not compile this file")));
+            }
+        }
+        let files: BTreeSet<u16> = program.functions.iter().map(|function| function.span.file).collect();
+        let units = files.into_iter().map(|file| program.files.path(file)).filter(|path| GGML.is_unit(path));
+        units.into_iter().find_map(|path| match self.targets.compiled(path) {
+            Compiled::Unknown(at) => {
+                let why = format!("whether the build compiles this file is not known: it depends on {at}");
+                Some((path.to_owned(), why))
+            }
+            _ => None,
+        })
     }
 
     fn session(&self, device: &Device) -> Result<Session<'_>, Result<Need, Stop>> {

@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
 pub(crate) const MAX_FORKS: usize = 32;
 
+/// By which code asks which device is its own: the one that is asked about, with number 0.
+const OWN_DEVICE: &str = "ggml_cuda_get_device";
+
 /// So many counts are looked at one by one.
 const FEW: usize = 64;
 
@@ -200,6 +203,26 @@ impl<'p> Session<'p> {
         };
         let launch = choices.first().map(|(_, launch)| launched(&self.machine, launch));
         Ok(Answer { from, to: until.max(from), outcome, launch })
+    }
+
+    /// The function by which code asks which device is its own, where it gives another than the one that is asked about.
+    pub fn other_device(&mut self) -> Result<Option<(String, String)>, Need> {
+        let program = self.machine.program;
+        let Some(name) = program.interner.get(OWN_DEVICE).filter(|name| !program.overloads(*name).is_empty()) else {
+            return Ok(None);
+        };
+        self.machine.reset(1, 1);
+        self.machine.script.clear();
+        let given = match self.machine.call_by_name(OWN_DEVICE, Vec::new()) {
+            Ok(value) => self.machine.settle(&value),
+            Err(Stop::Need(name)) => return Err(Need(name)),
+            Err(_) => None,
+        };
+        let place = || program.overloads(name).first().and_then(|&index| program.function(index));
+        let place = || place().map_or(String::new(), |function| program.files.place(function.span));
+        Ok(given.filter(|given| *given != 0).map(|given| {
+            (place(), format!("{OWN_DEVICE} gives device {given}, and the one that is asked about is device 0"))
+        }))
     }
 
     /// The `cc` that the tree's own code computes for the device; none where it hangs on what is not known.

@@ -24,25 +24,67 @@ const FLAGS_OF_COMPILERS: &[&str] = &[
     "__EXCEPTIONS",
 ];
 
-/// What they define as something else.
-const VALUES_OF_COMPILERS: &[&str] = &[
-    "__GNUC__",
-    "__GNUC_MINOR__",
-    "__clang_major__",
-    "__clang_minor__",
-    "__SIZEOF_INT128__",
-    "__SIZEOF_POINTER__",
-    "__VERSION__",
+/// What is defined where these builds do not run: on the device, by another compiler, for another system or processor.
+const ELSEWHERE: &[&str] = &[
+    "__CUDA",
+    "__NV",
+    "__HIP",
+    "__hip",
+    "__gfx",
+    "__GFX",
+    "__AMD",
+    "__amd",
+    "__SPIR",
+    "__MUSA",
+    "__SYCL",
+    "__OPENCL",
+    "_MSC",
+    "_WIN",
+    "__WIN",
+    "__MINGW",
+    "__CYGWIN",
+    "__APPLE",
+    "__MACH",
+    "__ANDROID",
+    "__EMSCRIPTEN",
+    "__FreeBSD",
+    "__NetBSD",
+    "__OpenBSD",
+    "__DragonFly",
+    "__sun",
+    "_AIX",
+    "__INTEL",
+    "__ICC",
+    "__PGI",
+    "__OBJC",
+    "__ARM",
+    "__arm",
+    "__POWER",
+    "__powerpc",
+    "__ppc",
+    "__PPC",
+    "__riscv",
+    "__loongarch",
+    "__wasm",
+    "__s390",
+    "__VEC",
+    "__mips",
+    "__i386",
+    "_M_",
+    "__SANITIZE",
 ];
 
-/// Whether a name is one that compilers define.
+/// Whether a name is reserved for compilers, and one of the builds here may define it.
 fn is_compilers(name: &str) -> bool {
-    FLAGS_OF_COMPILERS.contains(&name) || is_compilers_value(name)
+    let reserved =
+        name.starts_with("__") || name.strip_prefix('_').is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    let elsewhere = ELSEWHERE.iter().any(|start| name.starts_with(start)) && name != "__amd64__";
+    FLAGS_OF_COMPILERS.contains(&name) || (reserved && !elsewhere && name != "__cplusplus")
 }
 
 /// Whether it is one that they define with a value.
 pub fn is_compilers_value(name: &str) -> bool {
-    VALUES_OF_COMPILERS.contains(&name) || name.starts_with("__cpp_")
+    is_compilers(name) && !FLAGS_OF_COMPILERS.contains(&name) && !name.contains('(')
 }
 
 /// What follows each `define` and `undef` of a text.
@@ -58,9 +100,6 @@ impl Rules<'_> {
     /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions; those of them
     /// that have a part in what was asked.
     pub fn unknown_defines(&self, preset: &Preset, has_part: impl Fn(&str) -> bool) -> Vec<String> {
-        if preset.complete {
-            return Vec::new();
-        }
         let entry = self.entry().map_or(0, |function| function.span.file);
         let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
         // GGML_HIP_NO_X stands for the option GGML_HIP_X turned off; one that is on leaves it undefined.
@@ -75,7 +114,7 @@ impl Rules<'_> {
         };
         let others = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let known = |name: &str| {
-            (name.starts_with('_') && !name.starts_with("__has_") && !is_compilers(name))
+            (preset.complete && !is_compilers(name)) || (name.starts_with('_') && !name.starts_with("__has_") && !is_compilers(name))
                 // nvcc compiles by gcc unless it is told otherwise; HIP's compiler says it.
                 || name == "__clang__"
                 // GGML_USE_X says which backend is built: another vendor's is not.
@@ -91,7 +130,11 @@ impl Rules<'_> {
         let mut names: Vec<String> = self
             .program
             .asked()
-            .filter(|(_, spans)| {
+            .filter(|(name, spans)| {
+                // `__COUNTER__(file:7)`: a condition that depends on where it is written, in any header.
+                if name.contains('(') && !name.starts_with("__has_") {
+                    return true;
+                }
                 let mut paths = spans.iter().map(|span| self.program.files.path(span.file));
                 paths.any(|path| path.starts_with(&home) && device_code(path))
             })

@@ -152,14 +152,14 @@ const UPROBE_MULTI: u32 = 48;
 
 /// A uprobe at an offset of a file that belongs to its program alone (BPF_LINK_CREATE, Linux 6.6). Taken out, it waits for nobody but
 /// those who run it now, where a perf event holds a lock of the whole machine meanwhile.
-pub fn uprobe(program: &OwnedFd, path: &str, offset: u64, at_return: bool) -> io::Result<OwnedFd> {
+pub fn uprobe(program: &OwnedFd, path: &str, offsets: &[u64], at_return: bool) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut attr: Attr = [0; 16];
     attr[0] = u64::from(program.as_raw_fd().cast_unsigned());
     attr[1] = UPROBE_MULTI.into();
     attr[2] = path.as_ptr() as u64;
-    attr[3] = &raw const offset as u64;
-    attr[6] = pair(1, u32::from(at_return));
+    attr[3] = offsets.as_ptr() as u64;
+    attr[6] = pair(u32::try_from(offsets.len()).unwrap_or(0), u32::from(at_return));
     let fd = call(command::LINK_CREATE, &mut attr)?;
     // SAFETY: the kernel just gave us this descriptor.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })

@@ -8,10 +8,12 @@ use crate::probes::library::Library;
 use crate::probes::site::Price;
 use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use watch::{Devices, Gap, LaunchObserver, ObserverKind, ObserverReport, Tally, Unprobed, Unseen, Word};
+use watch::{
+    Devices, Gap, LaunchObserver, Maker, ObserverKind, ObserverReport, SecondAccount, Tally, Unprobed, Unseen, Word,
+};
 
 /// What probes on a runtime's file can never see.
 const BLIND: &[&str] = &[
@@ -48,8 +50,6 @@ pub struct Window {
     pub launches: u64,
     pub returns: u64,
     pub accepted: u64,
-    /// Launches that the kernel's table had no room for, and that came over the ring.
-    pub uncounted: u64,
     /// Dispatches through Vulkan whose end was seen.
     pub ended: u64,
     /// What rejected launches returned.
@@ -68,6 +68,9 @@ struct Named {
     kernels: usize,
     hash: Option<String>,
     inode: u64,
+    /// That may launch others on the device.
+    launchers: BTreeSet<String>,
+    names: BTreeSet<String>,
 }
 
 impl Default for Window {
@@ -80,7 +83,6 @@ impl Default for Window {
             launches: 0,
             returns: 0,
             accepted: 0,
-            uncounted: 0,
             ended: 0,
             statuses: BTreeMap::new(),
             gaps: BTreeMap::new(),
@@ -142,11 +144,30 @@ impl Window {
     }
 
     pub fn library(&mut self, mapping: &Mapping, library: &Library) {
-        let named = Named { kernels: library.kernels.len(), hash: library.hash.clone(), inode: mapping.inode };
+        let named = Named {
+            kernels: library.kernels.len(),
+            hash: library.hash.clone(),
+            inode: mapping.inode,
+            launchers: library.launchers.clone(),
+            names: library.kernels.values().map(|kernel| kernel.name.clone()).collect(),
+        };
         self.libraries.insert(mapping.path.clone(), named);
         if library.unresolved > 0 {
             self.gaps.insert(Gap::Registrations { library: mapping.path.clone() }, library.unresolved as u64);
         }
+    }
+
+    /// Kernels that launch others pass no probe with what they launch. Those of CUDA whose code was in no library that was read: their names.
+    pub fn device_launches(&mut self, tally: &Tally) -> BTreeSet<String> {
+        let mut unread = BTreeSet::new();
+        for (kernel, launches) in tally.kernels_of(Maker::Nvidia) {
+            if self.libraries.values().any(|library| library.launchers.contains(&kernel)) {
+                self.missed(Gap::DeviceRuntime { kernel }, launches);
+            } else if !self.libraries.values().any(|library| library.names.contains(&kernel)) {
+                unread.insert(kernel);
+            }
+        }
+        unread
     }
 
     /// Name and hash of the library that most launches came from, and where it lies, if its path means the same file to us.
@@ -171,7 +192,7 @@ pub fn account(
 ) -> ObserverReport {
     match backend {
         Backend::Bpf(instrument) => {
-            tally.lost += instrument.counter(counter::UNCOUNTED).saturating_sub(window.uncounted);
+            tally.lost += instrument.counter(counter::UNCOUNTED);
             tally.unread += instrument.counter(counter::UNREAD);
             window.missed(Gap::Untold, instrument.counter(counter::UNTOLD));
             let all = window.launches;
@@ -206,6 +227,7 @@ pub fn account(
         reach,
         blind: BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
         gaps,
+        second: SecondAccount::default(),
         seconds,
         cost_ns: window.cost_ns,
         ended: window.ended > 0 && window.ended == tally.launches() && tally.lost == 0,

@@ -9,7 +9,7 @@ use crate::target::processes::Happened;
 use crate::vulkan_calls::{counted_key, is_vulkan};
 use crate::watcher::Watcher;
 use launch::columns;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 use watch::Seen;
 use watch::{Call, Fate, Flow, Gap, Kind, KindId, Maker, Name, Part, Tally};
@@ -312,9 +312,13 @@ impl Watcher {
     /// What was counted and did not come over the ring is counted here; only its order is lost.
     pub(crate) fn reconcile(&mut self, tally: &mut Tally) {
         let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
+        // Where the kernel's table was full, what came over the ring is seen all the same.
         let mut uncounted = self.queue.shipped.clone();
+        uncounted.retain(|key, _| !is_vulkan(key));
         for (key, count) in self.attached.backend.counted() {
-            uncounted.remove(&key);
+            if let Some(came) = uncounted.get_mut(&key) {
+                *came = came.saturating_sub(count.calls);
+            }
             if !self.resolver.processes.knows(key.tgid) {
                 continue;
             }
@@ -325,6 +329,7 @@ impl Watcher {
                 let gap = match what {
                     Suspect::Launch => Gap::UnknownLaunch { library, symbol },
                     Suspect::Graph => Gap::UnknownGraph { library, symbol },
+                    Suspect::Unreturned => Gap::Unreturned { library, symbol },
                 };
                 self.window.missed(gap, count.calls);
                 continue;
@@ -376,10 +381,25 @@ impl Watcher {
         for (symbol, count) in missing {
             self.window.missed(Gap::OrderLost { call: symbol.to_owned() }, count);
         }
-        // Where the kernel's table was full, what came over the ring is seen all the same.
-        self.window.uncounted = uncounted.iter().filter(|(key, _)| !is_vulkan(key)).map(|(_, count)| count).sum();
+        self.count_spilled(tally, &uncounted);
         let loose = self.queue.flows.values().map(|flow| flow.graphs.loose()).sum();
         self.window.missed(Gap::LooseNodes, loose);
+    }
+}
+
+impl Watcher {
+    /// Calls that the kernel's table had no room for: those whose record did not come either are lost. Others may call the same file, our
+    /// own children among them: each process by itself.
+    fn count_spilled(&self, tally: &mut Tally, uncounted: &HashMap<Key, u64>) {
+        let Backend::Bpf(instrument) = &self.attached.backend else { return };
+        let mut came: HashMap<u32, u64> = HashMap::new();
+        for (key, count) in uncounted {
+            *came.entry(key.tgid).or_default() += count;
+        }
+        for pid in self.resolver.processes.known() {
+            let came = came.get(&pid).copied().unwrap_or(0);
+            tally.lost += instrument.spilled(pid).saturating_sub(came);
+        }
     }
 }
 
@@ -393,7 +413,7 @@ fn names_kernel(role: Role, event: &Event<'_>) -> bool {
 }
 
 /// The name in a record, if all of it could be read: an empty one is none, and one without an end was cut.
-fn name_in(bytes: &[u8]) -> Option<&str> {
+pub(crate) fn name_in(bytes: &[u8]) -> Option<&str> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
     let whole = bytes.len() < 2 * REACH as usize;
     std::str::from_utf8(bytes.get(..end)?).ok().filter(|name| whole && !name.is_empty())

@@ -17,6 +17,8 @@ pub(crate) enum Item {
 pub(crate) struct Queue {
     /// By time.
     pub items: VecDeque<(u64, Item)>,
+    /// Just read.
+    pub fresh: Vec<(u64, Item)>,
     pub flows: HashMap<u32, Flow>,
     pub kinds: HashMap<Key, KindId>,
     /// How often each key came over the ring.
@@ -36,6 +38,7 @@ impl Queue {
     pub fn new() -> Queue {
         Queue {
             items: VecDeque::new(),
+            fresh: Vec::new(),
             flows: HashMap::new(),
             kinds: HashMap::new(),
             shipped: HashMap::new(),

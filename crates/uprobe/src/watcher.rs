@@ -6,13 +6,14 @@ use crate::coverage;
 use crate::coverage::Window;
 use crate::options::{How, Options};
 use crate::probes::attached::Attached;
-use crate::probes::entries::Home;
+use crate::probes::entries::{ENTRIES, Home, Role};
 use crate::probes::library::Wanted;
 use crate::queue::{Item, Queue};
 use crate::target::names::Names;
 use crate::target::proc::clock;
 use crate::target::processes::{FileId, Happened, Mapping, Processes};
 use crate::target::resolver::Resolver;
+use crate::target::tree::Tree;
 use crate::vulkan_calls::VulkanCalls;
 use evidence::Canary;
 use std::time::{Duration, Instant};
@@ -26,6 +27,7 @@ pub struct Watcher {
     pub(crate) resolver: Resolver,
     pub(crate) queue: Queue,
     pub(crate) vulkan: VulkanCalls,
+    pub(crate) tree: Tree,
     /// How well it was seen.
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
@@ -49,6 +51,9 @@ impl Watcher {
         let mut watcher = Watcher::ready(options)?;
         for pid in pids {
             watcher.join(*pid)?;
+        }
+        if let Some(error) = watcher.attached.refused.take().filter(|_| watcher.attached.probed.is_empty()) {
+            return Err(error);
         }
         watcher.settle(PATIENCE);
         let watched: Vec<u32> = watcher.resolver.processes.everyone().collect();
@@ -76,6 +81,7 @@ impl Watcher {
             resolver: Resolver::new(processes, names),
             queue: Queue::new(),
             vulkan: VulkanCalls::default(),
+            tree: Tree::default(),
             window: Window::default(),
             each: None,
             news: Vec::new(),
@@ -86,6 +92,7 @@ impl Watcher {
     /// Also watches this process and its children.
     pub fn join(&mut self, pid: u32) -> Result<(), WatchError> {
         let mut happened = Vec::new();
+        self.tree.joined(pid);
         self.resolver.processes.join(pid, &mut happened);
         self.attached.backend.follow(pid, &mut self.window)?;
         self.take(happened)
@@ -183,23 +190,34 @@ impl Watcher {
         self.attached.sample_outer(self.resolver.late && self.queue.shipped.is_empty())
     }
 
-    /// Reads everything that came; true if there was something.
-    pub(crate) fn collect(&mut self) -> Result<bool, WatchError> {
+    /// Takes the records that are there. A pointer to a function is seen to at once, for it may be called any moment.
+    pub(crate) fn drain(&mut self) {
         const MOST: usize = 1 << 16;
-        self.see_to_held()?;
-        let mut records: Vec<(u64, Item)> = Vec::new();
+        let fresh = &mut self.queue.fresh;
+        let mut pointed = Vec::new();
         match &mut self.attached.backend {
             Backend::Bpf(instrument) => drop(instrument.ring.read(MOST, |record| {
                 let event = Event::read(record);
-                // Only there to wake us.
-                if event.kind != kind::HELD {
-                    records.push((event.time, Item::Record(record.to_vec())));
+                let role = ENTRIES.get(event.key.entry as usize).map(|entry| entry.role);
+                match (event.kind, role) {
+                    // Only there to wake us.
+                    (kind::HELD, _) => {}
+                    (_, Some(Role::ProcAddress)) => pointed.push(record.to_vec()),
+                    _ => fresh.push((event.time, Item::Record(record.to_vec()))),
                 }
             })),
             Backend::Perf(sampled) | Backend::Armed(sampled, _) => {
-                records.extend(sampled.read().into_iter().map(|event| (event.time, Item::Sample(event))));
+                fresh.extend(sampled.read().into_iter().map(|event| (event.time, Item::Sample(event))));
             }
         }
+        pointed.iter().for_each(|record| self.pointed(&Event::read(record)));
+    }
+
+    /// Reads everything that came; true if there was something.
+    pub(crate) fn collect(&mut self) -> Result<bool, WatchError> {
+        self.see_to_held()?;
+        self.drain();
+        let mut records = std::mem::take(&mut self.queue.fresh);
         let mut happened = Vec::new();
         self.resolver.processes.poll(&mut happened);
         let any = !records.is_empty();
@@ -230,6 +248,7 @@ impl Source for Watcher {
             self.arrivals();
             let any = self.collect()?;
             self.work(tally);
+            self.look_at_tree(false);
             self.resolver.look(&self.queue, &mut self.window);
             self.attached.sample_returns(self.queue.last_new())?;
             self.sample_outer()?;
@@ -255,6 +274,7 @@ impl Source for Watcher {
 
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         self.look_at_idle();
+        self.look_at_tree(true);
         // From here on nobody stands still because of us.
         self.see_to_held()?;
         self.attached.hold = None;
@@ -280,7 +300,11 @@ impl Source for Watcher {
             flow.finish(tally);
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        Ok(coverage::account(&mut self.window, tally, &self.attached.backend, self.resolver.processes.lost, seconds))
+        self.tree.unread = self.window.device_launches(tally);
+        let lost = self.resolver.processes.lost;
+        let mut report = coverage::account(&mut self.window, tally, &self.attached.backend, lost, seconds);
+        report.second = self.second_account();
+        Ok(report)
     }
 
     fn canary_in_target(&mut self, what: String) {

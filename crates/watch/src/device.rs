@@ -71,6 +71,12 @@ impl Maker {
     }
 }
 
+/// A device file that a process can compute through, if it holds one. A render node alone is any graphics program's.
+pub fn compute_device(pid: u32) -> Option<String> {
+    let compute = |node: &Node| Maker::Amd.needs(node) || Maker::Nvidia.needs(node);
+    held(pid).ok()?.iter().find(|node| compute(node)).map(ToString::to_string)
+}
+
 /// What is known of the device behind launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {

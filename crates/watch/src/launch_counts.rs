@@ -335,6 +335,20 @@ impl Tally {
         self.devices.of(kind.process, Maker::of_call(kind.api)).map(Device::kind)
     }
 
+    /// Launches by kernel, through the runtime of one maker.
+    pub fn kernels_of(&self, maker: Maker) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        for ((_, _, id), count) in &self.counts {
+            if let Some(known) = self.known(*id)
+                && let Name::Kernel(name) = &known.kind.name
+                && Maker::of_call(known.kind.api) == maker
+            {
+                *found.entry(name.clone()).or_default() += count;
+            }
+        }
+        found
+    }
+
     /// The table: kinds that differ only in their grid or their process are one row, unless those launched on different devices; phases in order, the most frequent first.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();

@@ -33,11 +33,11 @@ mod source;
 mod took;
 
 pub use crate::answers::{ClaimHeld, DeviceSeen, EndedHow, FallbackSeen, LaunchRow, PerToken, Watched, Whose};
-pub use crate::device::{Device, Devices, Maker, is_stand_in};
+pub use crate::device::{Device, Devices, Maker, compute_device, is_stand_in};
 pub use crate::dispatches::{Dispatches, Each};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
 pub use crate::from_trace::add_trace;
-pub use crate::gap::{Gap, Open, Unprobed, Unseen};
+pub use crate::gap::{Around, Gap, Open, Unprobed, Unseen};
 pub use crate::graphs::{Graphs, Part};
 pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name, Pipeline};
@@ -45,7 +45,7 @@ pub use crate::launch_stream::Flow;
 pub use crate::observer_kind::ObserverKind;
 pub use crate::observers::{LaunchObserver, ServerClaims, launches_in_view};
 pub use crate::record::{RecordError, read_record};
-pub use crate::sightings::{ObserverReport, Place, RecordContext, Word};
+pub use crate::sightings::{ObserverReport, Place, RecordContext, SecondAccount, Word};
 pub(crate) use crate::source::of_processes;
 pub use crate::source::{Ended, NothingInView, Source, State, WatchError, signal_name};
 

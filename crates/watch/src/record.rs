@@ -2,8 +2,8 @@
 
 use crate::claims::{Claims, of_log};
 use crate::{
-    Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, Tally, Took,
-    Unseen, Word, add_trace, imports, logs,
+    Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, SecondAccount,
+    Tally, Took, Unseen, Word, add_trace, imports, logs,
 };
 use evidence::{Canary, Contamination, DeviceKind};
 use launch::lines::{self, End, Line, Lines};
@@ -180,6 +180,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) 
         reach,
         blind: Vec::new(),
         gaps: Vec::new(),
+        second: SecondAccount::default(),
         seconds: 0.0,
         cost_ns: None,
         ended: false,

@@ -3,8 +3,8 @@
 use crate::observers::REFUSED;
 use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
 use evidence::{
-    About, Artifact, Basis, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind, Fact, Finding,
-    Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit,
+    About, Account, Artifact, Basis, BlindSpot, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind,
+    Fact, Finding, Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit, Witness,
 };
 use observe::{Raw, Sighting};
 use std::collections::BTreeMap;
@@ -40,6 +40,13 @@ impl Word {
     }
 }
 
+/// Who besides the observer says that there was no more, and what the observer cannot see in this target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecondAccount {
+    pub witness: Option<Witness>,
+    pub cannot_see: Vec<BlindSpot>,
+}
+
 /// How well an observer saw: filled by each source when it ends.
 #[derive(Debug, Clone)]
 pub struct ObserverReport {
@@ -58,6 +65,7 @@ pub struct ObserverReport {
     pub blind: Vec<String>,
     /// What was not seen.
     pub gaps: Vec<Unseen>,
+    pub second: SecondAccount,
     /// Seconds from the first to the last moment in view.
     pub seconds: f64,
     /// Added time per launch that was measured, in nanoseconds.
@@ -92,6 +100,10 @@ impl ObserverReport {
         };
         let mut basis = Basis::live(self.observer.name(), [of], self.rung(self.device), Unit::Launches, seen);
         basis = basis.lost(tally.lost);
+        if let Some(witness) = self.second.witness {
+            basis = basis.account(Account::searched(witness));
+        }
+        basis = self.second.cannot_see.iter().cloned().fold(basis, Basis::cannot_see);
         if tally.unknown_replays > 0 {
             basis = basis.without(word(None), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
         }
@@ -167,6 +179,9 @@ impl RecordContext<'_> {
         if tally.unknown_replays > 0 {
             let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
             coverage = coverage.missing("graph launches", why);
+        }
+        if let Some(witness) = self.account.second.witness {
+            coverage = coverage.account(witness);
         }
         for unseen in &self.account.gaps {
             coverage = coverage.missing(unseen.what(), unseen.why());
@@ -316,6 +331,7 @@ mod tests {
             reach: String::new(),
             blind: Vec::new(),
             gaps: Vec::new(),
+            second: SecondAccount::default(),
             seconds: 1.0,
             cost_ns: None,
             ended: false,

@@ -8,7 +8,8 @@ use watch::preload::Session;
 /// The dynamic symbol table (ELF specification, sh_type).
 const DYNSYM: u32 = 11;
 /// The loader's and the C library's own: passed on to what is behind, never given out instead of another library's.
-const NOT_GIVEN_OUT: [&str; 7] = ["dlsym", "dlvsym", "prctl", "syscall", "chroot", "unshare", "setns"];
+const NOT_GIVEN_OUT: [&str; 11] =
+    ["dlsym", "dlvsym", "dlopen", "dlmopen", "_exit", "_Exit", "prctl", "syscall", "chroot", "unshare", "setns"];
 
 fn wrapped() -> Vec<String> {
     let library = embedded_shims::PRELOAD.to_vec();

@@ -97,7 +97,7 @@ fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> anyhow::Res
         Some(model) => survey.model(model, &question.columns)?,
         None => survey.run(&question.kinds, &question.columns, &progress)?,
     };
-    let hip = Map { plan, cells };
+    let hip = Map { plan, cells, absent: Vec::new() };
     let (shape, layers) = (question.shape, question.layers);
     let survey = VulkanSurvey { place: &vulkan_place, card: vulkan_card, shape, layers };
     let vulkan = match &question.model {

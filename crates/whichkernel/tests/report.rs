@@ -151,6 +151,33 @@ fn a_lake_is_written_proved_and_found_out() {
     assert!(altered.status.code() == Some(1) && said.contains("'path' is not what its rows say"), "{said}");
 }
 
+/// Two programs at one time, while a third writes rows: whatever comes first, the lake is one export, whole.
+#[test]
+fn exports_at_one_time_leave_a_whole_lake() {
+    let place = Place::new();
+    let mut ledger = Ledger::open(&place.path("ledger")).unwrap();
+    ledger.append(&[launched("BLAS", "2026-11-02T10:00:00.000Z")]).unwrap();
+    for round in 0..24 {
+        let export = || {
+            let mut command = place.command("report --export parquet --out lake --host alpha");
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let running = [export(), export()];
+        ledger.append(&[launched("MMQ", &format!("2026-11-03T10:00:{round:02}.000Z"))]).unwrap();
+        for running in running {
+            let output = running.wait_with_output().unwrap();
+            assert!(output.status.success(), "round {round}: {}", err(&output));
+        }
+        let verdict = place.run("ledger verify --parquet lake");
+        assert!(verdict.status.success(), "round {round}: {}", String::from_utf8_lossy(&verdict.stdout));
+        for table in ["observations", "launches", "claims", "manifests"] {
+            assert_eq!(fs::read_dir(place.path("lake").join(table)).unwrap().count(), 1, "round {round}: {table}");
+        }
+    }
+    place.ok("report --export parquet --out lake --host alpha");
+    assert!(place.ok("ledger verify --parquet lake").contains("whole, 25 rows"));
+}
+
 #[test]
 fn launches_become_a_trace_and_what_is_none_is_refused() {
     let place = Place::new();

@@ -14,7 +14,7 @@ pub use containers::{ar, windows};
 pub use elf::{Section, elf, host};
 pub use kpack::{Split, kpack, kpack_reference, packed_host, split, split_of};
 pub use msgpack::{Value, encode};
-pub use registering::{nvidia_container, registering_library};
+pub use registering::{cubin, nvidia_container, registering_library};
 
 use elf::{PROGBITS, string_table, symbol};
 

@@ -87,6 +87,34 @@ fn constructor(text: u64, wrapper: u64, got: u64, handles: u64, names: u64, seco
     code
 }
 
+/// A cubin for sm_90 with these kernels: a section of code and a symbol with `STO_CUDA_ENTRY` each, which take up 16 bytes of stack by
+/// themselves and 80 with what they call.
+pub fn cubin(kernels: &[&'static str]) -> Vec<u8> {
+    let (strings, offsets) = string_table(&kernels.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    let (mut symbols, mut info) = (vec![0; 24], Vec::new());
+    for (i, name) in offsets.iter().enumerate() {
+        let mut entry = symbol(*name, 2, i as u16 + 1, 0, 16);
+        entry[5] = 0x10;
+        symbols.extend(entry);
+        for (attribute, value) in [(0x11, 16u32), (0x12, 80), (0x2f, 24)] {
+            info.extend_from_slice(&[4, attribute, 8, 0]);
+            info.extend_from_slice(&(i as u32 + 1).to_le_bytes());
+            info.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+    let text = |name: &&'static str| Section { flags: 6, ..Section::new(section_name(name), PROGBITS, vec![7; 16]) };
+    let mut sections: Vec<Section> = kernels.iter().map(text).collect();
+    let strings_at = sections.len() as u32 + 2;
+    sections.push(Section { link: strings_at, entry_size: 24, ..Section::new(".symtab", 2, symbols) });
+    sections.push(Section::new(".strtab", 3, strings));
+    sections.push(Section::new(".nv.info", 0x7000_0000, info));
+    elf(190, 0x33, 7, 90, &sections)
+}
+
+fn section_name(kernel: &str) -> &'static str {
+    format!(".text.{kernel}").leak()
+}
+
 /// One entry of a container: kind (1 PTX, 2 cubin), compute capability, flags, stored bytes, size when unpacked (0 where
 /// it is not packed).
 pub type Image<'a> = (u16, u32, u64, &'a [u8], u64);

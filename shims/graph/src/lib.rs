@@ -2,13 +2,14 @@
 //!
 //! Preloaded before ggml's own library: every graph goes through `ggml_backend_graph_compute_async`. What a tensor is made of stands
 //! in a structure of ggml's, whose layout is checked against what ggml's own functions say before a line is written; where
-//! it does not hold, that is written instead.
+//! it does not hold, that is written instead. The products of every graph are counted besides ([`products`]).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod ggml;
 mod numbers;
+mod products;
 mod read_back;
 #[path = "../../common/real.rs"]
 mod real;
@@ -39,6 +40,9 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     }
     // SAFETY: the function that this one stands before, by its own signature.
     let real: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int = unsafe { core::mem::transmute(real) };
+    let from = text::now_ns();
+    // SAFETY: the caller's backend and graph.
+    let summary = unsafe { products::summary(backend, graph.cast()) };
     // One at a time; what another thread computes meanwhile is not written down.
     let mine = BUSY.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
     // SAFETY: the caller's backend and graph, while nobody else is here.
@@ -48,6 +52,9 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     }
     // SAFETY: the caller's own call.
     let status = unsafe { real(backend, graph) };
+    if let Some(summary) = summary {
+        summary.write(from);
+    }
     if mine {
         read_back::by_this_thread(false);
         if wrote {
@@ -58,6 +65,23 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
         }
         BUSY.store(false, Ordering::Release);
     }
+    status
+}
+
+/// One evaluation of a model, of which the scheduler gives each backend its part.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ggml_backend_sched_graph_compute_async(scheduler: *mut c_void, graph: *mut c_void) -> c_int {
+    let real = real::next(c"ggml_backend_sched_graph_compute_async");
+    if real.is_null() {
+        return -1;
+    }
+    let from = text::now_ns();
+    // SAFETY: the function that this one stands before, by its own signature, and the caller's own call.
+    let status = unsafe {
+        let real: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int = core::mem::transmute(real);
+        real(scheduler, graph)
+    };
+    products::pass(from);
     status
 }
 

@@ -9,13 +9,15 @@ use core::mem::transmute;
 unsafe extern "C" {
     /// In the stand-in GPU, which the program under test has loaded as its HIP runtime.
     fn whichkernel_blas(call: *const Blas, on: *mut c_void);
+    /// The same for a call that is known by its name alone.
+    pub fn whichkernel_unsupported(name: *const core::ffi::c_char);
 }
 
 const R_32F: u32 = 0;
 /// hipDataType and hipblasDatatype_t of a half.
-const HALF: [u32; 2] = [2, 150];
+pub const HALF: [u32; 2] = [2, 150];
 
-const BLANK: Blas = Blas {
+pub const BLANK: Blas = Blas {
     time_ns: 0,
     stream: 0,
     graph: 0,
@@ -48,13 +50,15 @@ const BLANK: Blas = Blas {
 
 /// SAFETY: `at` is null or a host scalar of the compute type. `compute` is hipblasComputeType_t (0 and 1: 16F) or, in the
 /// old interface, a data type.
-unsafe fn scalar(at: *const c_void, compute: u32) -> u64 {
+pub unsafe fn scalar(at: *const c_void, compute: u32) -> u64 {
     if at.is_null() {
         return 0;
     }
     // SAFETY: the caller's promise.
     unsafe {
-        let value = if matches!(compute, 0 | 1) || HALF.contains(&compute) {
+        let value = if matches!(compute, 7 | 8) {
+            at.cast::<f64>().read_unaligned()
+        } else if matches!(compute, 0 | 1) || HALF.contains(&compute) {
             half(at.cast::<u16>().read_unaligned())
         } else {
             f64::from(at.cast::<f32>().read_unaligned())
@@ -77,7 +81,7 @@ fn half(bits: u16) -> f64 {
 /// Records, and brackets the call to each library that is behind.
 ///
 /// `operands`: A, B and C where hipBLASLt can be asked for the same product; it takes no arrays of pointers.
-fn served(
+pub fn served(
     handle: *mut c_void,
     call: Blas,
     operands: Option<[*const c_void; 3]>,
@@ -85,7 +89,7 @@ fn served(
     real: impl FnOnce(*mut c_void, *mut c_void) -> Status,
 ) -> Status {
     let on = stream(handle);
-    let behind_call = function(name);
+    let behind_call = if name.is_empty() { core::ptr::null_mut() } else { function(name) };
     let note = |lane, bracket, status, solution| {
         let record = Blas { bracket, status, lane, solution, ..call };
         // SAFETY: the record lives for the call.
@@ -217,26 +221,39 @@ strided_ex! {
 /// Single precision computes in single precision: HIPBLAS_COMPUTE_32F.
 const COMPUTE_32F: u32 = 2;
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipblasSgemm(
-    handle: *mut c_void, ta: u32, tb: u32, m: c_int, n: c_int, k: c_int,
-    alpha: *const c_void, a: *const c_void, lda: c_int, b: *const c_void, ldb: c_int,
-    beta: *const c_void, c: *mut c_void, ldc: c_int,
-) -> Status {
-    type Real = unsafe extern "C" fn(
-        *mut c_void, u32, u32, c_int, c_int, c_int, *const c_void, *const c_void, c_int, *const c_void, c_int,
-        *const c_void, *mut c_void, c_int,
-    ) -> Status;
-    let call = Blas {
-        call: blas::SGEMM, trans_a: ta, trans_b: tb, m: m.into(), n: n.into(), k: k.into(),
-        lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(), compute: COMPUTE_32F,
-        // SAFETY: host scalars.
-        alpha: unsafe { scalar(alpha, COMPUTE_32F) }, beta: unsafe { scalar(beta, COMPUTE_32F) }, ..BLANK
-    };
-    served(handle, call, Some([a, b, c.cast_const()]), c"hipblasSgemm", |real, handle| {
-        // SAFETY: the real function of that name, with the caller's own arguments.
-        unsafe { transmute::<*mut c_void, Real>(real)(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) }
-    })
+macro_rules! plain {
+    ($($name:ident $text:literal $call:ident $kind:literal $compute:expr)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            handle: *mut c_void, ta: u32, tb: u32, m: c_int, n: c_int, k: c_int,
+            alpha: *const c_void, a: *const c_void, lda: c_int, b: *const c_void, ldb: c_int,
+            beta: *const c_void, c: *mut c_void, ldc: c_int,
+        ) -> Status {
+            type Real = unsafe extern "C" fn(
+                *mut c_void, u32, u32, c_int, c_int, c_int, *const c_void, *const c_void, c_int, *const c_void, c_int,
+                *const c_void, *mut c_void, c_int,
+            ) -> Status;
+            let call = Blas {
+                call: blas::$call, trans_a: ta, trans_b: tb, m: m.into(), n: n.into(), k: k.into(),
+                lda: lda.into(), ldb: ldb.into(), ldc: ldc.into(),
+                type_a: $kind, type_b: $kind, type_c: $kind, compute: $compute,
+                // SAFETY: host scalars.
+                alpha: unsafe { scalar(alpha, $compute) }, beta: unsafe { scalar(beta, $compute) }, ..BLANK
+            };
+            served(handle, call, Some([a, b, c.cast_const()]), $text, |real, handle| {
+                // SAFETY: the real function of that name, with the caller's own arguments.
+                unsafe {
+                    transmute::<*mut c_void, Real>(real)(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+                }
+            })
+        }
+    )*};
+}
+
+plain! {
+    hipblasSgemm c"hipblasSgemm" SGEMM 0 COMPUTE_32F
+    hipblasHgemm c"hipblasHgemm" HGEMM 2 0
+    hipblasDgemm c"hipblasDgemm" DGEMM 1 7
 }
 
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Stands in for hipBLAS: records each GEMM call and says success, or hands it on to the real library.
+//! Stands in for hipBLAS and, as a library of its own, for rocBLAS: records each GEMM call and says success, or hands it on to the real library.
 //!
 //! Enough where only the call (m, n, k, types) is asked for, not the Tensile kernel: the real rocBLAS is 4 GB. With
 //! WHICHKERNEL_HIPBLAS naming the real libhipblas, each call is recorded, forwarded, and its end recorded, so that the
@@ -17,6 +17,7 @@ mod record;
 mod gemm;
 mod handle;
 mod lt;
+mod rocblas;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

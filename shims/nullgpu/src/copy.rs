@@ -43,7 +43,7 @@ unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on:
     if how == DEVICE_TO_HOST {
         let bytes = if route::is_routing(from as usize, len) { 0 } else { len as u64 };
         let record = Readback { time_ns: sys::now_ns(), bytes, stream: id(on) };
-        trace::write(kind::READBACK, &[trace::bytes(&record)]);
+        crate::world::record(kind::READBACK, &[trace::bytes(&record)]);
     }
     SUCCESS
 }

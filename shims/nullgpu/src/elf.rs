@@ -44,7 +44,8 @@ pub enum Code<'a> {
 /// generic target that HIP takes for it.
 pub fn code<'a>(image: &'a [u8], target: &[u8], generic: &[u8]) -> Code<'a> {
     if image.starts_with(b"\x7fELF") {
-        return Code::Elf(image);
+        let runs_here = |name: &[u8]| runs(name, target) || (!generic.is_empty() && serves(name, generic, target));
+        return if made_for(image).is_none_or(runs_here) { Code::Elf(image) } else { Code::Absent };
     }
     if !image.starts_with(b"__CLANG_OFFLOAD_BUNDLE__") {
         return Code::Opaque;
@@ -52,6 +53,30 @@ pub fn code<'a>(image: &'a [u8], target: &[u8], generic: &[u8]) -> Code<'a> {
     let own = entries(image, |name| runs(name, target));
     let shared = || entries(image, |name| !generic.is_empty() && serves(name, generic, target));
     own.or_else(shared).map_or(Code::Absent, Code::Elf)
+}
+
+/// The target that a code object names in its notes (`amdgcn-amd-amdhsa--gfx906:xnack-`), with its features. Objects before
+/// version 4 name none.
+fn made_for(elf: &[u8]) -> Option<&[u8]> {
+    const NOTE: u32 = 4;
+    const TRIPLE: &[u8] = b"amdgcn-amd-amdhsa--";
+    let table = usize::try_from(u64_at(elf, 0x20)?).ok()?;
+    let (size, count) = (usize::from(u16_at(elf, 0x36)?), usize::from(u16_at(elf, 0x38)?));
+    for index in 0..count {
+        let header = elf.get(table.checked_add(index.checked_mul(size)?)?..)?.get(..56)?;
+        if u32_at(header, 0)? != NOTE {
+            continue;
+        }
+        let from = usize::try_from(u64_at(header, 8)?).ok()?;
+        let notes = elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)?;
+        // The text stands in a map of MessagePack, whose next byte is no part of a target's name.
+        if let Some(at) = notes.windows(TRIPLE.len()).position(|part| part == TRIPLE) {
+            let rest = notes.get(at + TRIPLE.len()..)?;
+            let len = rest.iter().position(|b| !(b.is_ascii_lowercase() || b.is_ascii_digit() || b"-+:".contains(b)));
+            return rest.get(..len.unwrap_or(rest.len()));
+        }
+    }
+    None
 }
 
 fn entries(image: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {

@@ -59,7 +59,7 @@ fn exec(handle: *mut c_void) -> Option<&'static mut Exec> {
 
 fn note(what: u32, exec: u32, graph: u32, on: *mut c_void, status: Status) {
     let record = record::Graph { time_ns: sys::now_ns(), stream: stream::id(on), what, exec, graph, status };
-    trace::write(kind::GRAPH, &[trace::bytes(&record)]);
+    crate::world::record(kind::GRAPH, &[trace::bytes(&record)]);
 }
 
 fn make() -> Option<&'static mut Graph> {

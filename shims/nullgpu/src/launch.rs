@@ -100,7 +100,7 @@ unsafe fn launch(function: &'static Function, call: &Call) -> Status {
         shared: call.shared as u32,
         args_len: len as u32,
     };
-    trace::write(kind::LAUNCH, &[trace::bytes(&record), buffer.get(..len).unwrap_or(&[])]);
+    crate::world::record(kind::LAUNCH, &[trace::bytes(&record), buffer.get(..len).unwrap_or(&[])]);
     if status == SUCCESS {
         stream::node(call.on, stream::KERNEL);
         if let (Some(entry), Args::Pointers(args)) = (function.entry(), &call.args) {

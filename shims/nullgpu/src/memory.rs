@@ -58,7 +58,7 @@ fn give(size: usize, host: bool) -> Result<*mut u8, Status> {
     if !host && rounded > free {
         let record = NoMemory { wanted: size as u64, free, total: device.memory };
         drop(blocks);
-        trace::write(kind::NO_MEMORY, &[trace::bytes(&record)]);
+        crate::world::record(kind::NO_MEMORY, &[trace::bytes(&record)]);
         return Err(OUT_OF_MEMORY);
     }
     let start = sys::zeroed(size);

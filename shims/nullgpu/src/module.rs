@@ -24,6 +24,8 @@ pub struct Module {
     address: u64,
     hash: u64,
     image: &'static [u8],
+    /// The bundle as it lies in memory, where no table that was handed over speaks of it.
+    registered: &'static [u8],
     generation: AtomicU32,
 }
 
@@ -44,10 +46,15 @@ impl Module {
         trace::write(kind::MODULE, &[trace::bytes(&record), self.path]);
     }
 
-    /// Whether the current device's target is in it, as far as the parent could tell.
+    /// Whether the current device's target is in it: as the parent read the file, else by the bundle's own list. What a
+    /// compressed bundle holds cannot be told here: it is taken, and the parent looks into it afterwards.
     pub fn ships(&self) -> bool {
         let place = self.bundles.get(world().table_number()).copied().unwrap_or(UNKNOWN);
-        world().table().bundles.get(place as usize).is_none_or(|bundle| bundle.ships != 0)
+        if let Some(bundle) = world().table().bundles.get(place as usize) {
+            return bundle.ships != 0;
+        }
+        let Some(device) = current().filter(|_| !self.registered.is_empty()) else { return true };
+        !matches!(elf::code(self.registered, target(&device.arch), target(&device.generic)), elf::Code::Absent)
     }
 }
 
@@ -62,6 +69,7 @@ fn make(path: &'static [u8], address: u64, image: &'static [u8]) -> Option<&'sta
         address,
         hash: if image.is_empty() { 0 } else { record::fnv(record::FNV, image) },
         image,
+        registered: &[],
         generation: AtomicU32::new(0),
     };
     Some(module)
@@ -84,6 +92,10 @@ pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut 
     let Some(module) = make(path, address, &[]) else { return core::ptr::null_mut() };
     for (bundle, table) in module.bundles.iter_mut().zip(world.tables()) {
         *bundle = table.bundle(path, address).unwrap_or(UNKNOWN);
+    }
+    if magic != record::PACKED_WRAPPER && bundle != 0 && module.bundles.iter().all(|bundle| *bundle == UNKNOWN) {
+        // SAFETY: a bundle that the compiler put into the library, which is never read beyond what its own head says.
+        module.registered = unsafe { elf::image_size(bundle as *const u8).map_or(&[], |size| core::slice::from_raw_parts(bundle as *const u8, size)) };
     }
     core::ptr::from_mut(module).cast()
 }
@@ -193,6 +205,10 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
     let Some(module) = make(path, 0, kept) else { return crate::error::OUT_OF_MEMORY };
     if matches!(elf::code(kept, target(&device.arch), target(&device.generic)), elf::Code::Absent) {
         return NO_BINARY_FOR_GPU;
+    }
+    if matches!(elf::code(kept, target(&device.arch), target(&device.generic)), elf::Code::Opaque) {
+        // No address of a file: it says that what is inside was not looked at.
+        module.address = 1;
     }
     module.note();
     // SAFETY: the caller's variable.

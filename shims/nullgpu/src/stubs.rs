@@ -6,7 +6,7 @@ use crate::{trace, world};
 
 pub fn unsupported(name: &[u8]) -> Status {
     world::world();
-    trace::write(kind::UNSUPPORTED, &[trace::bytes(&Text { len: name.len() as u32, reserved: 0 }), name]);
+    crate::world::record(kind::UNSUPPORTED, &[trace::bytes(&Text { len: name.len() as u32, reserved: 0 }), name]);
     keep(NOT_SUPPORTED)
 }
 

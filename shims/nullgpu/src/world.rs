@@ -1,12 +1,12 @@
 //! What the parent handed over, and what each thread has set.
 
 use crate::nullgpu_input::{
-    Arg, Bundle, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, MOST_TABLES, TABLES_MAGIC,
+    Arg, Bundle, COUNTED, COUNTS_SIZE, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, MOST_TABLES, TABLES_MAGIC,
     TableAt, TablesFile, key,
 };
 use crate::{lock::Lock, sys, tls, trace};
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// The state of one thread; all zero at its start, as HIP has it.
 #[repr(C)]
@@ -33,6 +33,7 @@ pub fn thread() -> &'static mut Thread {
 pub struct World {
     pub devices: &'static [Device],
     pub runtime_version: u32,
+    counts: Option<&'static [AtomicU64; COUNTED]>,
     /// One for all devices, or one each.
     tables: [Kernels; MOST_TABLES],
     count: usize,
@@ -80,7 +81,14 @@ pub fn world() -> &'static World {
 
 impl World {
     const fn empty() -> World {
-        World { devices: &[], runtime_version: 0, tables: [Kernels::empty(); MOST_TABLES], count: 1 }
+        World { devices: &[], runtime_version: 0, counts: None, tables: [Kernels::empty(); MOST_TABLES], count: 1 }
+    }
+
+    /// Counts a record before it is written: the reader compares the two.
+    pub fn count(&self, kind: u32) {
+        if let Some(count) = self.counts.and_then(|counts| counts.get(kind as usize)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     pub fn tables(&self) -> &[Kernels] {
@@ -155,8 +163,22 @@ fn read() -> Option<World> {
     if let Some(bytes) = joined(directory, b"/kernels\0", &mut [0; 1024]).and_then(sys::map_file) {
         tables(&mut world, bytes);
     }
+    world.counts = joined(directory, b"/counts\0", &mut [0; 1024]).and_then(counters);
+    world.count(0);
     trace::start(directory, 1, 0);
     Some(world)
+}
+
+fn counters(path: &CStr) -> Option<&'static [AtomicU64; COUNTED]> {
+    let at = sys::map_page(path, COUNTS_SIZE);
+    // SAFETY: null, or a page that is never unmapped and is only touched atomically.
+    unsafe { at.cast::<[AtomicU64; COUNTED]>().as_ref() }
+}
+
+/// A record that is counted, whether there is room for it or not.
+pub fn record(kind: u32, parts: &[&[u8]]) {
+    world().count(kind);
+    trace::write(kind, parts);
 }
 
 /// One table, or one for each device.

@@ -32,7 +32,8 @@ fn served(call: Blas, real: impl FnOnce() -> u32) -> u32 {
     note(1, 0);
     let status = real();
     note(2, status);
-    thread::now().multiplying -= 1;
+    let thread = thread::now();
+    thread.multiplying = thread.multiplying.saturating_sub(1);
     status
 }
 

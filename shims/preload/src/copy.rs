@@ -108,6 +108,7 @@ driver_copies! {
 fn nested(call: impl FnOnce() -> u32) -> u32 {
     thread::now().launching += 1;
     let status = call();
-    thread::now().launching -= 1;
+    let thread = thread::now();
+    thread.launching = thread.launching.saturating_sub(1);
     status
 }

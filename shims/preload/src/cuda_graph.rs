@@ -17,7 +17,7 @@ pub fn inner(call: impl FnOnce() -> u32) -> (u32, bool) {
     thread::now().launching += 1;
     let status = call();
     let thread = thread::now();
-    thread.launching -= 1;
+    thread.launching = thread.launching.saturating_sub(1);
     (status, thread.launching == 0)
 }
 

@@ -3,6 +3,7 @@
 
 use crate::sys;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::AtomicPtr;
 
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
@@ -115,13 +116,7 @@ impl Image {
 
 /// The library that holds an address.
 pub fn holding(address: usize) -> Option<Image> {
-    find(|info| {
-        // SAFETY: the loader's list.
-        let headers = || (0..usize::from(info.count)).map(|place| unsafe { &*info.headers.add(place) });
-        headers().any(|header| {
-            header.kind == LOAD && address.wrapping_sub(info.base.wrapping_add(header.vaddr as usize)) < header.memsz as usize
-        })
-    })
+    find(|info| holds(info, address))
 }
 
 /// A function of the C library itself, whoever else stands before it. Until glibc 2.34 the loader's had a library of their own.
@@ -134,6 +129,27 @@ pub fn of_libc(name: &[u8]) -> usize {
         found != 0
     });
     found
+}
+
+/// A function of any library that is loaded, but for the one that holds `ours`.
+pub fn anywhere(name: &[u8], ours: &AtomicPtr<c_void>) -> *mut c_void {
+    let ours = core::ptr::from_ref(ours) as usize;
+    let mut found = 0;
+    find(|info| {
+        // SAFETY: the loader's list.
+        let image = unsafe { Image::of(info) }.filter(|_| !holds(info, ours));
+        found = image.and_then(|image| image.defines(name)).unwrap_or(0);
+        found != 0
+    });
+    found as *mut c_void
+}
+
+fn holds(info: &sys::DlPhdrInfo, address: usize) -> bool {
+    // SAFETY: the loader's list.
+    let headers = || (0..usize::from(info.count)).map(|place| unsafe { &*info.headers.add(place) });
+    headers().any(|header| {
+        header.kind == LOAD && address.wrapping_sub(info.base.wrapping_add(header.vaddr as usize)) < header.memsz as usize
+    })
 }
 
 fn find(mut wanted: impl FnMut(&sys::DlPhdrInfo) -> bool) -> Option<Image> {

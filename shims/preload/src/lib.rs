@@ -26,6 +26,7 @@ mod trace;
 #[macro_use]
 mod wrapped;
 mod args;
+mod around;
 mod blas;
 mod copy;
 mod cuda;
@@ -44,6 +45,7 @@ mod shapes;
 mod sealed;
 mod thread;
 mod unknown;
+mod unwound;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -110,6 +112,7 @@ fn begin() {
         })
     });
     args::open(directory);
+    around::begin();
     trace::start(directory, 2, limit);
     sys::after_fork(child);
 }
@@ -120,6 +123,7 @@ extern "C" fn child() {
     modules::after_fork();
     nodes::after_fork();
     unknown::after_fork();
+    around::after_fork();
     shapes::after_fork();
 }
 

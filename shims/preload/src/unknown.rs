@@ -39,8 +39,12 @@ fn multiplies(name: &[u8]) -> bool {
 pub fn is_unseen(name: &[u8], function: usize) -> bool {
     let Some(image) = image::holding(function) else { return false };
     // Other libraries may call theirs as they like.
-    let runtime = [&b"libamdhip64"[..], b"libcuda.so", b"libcudart"].iter().any(|name| image.soname().starts_with(name));
-    (runtime && launches(name)) || (is_blas(image.soname()) && multiplies(name))
+    (is_runtime(&image) && launches(name)) || (is_blas(image.soname()) && multiplies(name))
+}
+
+/// By what it can do: whoever packs a runtime chooses its name.
+fn is_runtime(image: &Image) -> bool {
+    [&b"hipLaunchKernel"[..], b"cudaLaunchKernel", b"cuLaunchKernel"].iter().any(|name| image.defines(name).is_some())
 }
 
 /// Worth asking where it lies.
@@ -147,14 +151,3 @@ extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c
     });
     0
 }
-
-/// What was loaded last may have come without any of the occasions above.
-extern "C" fn at_the_end() {
-    if trace::is_open() {
-        look();
-    }
-}
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static AT_THE_END: extern "C" fn() = at_the_end;

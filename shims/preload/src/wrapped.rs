@@ -1,7 +1,7 @@
 //! A wrapped function: found behind us once, called ever after. Where none is behind, the caller gets the answer that a
 //! runtime without that call would give.
 
-use crate::{lookup, runtimes, unknown};
+use crate::{image, lookup, runtimes, unknown};
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -18,8 +18,8 @@ macro_rules! wrap {
                 unsafe { core::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) };
         }
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
-            type Real = unsafe extern "C" fn($($type),*) $(-> $ret)?;
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
+            type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
             $crate::start();
             let found = $crate::wrapped::behind(&$name::REAL, $name::NAME);
             if found.is_null() {
@@ -27,6 +27,7 @@ macro_rules! wrap {
             }
             // SAFETY: the function of that name.
             let $real = unsafe { core::mem::transmute::<*mut c_void, Real>(found) };
+            let _crossed = $crate::unwound::Crossed;
             $body
         }
     )*};
@@ -51,6 +52,9 @@ fn find(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
         if !handle.is_null() {
             found = lookup::symbol(handle, name);
         }
+    }
+    if found.is_null() && !crate::sys::sealed() {
+        found = image::anywhere(name.to_bytes(), cache);
     }
     if !found.is_null() {
         // A program may close its runtime and open it again; the address that we keep must stay good.
@@ -160,7 +164,16 @@ impl Wrapped {
         if real.is_null() || real.cast_const() == self.wrapper {
             return real;
         }
-        let known = self.real.load(Ordering::Acquire);
+        let mut known = self.real.load(Ordering::Acquire);
+        if known.is_null() {
+            // Whoever imports the function gets this one: calls of his must not go to another runtime because that was asked for first.
+            let imported = lookup::next(self.name);
+            if !imported.is_null() && imported != real {
+                known = imported;
+                keep(self.name.to_bytes(), imported);
+                self.real.store(imported, Ordering::Release);
+            }
+        }
         if known.is_null() {
             keep(self.name.to_bytes(), real);
             self.real.store(real, Ordering::Release);

@@ -9,8 +9,8 @@ mod lex;
 mod tokens;
 
 use super::index::{Alias, Class, Function, Language, Local, Part, Shape};
-use lex::Word;
-use tokens::Tokens;
+pub use lex::Word;
+pub use tokens::Tokens;
 
 /// Namespaces and classes inside each other; deeper ones are not looked into.
 const DEEPEST: usize = 32;
@@ -23,6 +23,46 @@ pub fn read(source: &str) -> Part {
     let mut reader = Reader { tokens: &tokens, part };
     reader.block(0, tokens.len(), &Scope::default(), 0);
     reader.part
+}
+
+pub fn tokens(source: &str) -> Tokens<'_> {
+    Tokens::new(lex::lex(source).0)
+}
+
+/// A function with a body: its first word, its name, and its braces.
+pub struct Definition {
+    pub start: usize,
+    pub name: usize,
+    pub open: usize,
+    pub close: usize,
+}
+
+/// Every function that is defined in a file, in namespaces and classes too.
+pub fn definitions(t: &Tokens) -> Vec<Definition> {
+    let mut out = Vec::new();
+    let (mut at, mut start) = (0, 0);
+    while at < t.len() {
+        match t.text(at) {
+            "{" => match t.signature(start, at) {
+                Some(found) => {
+                    let close = t.close(at).max(at);
+                    out.push(Definition { start, name: found.name, open: at, close });
+                    (at, start) = (close + 1, close + 1);
+                }
+                // A namespace, a class, a list of values: what is inside is looked at like what is outside.
+                None => (at, start) = (at + 1, at + 1),
+            },
+            "extern" if t.word(at + 1) == Some(Word::Text) => (at, start) = (at + 2, at + 2),
+            "template" if t.text(at + 1) == "<" => {
+                at = t.angles(at + 1).unwrap_or(at + 2);
+                start = at;
+            }
+            ";" | "}" => (at, start) = (at + 1, at + 1),
+            "(" | "[" => at = t.close(at).max(at) + 1,
+            _ => at += 1,
+        }
+    }
+    out
 }
 
 /// What a pointer to a function is said to be.

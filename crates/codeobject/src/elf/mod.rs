@@ -9,6 +9,7 @@ mod symbol;
 pub use relocation::{R_X86_64_RELATIVE, Relocation};
 pub use symbol::{Symbol, SymbolKind, Symbols};
 
+use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
 use crate::read::{ReadAt, u16_at, u32_at, u64_at};
 use std::borrow::Cow;
@@ -83,8 +84,8 @@ pub struct Elf<'a> {
     pub header: Header,
     sections: Vec<Section>,
     segments: Vec<Segment>,
-    /// Where the section headers end.
-    headers_end: u64,
+    /// Where the tables of segments and sections begin and end.
+    tables: [(u64, u64); 2],
 }
 
 impl<'a> Elf<'a> {
@@ -105,11 +106,20 @@ impl<'a> Elf<'a> {
             flags: u32_at(&raw, 48),
             entry: u64_at(&raw, 24),
         };
-        let segments = segments(source, u64_at(&raw, 32), u16_at(&raw, 54), u16_at(&raw, 56))?;
+        let segments_at = u64_at(&raw, 32);
+        let segments = segments(source, segments_at, u16_at(&raw, 54), u16_at(&raw, 56))?;
         let (at, size, count, names) = (u64_at(&raw, 40), u16_at(&raw, 58), u16_at(&raw, 60), u16_at(&raw, 62));
         let sections = sections(source, at, size, count, names)?;
-        let headers_end = at.saturating_add(sections.len() as u64 * SECTION);
-        Ok(Elf { source, header, sections, segments, headers_end })
+        let tables = [(segments_at, segments.len() as u64 * SEGMENT), (at, sections.len() as u64 * SECTION)];
+        let tables = tables.map(|(start, size)| (start, start.saturating_add(size)));
+        Ok(Elf { source, header, sections, segments, tables })
+    }
+
+    /// The ELF header and the tables of segments and sections, cut at the end of the source.
+    pub fn headers(&self) -> impl Iterator<Item = Range> {
+        let end = self.source.len();
+        let cut = move |(start, stop): (u64, u64)| Range { start: start.min(end), end: stop.min(end) };
+        [(0, HEADER)].into_iter().chain(self.tables).map(cut)
     }
 
     /// Where the file ends by its own headers: what follows belongs to somebody else.
@@ -117,7 +127,7 @@ impl<'a> Elf<'a> {
         let held = self.sections.iter().filter(|section| section.kind != SHT_NOBITS);
         let sections = held.map(|section| section.offset.saturating_add(section.size));
         let segments = self.segments.iter().map(|segment| segment.offset.saturating_add(segment.file_size));
-        sections.chain(segments).chain([self.headers_end, HEADER]).max().unwrap_or(HEADER)
+        sections.chain(segments).chain(self.tables.map(|(_, end)| end)).chain([HEADER]).max().unwrap_or(HEADER)
     }
 
     pub fn source(&self) -> &'a dyn ReadAt {

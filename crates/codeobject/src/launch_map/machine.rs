@@ -121,6 +121,16 @@ impl<'image, 'data> Machine<'image, 'data> {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
+    /// Whether the instruction there is a jump to an address that it computes, and not one that the loader has filled in.
+    pub fn jumps_indirectly(&self, ip: u64) -> bool {
+        let Some(jump) = self.decode(ip).filter(|one| one.flow_control() == FlowControl::IndirectBranch) else {
+            return false;
+        };
+        let slot = jump.op0_kind() == OpKind::Memory && jump.memory_base() == Register::RIP;
+        let filled = || self.image.read_u64(jump.memory_displacement64()).is_some_and(|to| self.image.is_code(to));
+        !(slot && filled())
+    }
+
     /// Carries out the instruction at the state's address.
     pub fn step(&mut self, state: &mut State) -> Step {
         let Some(instruction) = self.decode(state.ip) else { return Step::Stop("no instruction there") };

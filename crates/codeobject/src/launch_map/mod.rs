@@ -6,6 +6,7 @@
 
 mod flags;
 mod image;
+mod leaves;
 mod machine;
 mod memory;
 mod operands;
@@ -17,6 +18,7 @@ mod sparse;
 mod vector;
 
 pub use image::{Image, ImageError, Segment};
+pub use leaves::leaves;
 pub use reader::{Completeness, LaunchMap, Unresolved, launch_map};
 pub use registration::{Kind, Registration, Vendor, Wrapper};
 pub use slots::slots;

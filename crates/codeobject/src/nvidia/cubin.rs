@@ -40,6 +40,18 @@ pub struct CubinKernel {
     pub max_threads: Option<u32>,
 }
 
+impl CubinKernel {
+    /// Bytes of stack per thread: with the frames of what it calls, where the cubin states that; all ones stand for a depth that is not
+    /// known (recursion, calls by pointer).
+    pub fn stack_bytes(&self) -> Option<u32> {
+        match self.stack {
+            Some(u32::MAX) => None,
+            Some(stack) => Some(stack.max(self.frame.unwrap_or(0))),
+            None => self.frame,
+        }
+    }
+}
+
 /// Kernels of one cubin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cubin {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{
     container::{Compression, EntryKind, FatbinError, MAGIC, container_size, walk},
     cubin::{Cubin, cubin},
-    ptx::{Ptx, ptx},
+    ptx::{Ptx, ptx, ptx_number},
 };
 use crate::{
     ReadAt, Result,
@@ -22,6 +22,8 @@ pub enum Region {
     Linked,
     /// `__nv_relfatbin`: relocatable device code, input to the device linker and source of PTX for newer GPUs.
     Relocatable,
+    /// In no section for fatbins: what a program loads from memory (`cuModuleLoadData`).
+    Embedded,
 }
 
 impl Region {
@@ -30,7 +32,13 @@ impl Region {
         match self {
             Region::Linked => ".nv_fatbin",
             Region::Relocatable => "__nv_relfatbin",
+            Region::Embedded => "(embedded)",
         }
+    }
+
+    /// A runtime loads it as it is; relocatable code goes through the device linker first.
+    pub fn is_loadable(self) -> bool {
+        self != Region::Relocatable
     }
 }
 
@@ -100,6 +108,37 @@ pub struct Row {
 }
 
 impl Row {
+    /// A cubin by itself.
+    pub fn of_cubin(cubin: Cubin, size: u64) -> Self {
+        // The number stands in e_flags, higher up from version 8 of the format on.
+        let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
+        Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
+    }
+
+    /// A PTX text by itself; None where it names no target.
+    pub fn of_ptx(ptx: Ptx, size: u64) -> Option<Self> {
+        let sm = ptx_number(&ptx.target)?;
+        Some(Row { ptx: Some(ptx), ..Row::bare(EntryKind::Ptx, sm, size) })
+    }
+
+    fn bare(kind: EntryKind, sm: u32, size: u64) -> Self {
+        Row {
+            region: Region::Linked,
+            container: 0,
+            entry: 0,
+            kind,
+            sm,
+            letter: None,
+            version: (0, 0),
+            compression: Compression::None,
+            stored: size,
+            size,
+            cubin: None,
+            ptx: None,
+            error: None,
+        }
+    }
+
     /// `sm_90a` for machine code, `compute_90a` for PTX.
     pub fn target(&self) -> String {
         let inside = || match (&self.cubin, &self.ptx) {
@@ -181,10 +220,24 @@ impl Inventory {
         Ok(found)
     }
 
-    /// Every byte of the sections was understood and every image opened.
+    /// One container outside the sections: what is in it, what is wrong with it, its size. None where none begins there.
+    pub fn container(
+        source: &dyn ReadAt,
+        at: u64,
+        room: u64,
+        limit: usize,
+    ) -> Option<(Vec<Row>, Vec<FatbinError>, u64)> {
+        let header = source.bytes(at, room.min(16), "fatbin container header").ok()?;
+        let size = container_size(&header).filter(|size| *size <= room && *size > 16)?;
+        let section = Section { region: Region::Embedded, offset: at, address: 0, size };
+        let (rows, errors) = rows(source, &section, 0, 0, size, limit);
+        (!rows.is_empty()).then_some((rows, errors, size))
+    }
+
+    /// Every byte of the sections was understood and every image opened: one of a kind without a known meaning was not.
     pub fn is_complete(&self) -> bool {
-        self.sections.iter().all(|s| s.unknown.is_empty() && s.errors.is_empty())
-            && self.rows.iter().all(|r| r.error.is_none())
+        let opened = |row: &Row| row.error.is_none() && !matches!(row.kind, EntryKind::Other(_));
+        self.sections.iter().all(|s| s.unknown.is_empty() && s.errors.is_empty()) && self.rows.iter().all(opened)
     }
 
     /// Distinct kernels per (region, kind, sm).
@@ -203,23 +256,7 @@ fn bare_cubin(source: &dyn ReadAt, section: &Section, limit: usize) -> Result<Op
         return Ok(None);
     }
     let Some(cubin) = cubin(&source.bytes(0, section.size, "cubin")?) else { return Ok(None) };
-    // The number stands in e_flags, higher up from version 8 of the format on.
-    let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
-    Ok(Some(Row {
-        region: section.region,
-        container: 0,
-        entry: 0,
-        kind: EntryKind::Cubin,
-        sm,
-        letter: None,
-        version: (0, 0),
-        compression: Compression::None,
-        stored: section.size,
-        size: section.size,
-        cubin: Some(cubin),
-        ptx: None,
-        error: None,
-    }))
+    Ok(Some(Row { region: section.region, ..Row::of_cubin(cubin, section.size) }))
 }
 
 /// The sections of a host file with the places of their containers, nothing opened.

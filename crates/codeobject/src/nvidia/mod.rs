@@ -6,10 +6,12 @@
 
 mod container;
 mod cubin;
+mod device_launch;
 mod inventory;
 mod ptx;
 
 pub use container::{Compression, Container, Entry, EntryKind, FatbinError, MAGIC, Walk, walk};
 pub use cubin::{Cubin, CubinKernel, cubin};
+pub use device_launch::{device_launchers, launchers_of};
 pub use inventory::{Inventory, Region, Row, Section, Walked, host_sections, walk_sections};
-pub use ptx::{Ptx, ptx};
+pub use ptx::{Ptx, ptx, ptx_number};

@@ -1,5 +1,6 @@
-//! PTX text: version, target and entry points. Only directives at the start of a statement are looked at.
+//! PTX text: version, target and entry points. Only directives are looked at.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What one PTX image declares.
@@ -20,23 +21,26 @@ impl Ptx {
     }
 }
 
-/// Reads the directives of a PTX text; trailing NULs are padding.
+/// 90 of `sm_90a`.
+pub fn ptx_number(target: &str) -> Option<u32> {
+    let digits = target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']);
+    digits.parse().ok()
+}
+
+/// Reads the directives of a PTX text; trailing NULs are padding. A line means nothing in PTX: only words do, and comments are none.
 pub fn ptx(text: &[u8]) -> Ptx {
     let mut found = Ptx::default();
     let mut seen = BTreeSet::new();
     let text = String::from_utf8_lossy(text);
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        match words.next() {
-            Some(".version") if found.version.is_empty() => found.version = words.next().unwrap_or("").to_owned(),
-            Some(".target") if found.target.is_empty() => {
-                found.target = words.next().unwrap_or("").trim_end_matches(',').to_owned();
-            }
-            Some(".visible" | ".weak" | ".extern" | ".entry") => {
-                let Some((_, rest)) = line.split_once(".entry") else { continue };
-                let name: &str = rest.trim_start();
-                let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || "_$%".contains(c)));
-                let name = name.get(..end.unwrap_or(name.len())).unwrap_or("");
+    let text = without_comments(&text);
+    let name = |c: char| c.is_ascii_alphanumeric() || "_$%.".contains(c);
+    let mut words = text.split(|c: char| !name(c)).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        match word {
+            ".version" if found.version.is_empty() => found.version = words.next().unwrap_or("").to_owned(),
+            ".target" if found.target.is_empty() => found.target = words.next().unwrap_or("").to_owned(),
+            ".entry" => {
+                let name = words.next().unwrap_or("");
                 if !name.is_empty() && seen.insert(name.to_owned()) {
                     found.kernels.push(name.to_owned());
                 }
@@ -45,6 +49,26 @@ pub fn ptx(text: &[u8]) -> Ptx {
         }
     }
     found
+}
+
+fn without_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains("/*") && !text.contains("//") {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('/') {
+        let (before, comment) = rest.split_at(at);
+        let end = match comment.as_bytes().get(1) {
+            Some(b'/') => comment.find('\n').unwrap_or(comment.len()),
+            Some(b'*') => comment.find("*/").map_or(comment.len(), |end| end + 2),
+            _ => 1,
+        };
+        out.push_str(before);
+        out.push(' ');
+        rest = comment.get(end..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
@@ -57,5 +81,9 @@ mod tests {
         let found = ptx(text);
         assert_eq!((found.version.as_str(), found.target.as_str()), ("8.7", "sm_120"));
         assert_eq!(found.kernels, ["_Z1aPf", "b"]);
+        // A module needs no second line.
+        let found = ptx(b".version 7.0 .target sm_90a, texmode_independent .address_size 64 /* .entry no */ .visible .entry c(){ret;}.entry d(){ret;}");
+        assert_eq!((found.target.as_str(), ptx_number(&found.target)), ("sm_90a", Some(90)));
+        assert_eq!(found.kernels, ["c", "d"]);
     }
 }

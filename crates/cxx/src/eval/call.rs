@@ -5,12 +5,15 @@ use super::exec::Flow;
 use super::machine::{Frame, Machine, Run, Stop};
 use super::value::{Closure, Ty, Value};
 use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment};
+use crate::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment, Type};
 use crate::dialect::Outside;
 use crate::files::Span;
 use crate::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// So many base classes are looked at.
+const MAX_BASES: usize = 64;
 
 impl<'p> Machine<'p> {
     pub(super) fn call(&mut self, callee: &Expr, args: &[Expr], at: Span) -> Run<Value> {
@@ -53,6 +56,10 @@ impl<'p> Machine<'p> {
             return Ok(result);
         }
         if !self.program.overloads(last.sym).is_empty() {
+            if name.path.len() == 1 && self.has_base_method(last.sym) {
+                let name = self.program.text(last.sym);
+                return Err(self.unsure(at, format!("which {name} is called is not known (a base class has one)")));
+            }
             let explicit = match &last.args {
                 Some(list) => self.template_values(list)?,
                 None => Vec::new(),
@@ -60,7 +67,7 @@ impl<'p> Machine<'p> {
             let before = name.path.len().checked_sub(1).and_then(|before| name.path.get(..before)).unwrap_or_default();
             return self.call_function((last.sym, before, self.view()), explicit, args, at);
         }
-        if let Some(global) = self.program.visible_global(last.sym, &[], self.view()) {
+        if let Some(global) = self.program.visible_global(last.sym, &[], self.view(), at) {
             let place = self.global_place(global)?;
             let value = self.read(place, at);
             return self.call_value(&value, args, at);
@@ -89,6 +96,26 @@ impl<'p> Machine<'p> {
             return Ok(result);
         }
         self.call_foreign(name, last.sym, args, at)
+    }
+
+    /// Whether a class that the object at hand is derived from has a method of this name.
+    fn has_base_method(&self, name: Sym) -> bool {
+        let this = self.frames.last().and_then(|frame| frame.this);
+        let Some(instance) = this.and_then(|this| self.peek(this)).and_then(Self::instance) else { return false };
+        let program = self.program;
+        let mut open: Vec<&Type> = instance.of.bases.iter().collect();
+        let mut seen = 0;
+        while let Some(base) = open.pop().filter(|_| seen < MAX_BASES) {
+            seen += 1;
+            let Base::Name(base) = &base.base else { return true };
+            for of in base.path.last().map_or(&[][..], |last| program.structs(last.sym)) {
+                if program.members(of).methods.iter().any(|method| method.name == name) {
+                    return true;
+                }
+                open.extend(&of.bases);
+            }
+        }
+        !open.is_empty()
     }
 
     /// A static function of a struct, where what it does matters to the end: `T::convert(x)`.

@@ -430,7 +430,7 @@ impl Machine<'_> {
             }
             ExprKind::Name(name) if matches!(name.root, Root::Global) && name.path.len() == 1 => {
                 let Some(segment) = name.path.first() else { return Ok(None) };
-                match self.program.visible_global(segment.sym, &[], self.view()) {
+                match self.program.visible_global(segment.sym, &[], self.view(), expr.span) {
                     Some(global) => Some(self.global_place(global)?),
                     None => None,
                 }
@@ -531,7 +531,7 @@ impl Machine<'_> {
             if let Some(value) = self.enumerator(last.sym, &[])? {
                 return Ok(value);
             }
-            if let Some(global) = self.program.visible_global(last.sym, &[], self.view()) {
+            if let Some(global) = self.program.visible_global(last.sym, &[], self.view(), at) {
                 let place = self.global_place(global)?;
                 return Ok(self.read(place, at));
             }
@@ -554,7 +554,7 @@ impl Machine<'_> {
         if let Some(value) = self.enumerator(last.sym, before)? {
             return Ok(value);
         }
-        if let Some(global) = self.program.visible_global(last.sym, before, self.view()) {
+        if let Some(global) = self.program.visible_global(last.sym, before, self.view(), at) {
             let place = self.global_place(global)?;
             return Ok(self.read(place, at));
         }

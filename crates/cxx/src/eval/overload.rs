@@ -25,6 +25,10 @@ impl<'p> Machine<'p> {
         let mut fits: Vec<(u32, &Function)> = Vec::new();
         let mut specialised = false;
         let visible = program.visible_functions(name, path, view);
+        let (visible, redirected) = self.declared_before(visible, (name, path, view), args);
+        if redirected {
+            self.finds_no_more(name, given, view, at)?;
+        }
         let mut declared: Vec<&Function> = Vec::new();
         for index in visible {
             let Some(function) = program.function(index) else { continue };
@@ -69,10 +73,71 @@ impl<'p> Machine<'p> {
             let (name, place) = (program.text(name), program.files.place(other.span));
             return Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")));
         }
-        if picked.is_some() && !specialised && !by_types && path.is_empty() {
+        if picked.is_some() && !specialised && !by_types && !redirected && path.is_empty() {
             self.picks.insert(key, picked);
         }
         Ok(picked)
+    }
+
+    /// The functions that are declared before the one that is being run, and whether others of that name and arity are in its unit: ones
+    /// that are declared later, in another namespace, or as a friend.
+    fn declared_before(
+        &self,
+        visible: Vec<u32>,
+        (name, path, view): (Sym, &[Segment], View),
+        args: usize,
+    ) -> (Vec<u32>, bool) {
+        let program = self.program;
+        let all = program.overloads(name);
+        let friend = program.spelled.friends.contains(&name);
+        if !path.is_empty() || view != self.view() || (all.len() < 2 && !friend) {
+            return (visible, false);
+        }
+        let caller = self.frames.last().and_then(|frame| frame.function);
+        let same = |a: u32, b: u32| match (program.function(a), program.function(b)) {
+            (Some(a), Some(b)) => {
+                a.span == b.span || (a.space == b.space && a.params.len() == b.params.len() && same_parameters(a, b))
+            }
+            _ => false,
+        };
+        let mine = |index: u32| program.function(index).filter(|function| function.unit == view.unit);
+        let later = |index: &u32| {
+            caller.is_some_and(|caller| {
+                *index > caller
+                    && mine(*index).is_some()
+                    && !all.iter().any(|&other| other < caller && mine(other).is_some() && same(other, *index))
+            })
+        };
+        let before: Vec<u32> = visible.iter().copied().filter(|index| !later(index)).collect();
+        let kept = if before.is_empty() { visible } else { before };
+        let fits =
+            |function: &Function| (function.params.len() >= args || function.variadic) && !function.is_elsewhere_only();
+        let other = |index: &u32| mine(*index).is_some_and(fits) && !kept.iter().any(|&known| same(known, *index));
+        let redirected = friend || all.iter().any(other);
+        (kept, redirected)
+    }
+
+    /// Where lookup by the types of the arguments, or a namespace that a function opens, could find another function: an error, unless all
+    /// arguments are plain numbers.
+    fn finds_no_more(&mut self, name: Sym, given: &[Expr], view: View, at: Span) -> Run<()> {
+        let program = self.program;
+        let all = || program.overloads(name).iter().filter_map(|&index| program.function(index));
+        // An enum's own namespace is looked through, too.
+        let spaces: Vec<u32> = all().map(|function| function.space).filter(|space| *space != view.space).collect();
+        let enums = program.enums.iter().any(|found| found.unit == view.unit && spaces.contains(&found.space));
+        let mut opened = all().filter_map(|function| program.space(function.space).last());
+        let mut known = !opened.any(|space| program.spelled.opened.contains(space));
+        for arg in given {
+            known &= self
+                .static_type(arg)
+                .is_some_and(|ty| matches!(ty, Ty::Float(_)) || (ty.int_ty().is_some() && (!enums || computed(arg))));
+        }
+        if known {
+            return Ok(());
+        }
+        let name = program.text(name);
+        Err(self
+            .unsure(at, format!("which {name} is called is not known (the types of its arguments may find another)")))
     }
 
     /// A default that only a declaration of the same function has.
@@ -207,15 +272,19 @@ fn parameter(function: &Function, position: usize) -> Option<&Type> {
 
 /// Whether an expression is of the very type that its number has: a variable of an enum's is kept as an int.
 fn certain(expr: &Expr, ty: &Ty) -> bool {
-    let computed = matches!(
+    computed(expr) || matches!(ty.int_ty(), Some(IntTy::I64 | IntTy::U64 | IntTy::Bool))
+}
+
+/// Whether it is a number that was computed, and no variable of an enum's type.
+fn computed(expr: &Expr) -> bool {
+    matches!(
         expr.kind,
         ExprKind::Int(..)
             | ExprKind::Bool(_)
             | ExprKind::Binary(..)
             | ExprKind::SizeofType(_)
             | ExprKind::SizeofExpr(_)
-    );
-    computed || matches!(ty.int_ty(), Some(IntTy::I64 | IntTy::U64 | IntTy::Bool))
+    )
 }
 
 /// Whether the parameters of two functions that so many arguments are given to are spelled alike.

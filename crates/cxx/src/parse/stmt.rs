@@ -142,7 +142,7 @@ impl Parser<'_> {
                     self.pos += 2;
                     return Ok(Stmt::Default);
                 }
-                sym::STATIC_ASSERT | sym::STATIC_ASSERT_C | sym::ASM | sym::ASM_GNU => return self.passed_over(),
+                sym::STATIC_ASSERT | sym::STATIC_ASSERT_C => return self.passed_over(),
                 sym::USING | sym::TYPEDEF => {
                     let mark = self.mark();
                     return match self.local_alias(tok.sym == sym::USING) {
@@ -160,7 +160,8 @@ impl Parser<'_> {
                 }
                 sym::STRUCT | sym::UNION | sym::CLASS if self.local_definition() => return self.local_struct(),
                 sym::ENUM if self.local_definition() => return self.local_enum(),
-                sym::GOTO | sym::TRY | sym::CATCH => return Err(Stuck),
+                // What an assembler statement writes to is not followed.
+                sym::GOTO | sym::TRY | sym::CATCH | sym::ASM | sym::ASM_GNU => return Err(Stuck),
                 _ => {}
             }
         }

@@ -9,7 +9,7 @@ pub use events::{OutOfMemory, Program, Refusal, RunEvents};
 pub use row::{BlasCall, LaunchNeeds, SelectedRow};
 
 use crate::plan::{Map, Plan};
-use crate::{Cell, Ending, Events, Selected, Verdict, reach_of_cell, shown};
+use crate::{Cell, Checked, Ending, Events, Selected, Unjudged, Verdict, reach_of_cell, shown};
 use answer::Answer;
 use evidence::{Conclusion, DeviceKind, Reach, Rung};
 use schemars::JsonSchema;
@@ -29,6 +29,7 @@ pub struct ProgramRun<'r> {
     pub interrupted: Option<i32>,
     pub selected: Vec<SelectedRow<'r>>,
     pub events: RunEvents<'r>,
+    pub without_code: Vec<WithoutCode<'r>>,
 }
 
 impl Answer for ProgramRun<'_> {
@@ -127,6 +128,18 @@ pub struct RunVerdict<'r> {
     /// Whether a BLAS library was called.
     pub blas: &'r Conclusion,
     pub launches_per_token: Option<u64>,
+    /// Matrix products of the graphs that the program computed; null where it computed no graph of ggml's.
+    pub products: Option<&'r Checked>,
+}
+
+/// Launches of kernels from a file without code for their card, or of which that could not be read.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WithoutCode<'r> {
+    pub device: u32,
+    pub file: &'r str,
+    pub launches: u64,
+    /// The targets that it holds; empty where it could not be read.
+    pub targets: &'r [String],
 }
 
 /// What the answer about a program is made of; `reaches` are of `plans`, in their order.
@@ -140,6 +153,7 @@ pub struct Parts<'r> {
     pub interrupted: Option<i32>,
     pub selected: &'r [Selected],
     pub events: &'r Events,
+    pub unjudged: &'r [Unjudged],
 }
 
 impl<'r> From<Parts<'r>> for ProgramRun<'r> {
@@ -160,11 +174,22 @@ impl<'r> From<Parts<'r>> for ProgramRun<'r> {
                 tokens: verdict.tokens.as_ref(),
                 blas: &verdict.blas,
                 launches_per_token: verdict.per_token,
+                products: verdict.products.as_ref(),
             },
             ending: parts.ending,
             interrupted: parts.interrupted,
             selected: parts.selected.iter().filter_map(row).collect(),
             events: parts.events.into(),
+            without_code: parts
+                .unjudged
+                .iter()
+                .map(|of| WithoutCode {
+                    device: of.device,
+                    file: &of.file,
+                    launches: of.launches,
+                    targets: &of.targets,
+                })
+                .collect(),
         }
     }
 }

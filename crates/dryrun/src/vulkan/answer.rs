@@ -2,11 +2,14 @@
 
 use super::seen::seen;
 use super::{VulkanCard, VulkanCell, VulkanMap, VulkanOutcome, VulkanRow, rows};
-use crate::session::Ending;
+use crate::account::Checked;
+use crate::products::Part;
+use crate::session::{Ending, Finish};
 use answer::Answer;
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a real program selected through Vulkan on a card that is not there. Nothing was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -35,6 +38,8 @@ pub struct VulkanSelection {
     pub signal: Option<i32>,
     /// Whether what is listed is all that the program would have dispatched.
     pub reach: Conclusion,
+    /// Matrix products of the graphs that the program computed; null where it computed no graph of ggml's.
+    pub products: Option<Checked>,
     pub selected: Vec<VulkanRow>,
 }
 
@@ -57,16 +62,18 @@ impl VulkanSelection {
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
-        basis = match (exit, signal) {
-            // Then nobody knows what it computed with: none is not all.
-            (Some(0), _) if seen_in_all == 0 => {
-                basis.without("what the program computed with", None, LeftOutWhy::OutOfView)
-            }
-            (Some(0), _) => basis,
-            (Some(code), _) => basis.without(format!("exit code {code}"), None, LeftOutWhy::Failed),
-            (None, _) => basis.without(format!("signal {}", signal.unwrap_or(0)), None, LeftOutWhy::Failed),
-        };
+        // Then nobody knows what it computed with: none is not all.
+        if exit == Some(0) && seen_in_all == 0 {
+            basis = basis.without("what the program computed with", None, LeftOutWhy::OutOfView);
+        }
+        basis = Finish::of(outcome.interrupted, outcome.ending).leave_out(basis);
         let passed: Vec<_> = outcome.runs.iter().flat_map(seen).collect();
+        let selected = rows(&passed);
+        let products = checked(outcome, &selected);
+        basis = match products.as_ref().and_then(Checked::account) {
+            Some(account) => basis.account(account),
+            None => basis.cannot_see(Blind::Processes.spot()),
+        };
         VulkanSelection {
             runtime,
             stand_in: card.id.to_owned(),
@@ -81,7 +88,8 @@ impl VulkanSelection {
             exit,
             signal,
             reach: basis.completeness(),
-            selected: rows(&passed),
+            products,
+            selected,
         }
     }
 
@@ -89,6 +97,28 @@ impl VulkanSelection {
     pub fn is_whole(&self) -> bool {
         self.exit == Some(0) && self.seen > 0 && self.lost == 0 && self.refused == 0 && self.gaps.is_empty()
     }
+}
+
+/// The products of the graphs held against the dispatches, by type, width and whether experts are chosen. A type that no
+/// pipeline multiplies is unpacked first, and then multiplied as F16 or F32.
+fn checked(outcome: &VulkanOutcome, selected: &[VulkanRow]) -> Option<Checked> {
+    let own = |part: &Part| part.backend.starts_with("Vulkan");
+    let mut checked = Checked::counted(&outcome.products, own)?;
+    let mut dispatched: BTreeMap<(String, u64, bool), u64> = BTreeMap::new();
+    for row in selected.iter().filter(|row| row.path.is_some()) {
+        let kind = row.kind.clone().unwrap_or_default();
+        *dispatched.entry((kind, row.columns.unwrap_or(0).into(), row.by_id)).or_default() += row.launches;
+    }
+    let passes = outcome.products.values().flat_map(|of| &of.passes);
+    for (part, of) in passes.flat_map(|pass| pass.products()).filter(|(_, of)| of.weights && of.columns > 0) {
+        let mut wanted = if own(part) { of.count } else { 0 };
+        for kind in [of.kind.as_str(), "F16", "F32", ""] {
+            let Some(left) = dispatched.get_mut(&(kind.to_owned(), of.columns, of.experts)) else { continue };
+            let taken = wanted.min(*left);
+            (wanted, *left, checked.covered) = (wanted - taken, *left - taken, checked.covered + taken);
+        }
+    }
+    Some(checked)
 }
 
 /// Which pipelines each type takes at each column count, on each card.

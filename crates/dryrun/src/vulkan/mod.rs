@@ -27,8 +27,11 @@ pub use trace::{VulkanStep, steps as vulkan_steps};
 
 use crate::Place;
 use crate::error::{DryrunError, io_at};
+use crate::products::Account;
 use crate::sandbox::Enter;
-use crate::session::{Ending, Streams, check_program, connect, ending, inside, is_steering, read_bytes, seen_at};
+use crate::session::{
+    Ending, PRODUCTS, Streams, check_program, connect, ending, inside, is_steering, products_in, read_bytes, seen_at,
+};
 use crate::wait::wait;
 use std::ffi::OsString;
 use std::fs;
@@ -66,6 +69,8 @@ pub struct VulkanOutcome {
     pub said: String,
     /// One for each process that opened Vulkan.
     pub runs: Vec<Run>,
+    /// The products of the graphs that each process computed.
+    pub products: Account,
 }
 
 impl VulkanOutcome {
@@ -117,7 +122,9 @@ impl VulkanRequest<'_> {
         }
         let ended = wait(enter.spawn(&mut command)?, &program)?;
         let runs = collect(session.inner())?;
-        Ok(VulkanOutcome { ending: ending(ended.status), interrupted: ended.interrupted, said: ended.said, runs })
+        let products = products_in(session.inner())?;
+        let (ending, interrupted, said) = (ending(ended.status), ended.interrupted, ended.said);
+        Ok(VulkanOutcome { ending, interrupted, said, runs, products })
     }
 
     fn argument(&self, root: &Path, word: &std::ffi::OsStr) -> OsString {
@@ -135,10 +142,12 @@ impl VulkanRequest<'_> {
         }
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
         let mut preload: OsString = stand_in.into();
-        if self.sparse_read {
+        let sparse_read = self.sparse_read.then_some("libwhichkernel-sparse-read.so");
+        for name in sparse_read.into_iter().chain(["libwhichkernel-graph.so"]) {
             preload.push(":");
-            preload.push(libraries.join("libwhichkernel-sparse-read.so"));
+            preload.push(libraries.join(name));
         }
+        command.env(PRODUCTS, directory);
         command.env("LD_PRELOAD", preload).env("AMDGPU_GPU_ID", self.card.id);
         command.env("VK_DRIVER_FILES", format!("/{DRIVER}"));
         command.env("VK_ADD_LAYER_PATH", libraries).env("VK_INSTANCE_LAYERS", LAYER);
@@ -158,6 +167,7 @@ fn lay_out(libraries: &Path) -> Result<(), DryrunError> {
     };
     write("libVkLayer_whichkernel.so", embedded_shims::VKLAYER)?;
     write("libwhichkernel-sparse-read.so", embedded_shims::SPARSE_READ)?;
+    write("libwhichkernel-graph.so", embedded_shims::GRAPH)?;
     let library = libraries.join("libVkLayer_whichkernel.so");
     let manifest = format!(
         "{{\"file_format_version\":\"1.2.0\",\"layer\":{{\"name\":\"{LAYER}\",\"type\":\"GLOBAL\",\"library_path\":{:?},\

@@ -4,8 +4,10 @@
 
 use super::{VulkanCell, VulkanRow, VulkanSelection};
 use crate::Place;
+use crate::account::Checked;
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, Refused, Selected as Rung, Subject,
+    Witness,
 };
 use observe::{Observer, Raw, Sighting};
 use std::fmt::Write;
@@ -107,6 +109,9 @@ impl VulkanRecord<'_> {
             (Some(code), _) => coverage.missing(what, format!("it ended with code {code}")),
             (None, signal) => coverage.missing(what, format!("it was killed by signal {}", signal.unwrap_or_default())),
         };
+        if answer.products.as_ref().and_then(Checked::account).is_some_and(|account| account.agrees()) {
+            coverage = coverage.account(Witness::GraphNodes);
+        }
         self.sightings(facts, coverage, &raw)
     }
 

@@ -19,7 +19,7 @@ pub struct VulkanSurvey<'a> {
     pub place: &'a Place,
     pub card: VulkanCard,
     pub shape: Shape,
-    /// Layers of the skeleton: two hold every kind of matrix, the last one's narrowed rows included.
+    /// Layers of the skeleton. The last one is narrowed to one column behind its attention: see [`Shape::least_layers`].
     pub layers: u32,
 }
 

@@ -44,6 +44,8 @@ keyed! {
         BuildList = "build-list",
         /// The writer's own count, stored with what it wrote.
         WriterCount = "writer-count",
+        /// The display and accelerator cards on the PCI bus, whatever driver they have.
+        PciBus = "pci-bus",
     }
 }
 
@@ -62,6 +64,16 @@ keyed! {
         UnknownBytes = "unknown-bytes",
         /// Files that the question did not name.
         OtherFiles = "other-files",
+        /// Executable memory of a process that belongs to no file.
+        UnnamedCode = "unnamed-code",
+        /// Kernels that a library registers outside of its constructors.
+        LateRegistrations = "late-registrations",
+        /// What other clients' requests left in a server's prompt cache.
+        ServerCache = "server-cache",
+        /// Devices that the kernel, or the container, does not show.
+        HiddenDevices = "hidden-devices",
+        /// Processes of other users, containers and machines.
+        OtherProcesses = "other-processes",
     }
 }
 

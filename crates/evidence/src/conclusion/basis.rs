@@ -101,10 +101,12 @@ pub enum Why {
     Untold,
     /// A second account has another number.
     Disagrees,
+    /// It was told to stop before it was done.
+    Stopped,
 }
 
 impl Why {
-    pub const ALL: [Why; 14] = [
+    pub const ALL: [Why; 15] = [
         Why::NotAsked,
         Why::Unreadable,
         Why::Undetermined,
@@ -119,6 +121,7 @@ impl Why {
         Why::Unsteady,
         Why::Untold,
         Why::Disagrees,
+        Why::Stopped,
     ];
 
     pub fn key(self) -> &'static str {
@@ -137,6 +140,7 @@ impl Why {
             Why::Unsteady => "unsteady",
             Why::Untold => "untold",
             Why::Disagrees => "disagrees",
+            Why::Stopped => "stopped",
         }
     }
 }

@@ -5,6 +5,7 @@
 //! shows a command line, a variable or an address asks here first. A command line is best given as words: there a value's
 //! ends are known. In a text they must be guessed, and what cannot be told from other text stays; `docs/ledger.md` says what.
 
+mod named;
 mod names;
 mod text;
 
@@ -87,7 +88,9 @@ fn json(value: &mut Value) -> bool {
             items.iter_mut().fold(false, |changed, item| json(item) | changed)
         }
         Value::Object(fields) => fields.iter_mut().fold(false, |changed, (name, value)| {
-            let secret = names::field(name) && value.as_str().is_some_and(|held| !held.is_empty() && held != MARK);
+            let text = value.as_str().is_some_and(|held| !held.is_empty() && held != MARK);
+            // A number of tokens is none; a password of digits is one.
+            let secret = (text && names::field(name)) || (value.is_number() && named::is_sure(name));
             if secret {
                 *value = Value::String(MARK.to_owned());
             }

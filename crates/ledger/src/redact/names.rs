@@ -115,6 +115,9 @@ pub(super) fn variable(name: &str) -> bool {
 
 /// A field of a JSON document. `key` alone is any key.
 pub(super) fn field(name: &str) -> bool {
+    if super::named::is_sure(name) {
+        return true;
+    }
     let name = name.to_ascii_lowercase().replace('_', "-");
     name != "key" && (secret(&name).is_some() || name == "prompt" || name == "system-prompt")
 }

@@ -61,6 +61,16 @@ fn what_is_no_secret_stays() {
         "prompt eval time = 12.5 ms / 11 tokens",
         "ROCBLAS_LAYER=9 HSA_OVERRIDE_GFX_VERSION=12.0.1",
         "llama-bench -p 512 -n 32",
+        "print_info: EOS token = 151645 '<|im_end|>'",
+        "load: control token: 151659 '<|fim_prefix|>' is not marked as EOG",
+        "BOS token: <s>, tokens: 290, prompt tokens: 12",
+        "second pass: reading, pass: 12, first pass is over",
+        "tokenizer.ggml.bos_token_id u32 = 1",
+        "unknown key: context_length; key = value",
+        "PWD=/home/me password_file=/etc/keys auth: required",
+        "the password is wrong; a secret of the trade; password protected",
+        "llm_load_vocab: special tokens cache size = 3",
+        "パスワードの規則、トークン数：290",
     ] {
         assert_eq!(text(plain), plain);
         assert!(matches!(text(plain), Cow::Borrowed(_)));
@@ -90,6 +100,35 @@ fn secrets_in_texts() {
         "$ ./bin/llama-cli -m model.gguf -p tell me Zk7planted --temp 0 now",
         "the token hf_Zk7plantedZk7plantedZk7 now",
         "llama-cli -p \"Zk7planted -x yes\" now",
+        "password: Zk7planted now",
+        "Password : Zk7planted, now",
+        "note to self: password: Zk7planted now",
+        "passwd=Zk7planted now",
+        "my-password => Zk7planted now",
+        "the password is Zk7planted now",
+        "machine h login me password Zk7planted now",
+        "pwd: Zk7planted now",
+        "token: Zk7planted now",
+        "token: planted-Zk7,more now",
+        "api key: Zk7planted now",
+        "api_key = Zk7planted now",
+        "apiKey='Zk7planted with more' now",
+        "{'clientSecret': 'Zk7planted', 'n': 3} now",
+        "secret: \"Zk7planted \\\"and\\\" more\" now",
+        "\"secret\": \"Zk7planted\" now",
+        "\"db_password\": Zk7planted now",
+        "Authorization = Bearer Zk7planted now",
+        "Authorization：Bearer Zk7planted\nnow",
+        "Authorization: Basic Zk7plantedZk7\nnow",
+        "Authorization: Bearer Zk7\nnow",
+        "パスワード：Zk7planted now",
+        "サーバーのパスワード: Zk7planted now",
+        "パスワードは「Zk7planted です」 now",
+        "APIキー＝Zk7planted now",
+        "トークン：Zk7planted now",
+        "mongodb+srv://me:Zk7planted@host/db now",
+        "aws_secret_access_key = Zk7planted/more now",
+        "--header 'X-Api-Key: Zk7planted' now",
     ] {
         let shown = text(planted);
         assert!(!shown.contains("Zk7"), "{planted}: {shown}");
@@ -120,6 +159,9 @@ fn raw_evidence_that_is_text_loses_them_and_the_rest_passes_as_it_is() {
     let json = br#"{"command":["llama-server","--api-key","Zk7planted"],"env":[{"name":"A","value":"HF_TOKEN=Zk7planted"}],"n":3}"#;
     let shown = String::from_utf8(through("application/json", json)).unwrap();
     assert!(!shown.contains("Zk7") && shown.contains("llama-server"), "{shown}");
+    let camel = br#"{"clientSecret":"Zk7planted","password":70707,"token":290,"tokens":290,"pass":"Zk7"}"#;
+    let camel = String::from_utf8(through("application/json", camel)).unwrap();
+    assert!(!camel.contains("Zk7") && !camel.contains("70707") && camel.matches("290").count() == 2, "{camel}");
     serde_json::from_str::<Value>(&shown).unwrap();
     let log = b"one\nexec llama-cli -p Zk7planted words\n\xff\xfe not text\n\xff --api-key Zk7planted\nlast";
     let shown = through("text/plain", log);

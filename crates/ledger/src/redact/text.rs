@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// Whatever the patterns below could find has one of these in it; most texts have none.
 static SUSPECT: LazyLock<Regex> = LazyLock::new(|| {
-    let words = "@|://|auth|bearer|key|token|secret|pass|api|cookie|credential|prompt|-sys|-hft|-p[ =]|hf_|sk-|gh[pousr]_|akia|eyj";
+    let words = "@|://|auth|bearer|key|token|secret|pass|api|cookie|credential|pwd|パス|暗証|合言葉|秘密|キー|トークン|prompt|-sys|-hft|-p[ =]|hf_|sk-|gh[pousr]_|akia|eyj";
     pattern(&format!("(?i){words}"))
 });
 
@@ -27,7 +27,7 @@ static STEPS: LazyLock<[Step; 6]> = LazyLock::new(|| {
         }),
         (
             pattern(
-                r#"(?i)\b((?:proxy-)?authorization|x-[\w-]*(?:key|token|auth)[\w-]*|set-cookie|cookie)(\s*:\s*)[^\r\n"']+"#,
+                r#"(?i)\b((?:proxy-)?authorization|x-[\w-]*(?:key|token|auth)[\w-]*|set-cookie|cookie)(\s*[:：]\s*)[^\r\n"']+"#,
             ),
             |found| Some(format!("{}{}{MARK}", &found[1], &found[2])),
         ),
@@ -54,7 +54,7 @@ static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-fn pattern(text: &str) -> Regex {
+pub(super) fn pattern(text: &str) -> Regex {
     #[allow(clippy::expect_used, reason = "the patterns are constants, and every test runs them")]
     Regex::new(text).expect("a pattern of this module")
 }
@@ -81,6 +81,7 @@ fn line(line: &str) -> String {
         let secret = names::field(&found[1]) && !found[3].is_empty();
         secret.then(|| format!("\"{}\"{}\"{MARK}\"", &found[1], &found[2]))
     });
+    shown = super::named::replace(&shown);
     replace(&shown, &SHAPE, |_| Some(MARK.to_owned()))
 }
 

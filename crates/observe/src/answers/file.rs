@@ -125,7 +125,11 @@ struct Target {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct EmbeddedObject {
+    /// In the file: of the object, or of what it was unpacked from.
     offset: u64,
+    /// `gzip`, `xz > zip`: what it was unpacked from. Absent where it lies there as it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    inside: String,
     size: u64,
     target: Option<String>,
     kernels: u64,
@@ -141,6 +145,20 @@ struct Bytes {
     not_understood: u64,
     ranges: Vec<NotUnderstood>,
     rest_of_file_searched: bool,
+    /// Bytes of the whole file by what they belong to: device-code, headers, host-code, host-tables, debug, host-data, between-sections,
+    /// behind-the-end, not-readable.
+    file: BTreeMap<&'static str, u64>,
+    /// What may hold device code outside the device sections and cannot be looked into.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_readable: Vec<NotReadable>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotReadable {
+    offset: u64,
+    size: u64,
+    /// A format (`squashfs`, `gzip > 7z`), or `high-entropy` for bytes that look compressed or encrypted.
+    what: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -268,6 +286,7 @@ fn object(object: &ObjectReport) -> Object {
 fn embedded(found: &inventory::Embedded) -> EmbeddedObject {
     EmbeddedObject {
         offset: found.offset,
+        inside: found.inside.clone(),
         size: found.object.size,
         target: found.object.target.as_ref().map(TargetId::to_string),
         kernels: found.object.kernels,
@@ -289,7 +308,13 @@ fn coverage(report: &FileReport) -> Bytes {
         not_understood: c.lost(),
         ranges: c.not_understood.iter().map(range).collect(),
         rest_of_file_searched: report.searched,
+        file: report.map.totals().into_iter().map(|(part, bytes)| (part.key(), bytes)).collect(),
+        not_readable: report.opaque.iter().map(not_readable).collect(),
     }
+}
+
+fn not_readable(opaque: &inventory::Opaque) -> NotReadable {
+    NotReadable { offset: opaque.range.start, size: opaque.range.len(), what: opaque.what.clone() }
 }
 
 fn trouble(error: &Error) -> Trouble {

@@ -137,7 +137,7 @@ impl KernelRow {
             target: row.target(),
             registers: kernel.and_then(|kernel| kernel.registers),
             lds: kernel.map(|kernel| kernel.shared),
-            scratch: kernel.and_then(|kernel| kernel.frame),
+            scratch: kernel.and_then(CubinKernel::stack_bytes),
             stack: kernel.and_then(|kernel| kernel.stack),
             wavefront: 32,
             kernarg_size: kernel.and_then(|kernel| kernel.parameters),

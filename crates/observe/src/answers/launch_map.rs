@@ -2,7 +2,7 @@
 
 use answer::Answer;
 use codeobject::launch_map::{Kind, LaunchMap, Registration, Vendor};
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -133,7 +133,8 @@ pub fn conclusion(file: &str, map: &LaunchMap) -> Conclusion {
         let what = format!("{:#x}: {}", unresolved.site, unresolved.why);
         basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
     }
-    basis.completeness()
+    // What a library registers by another way than its constructors is not in its map.
+    basis.cannot_see(Blind::LateRegistrations.spot()).completeness()
 }
 
 /// The name in tables and data.

@@ -18,7 +18,7 @@ pub struct NvidiaAnswer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Section {
-    /// linked or relocatable.
+    /// linked, relocatable or embedded (in no section for fatbins; offsets count in the file).
     region: &'static str,
     offset: u64,
     size: u64,
@@ -67,6 +67,7 @@ pub(super) fn region(region: Region) -> &'static str {
     match region {
         Region::Linked => "linked",
         Region::Relocatable => "relocatable",
+        Region::Embedded => "embedded",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::census::group::Groups;
 use crate::census::question::Question;
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 
 /// Every word of the code that was asked for; what is no instruction, cut off or not read stands beside it.
 fn basis(groups: &Groups) -> Basis {
@@ -12,7 +12,10 @@ fn basis(groups: &Groups) -> Basis {
     // is no code object at all, nothing was asked.
     let mut basis = match groups.objects {
         0 => Basis::new("isa", [&groups.of], Rung::Shipped, Unit::Instructions, 0, 0),
-        _ => Basis::live("isa", [&groups.of], Rung::Shipped, Unit::Instructions, counted).lost(lost),
+        // Where instructions tile the sections to the byte, none was stepped over.
+        _ => Basis::live("isa", [&groups.of], Rung::Shipped, Unit::Instructions, counted)
+            .lost(lost)
+            .account(Account::counted(Witness::SymbolSizes, groups.stated, groups.walked)),
     };
     for place in groups.undecoded.iter().chain(&groups.cut).take(3) {
         let bundle = place.bundle.map_or_else(String::new, |bundle| format!(" [{bundle}]"));

@@ -74,6 +74,9 @@ pub struct Groups {
     pub kernels: u64,
     /// Functions that the filter let through.
     pub matched: u64,
+    /// Bytes of code: by the section headers, and as instructions, padding and what was not decoded.
+    pub stated: u64,
+    pub walked: u64,
     /// What kernels of a bundle share, where bytes were asked for: its data, and its functions that are no kernels.
     pub shared: BTreeMap<Option<usize>, BTreeSet<Digest>>,
 }
@@ -92,6 +95,8 @@ impl Groups {
             ending: 0,
             kernels: 0,
             matched: 0,
+            stated: 0,
+            walked: 0,
             shared: BTreeMap::new(),
         }
     }
@@ -103,6 +108,8 @@ impl Groups {
 
     pub fn add(&mut self, object: &ObjectCensus, select: &Select) {
         self.objects += 1;
+        self.stated += object.code;
+        self.walked += object.walked();
         let place = |&address: &u64| Place { target: object.target.clone(), bundle: object.bundle, address };
         self.undecoded.extend(object.undecoded.iter().map(place));
         self.cut.extend(object.cut.iter().map(place));

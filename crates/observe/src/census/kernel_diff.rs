@@ -3,7 +3,7 @@
 use crate::census::group::{Group, Groups};
 use crate::census::look::{Bytes, Digest, KernelFacts};
 use answer::Answer;
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use isa::Family;
 use isa::census::Tally;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct Several {
 impl Side {
     /// From a census by kernel; `bundle`: only that one.
     pub fn new(file: &str, groups: Groups, bundle: Option<usize>) -> Result<Side, Several> {
-        let complete = groups.is_complete();
+        let complete = groups.is_complete() && groups.stated == groups.walked;
         let targets: BTreeSet<String> = groups.groups.keys().map(|key| key.target.clone()).collect();
         if targets.len() > 1 {
             return Err(Several { file: file.to_owned(), targets: targets.into_iter().collect() });
@@ -136,7 +136,9 @@ pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
 pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     let differ = pairs.iter().filter(|pair| !pair.differences.is_empty()).count();
     let asked = pairs.len() as u64;
-    let mut basis = Basis::new("isa", [&a.file, &b.file], Rung::Shipped, Unit::Kernels, asked, asked);
+    // Which kernels there are the metadata says; the descriptors in the symbol tables were counted beside it (`complete`).
+    let mut basis = Basis::new("isa", [&a.file, &b.file], Rung::Shipped, Unit::Kernels, asked, asked)
+        .account(Account::searched(Witness::SymbolSizes));
     for side in [a, b] {
         if !side.complete {
             // Some of its code could not be read, or was not decoded.

@@ -290,6 +290,16 @@ impl ObjectCensus {
         self.functions.get_mut(index)
     }
 
+    /// Bytes that the decoder went over: instructions, padding, words that are none, and what an end cuts off.
+    pub(super) fn walked(&self) -> u64 {
+        let counted = self.functions.iter().filter(|function| !function.alias).map(|function| &function.tally);
+        let bytes = |tally: &Tally| {
+            let cut: u64 = tally.cut.iter().map(|(_, len)| *len as u64).sum();
+            tally.bytes + tally.padding + 4 * tally.undecoded.len() as u64 + cut
+        };
+        counted.chain([&self.outside]).map(bytes).sum()
+    }
+
     /// Nothing in it was decoded.
     pub fn is_uncounted(&self) -> bool {
         !self.unread.is_empty() && self.functions.is_empty() && self.code == 0

@@ -3,7 +3,7 @@
 use crate::census::group::{By, Groups};
 use crate::census::question::Question;
 use evidence::{
-    About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Shipped, Subject,
+    About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Shipped, Subject, Witness,
 };
 use isa::Family;
 use isa::census::Tally;
@@ -88,6 +88,9 @@ fn coverage(groups: &Groups, target: &str) -> Coverage {
     let bytes: u64 = mine.map(|(_, group)| group.code).sum();
     let undecoded = groups.undecoded.iter().filter(|place| place.target == target);
     let mut coverage = Coverage::complete("bytes", bytes);
+    if groups.stated == groups.walked {
+        coverage = coverage.account(Witness::SymbolSizes);
+    }
     let mut lost = 0;
     for place in undecoded {
         lost += 4;

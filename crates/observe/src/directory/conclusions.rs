@@ -1,7 +1,7 @@
 //! What may be concluded of a directory: that something in it serves a GPU, that all of it does, that the list is complete.
 
 use crate::directory::libraries::{Library, Survey};
-use evidence::{Basis, Conclusion, LeftOutWhy, Reach, Rung, Says, Unit, Word};
+use evidence::{Account, Basis, Conclusion, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
 use gpu::Arch;
 use std::path::Path;
 
@@ -52,7 +52,8 @@ impl Place<'_> {
         for (path, _) in &survey.packs {
             basis = basis.without(path.display().to_string(), None, LeftOutWhy::NotAsked);
         }
-        basis
+        // Each file that was read whole has its own map; what it found is among the unread.
+        basis.account(Account::searched(Witness::ByteMap))
     }
 
     /// Is what is listed all there is?

@@ -63,10 +63,11 @@ pub fn survey(dir: &Path, skip: &[PathBuf], target: Option<&Arch>, progress: &mu
                 library.add(file, target, progress);
             }
             Met::Pack(pack) => found.packs.push((file.path().to_owned(), pack)),
-            Met::Other => {}
+            Met::Other => found.other(file, target),
         }
     });
-    found.unread = unread;
+    found.unread.extend(unread);
+    found.unread.sort();
     found.libraries.extend(loose.into_values());
     found.libraries.sort_by(|a, b| a.path.cmp(&b.path));
     found.packs.sort();
@@ -159,6 +160,15 @@ fn read(file: &File, options: &Options) -> FileReport {
 const VULKAN_LOADER: &str = "libvulkan.so";
 
 impl Survey {
+    /// A file of no known kind, where a GPU was asked about. Weights of models are not searched: they are most of what lies on a disk.
+    fn other(&mut self, file: &File, target: Option<&Arch>) {
+        let head = file.bytes(0, file.len().min(9), "magic").unwrap_or_default();
+        let weights = head.starts_with(b"GGUF") || head.last() == Some(&b'{') && head.get(6..8) == Some(&[0, 0]);
+        if target.is_some() && !weights && inventory::has_code(file) {
+            self.unread.push(Unread::new(file.path(), "device code in a file of no known kind"));
+        }
+    }
+
     /// A host file with device code of either vendor, one that carries SPIR-V or code objects in its middle, or one that
     /// belongs to a GPU stack by its name.
     fn host(&mut self, file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, progress: &mut dyn FnMut(&Path)) {

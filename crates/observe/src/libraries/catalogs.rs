@@ -3,8 +3,8 @@
 use crate::libraries::id;
 use crate::{Raw, Sighting};
 use evidence::{
-    About, Artifact, Basis, Canary, Conclusion, Coverage, Fact, FieldOfView, Finding, LeftOutWhy, Observation, Refused,
-    Rung, Shipped, Subject, Unit, View,
+    About, Account, Artifact, Basis, Canary, Conclusion, Coverage, Fact, FieldOfView, Finding, LeftOutWhy, Observation,
+    Refused, Rung, Shipped, Subject, Unit, View, Witness,
 };
 use runtime::catalogs::LibraryDir;
 use tensile::{Files, Service, Trouble, Verdict};
@@ -16,10 +16,14 @@ pub fn serves(service: &Service) -> Conclusion {
     let open: u64 = service.leaves.iter().map(|leaf| leaf.undetermined.len() as u64).sum();
     let mut basis = match service.has_solutions() {
         true => {
+            // The catalog names them, and the symbol tables of its code objects were looked at for each.
             Basis::new(super::NAME, [&service.target], Rung::Shipped, Unit::Kernels, named, named.saturating_sub(open))
+                .account(Account::searched(Witness::SymbolSizes))
         }
         // How many there could be nobody says: the names in the directory, and what they lead to, were looked at.
-        false => Basis::live(super::NAME, [&service.target], Rung::Shipped, Unit::Files, service.files as u64),
+        // The library that reads it goes by these names, too: a file under another one is never loaded.
+        false => Basis::live(super::NAME, [&service.target], Rung::Shipped, Unit::Files, service.files as u64)
+            .account(Account::searched(Witness::WriterCount)),
     };
     for trouble in service.troubles().filter(|trouble| trouble.is_unreadable()) {
         basis = basis.without(trouble.to_string(), None, LeftOutWhy::Unreadable);
@@ -44,7 +48,7 @@ pub fn catalog(
     time: &str,
 ) -> Result<Vec<Sighting>, Refused> {
     let names: Vec<&str> = dir.listing().names().collect();
-    let coverage = Coverage::complete("files", names.len() as u64);
+    let coverage = Coverage::complete("files", names.len() as u64).account(Witness::WriterCount);
     let subject = |target: &str| {
         let subject = Subject::of(Artifact::None).target(target);
         match runtime {
@@ -89,5 +93,6 @@ pub fn catalog(
 fn coverage_of(conclusion: &Conclusion) -> Coverage {
     let all = conclusion.left_out().iter();
     let coverage = Coverage::partial(conclusion.unit().key(), conclusion.answered(), conclusion.asked(), Vec::new());
+    let coverage = conclusion.accounts().fold(coverage, Coverage::account);
     all.fold(coverage, |coverage, left| coverage.missing(left.what.as_str(), left.why.key()))
 }

@@ -1,13 +1,19 @@
 //! What may be concluded of a process's maps: that a GPU library is loaded, that all of them could be read.
 
 use crate::Observer;
-use crate::process::{Process, ProcessMaps};
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use crate::process::{Process, ProcessMaps, maps};
+use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 
 impl Process {
     fn basis(&self, answered: u64) -> Basis {
         let of = format!("{} (pid {})", self.name, self.pid);
-        Basis::new(ProcessMaps.name(), [of], Rung::Loaded, Unit::Libraries, self.libraries.len() as u64, answered)
+        let all = self.libraries.len() as u64;
+        let basis = Basis::new(ProcessMaps.name(), [of], Rung::Loaded, Unit::Libraries, all, answered);
+        // The kernel lists every mapping. Code that lies in none of a file was written there by the process: nothing names it.
+        match maps::unnamed_code(&self.maps) {
+            none if none.is_empty() => basis.account(Account::searched(Witness::ProcessTree)),
+            places => basis.cannot_see(Blind::UnnamedCode.named(places.into_iter().take(3))),
+        }
     }
 
     /// Is what is told of the libraries all there is? One that could not be read has neither version nor edges.
@@ -26,6 +32,9 @@ impl Process {
     /// Is a library of a GPU stack loaded? Maps name every file, and the names tell, also of one that cannot be read.
     pub fn gpu_stack(&self) -> Conclusion {
         let found = self.libraries.iter().filter(|library| library.part.is_some()).count() as u64;
-        self.basis(self.libraries.len() as u64).presence(found)
+        let basis = self.basis(self.libraries.len() as u64);
+        // A GPU's device file that is held open without one: the stack is linked into the program.
+        let held = self.devices.iter().filter(|_| found == 0);
+        held.fold(basis, |basis, device| basis.without(device, None, LeftOutWhy::OutOfView)).presence(found)
     }
 }

@@ -57,6 +57,18 @@ fn entry(line: &str) -> Option<Mapped> {
     })
 }
 
+/// Executable memory that is of no file and not the kernel's own: code that was made, or loaded from memory, at run time.
+pub(super) fn unnamed_code(text: &str) -> Vec<String> {
+    let unnamed = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let (range, permissions) = (fields.next()?, fields.next()?);
+        let inode = fields.nth(2)?;
+        let kernel = fields.next().is_some_and(|name| matches!(name, "[vdso]" | "[vsyscall]" | "[uprobes]"));
+        (permissions.contains('x') && inode == "0" && !kernel).then(|| range.to_owned())
+    };
+    text.lines().filter_map(unnamed).collect()
+}
+
 /// The kernel writes a newline in a path as `\012`.
 fn unescape(path: &str) -> String {
     path.replace("\\012", "\n")
@@ -84,5 +96,8 @@ garbage
         assert_eq!((files[1].path.to_str(), files[1].deleted), (Some("/opt/a/libx.so"), true));
         assert_eq!(files[1].device, (0xfd, 1));
         assert!(!files[2].executable);
+        assert!(unnamed_code(text).is_empty());
+        let made = "7f00-7f01 r-xp 00000000 00:00 0\n7f02-7f03 r-xp 00000000 00:00 0 [vdso]\n";
+        assert_eq!(unnamed_code(made), ["7f00-7f01"]);
     }
 }

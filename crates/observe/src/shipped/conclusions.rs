@@ -1,6 +1,6 @@
 //! What may be concluded from the inventory of a file: that code is there, that it is not, that the list is complete.
 
-use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
+use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use inventory::{FileReport, Serves};
 use std::path::Path;
 
@@ -21,9 +21,20 @@ pub fn basis(path: &Path, report: &FileReport) -> Basis {
         basis = basis.without(format!("{name}: NVIDIA fatbins"), None, LeftOutWhy::Unreadable);
     }
     if !report.searched {
-        basis = basis.without(format!("{name} outside its device sections"), None, LeftOutWhy::NotAsked);
+        return basis.without(format!("{name} outside its device sections"), None, LeftOutWhy::NotAsked);
     }
-    basis
+    basis.account(byte_map(&name, report))
+}
+
+/// The map is made from the headers, and the rest of the file is searched for marks and noise: neither reads device code as the inventory
+/// does.
+fn byte_map(name: &str, report: &FileReport) -> Account {
+    let mapped: u64 = report.map.totals().values().sum();
+    let account = Account::counted(Witness::ByteMap, mapped, report.size);
+    report.opaque.iter().take(3).fold(account, |account, opaque| {
+        let place = format!("{name} at {:#x}: {}", opaque.range.start, opaque.what);
+        account.found(place, Some(opaque.range.len()), LeftOutWhy::Unreadable)
+    })
 }
 
 /// Is there anything for the device? Kernels with code are counted; what is compiled when it is loaded counts by entry.

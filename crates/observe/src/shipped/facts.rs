@@ -6,6 +6,7 @@ use crate::{Content, Raw, Sighting};
 use codeobject::TargetId;
 use evidence::{
     About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Shipped, Subject, Value, View,
+    Witness,
 };
 use inventory::{FileReport, Form};
 use launch::kernel_list::{self, Listed};
@@ -260,8 +261,12 @@ fn coverage(report: &FileReport) -> Coverage {
         let what = if object.id.is_empty() { "the code object" } else { object.id.as_str() };
         coverage = coverage.missing(what, why);
     }
-    if !report.searched {
-        coverage = coverage.missing("the rest of the file", "it was not searched for embedded code objects");
+    for opaque in &report.opaque {
+        let place = format!("{:#x}..{:#x}", opaque.range.start, opaque.range.end);
+        coverage = coverage.missing(place, format!("cannot be looked into: {}", opaque.what));
     }
-    coverage
+    match report.searched {
+        true => coverage.account(Witness::ByteMap),
+        false => coverage.missing("the rest of the file", "it was not searched for embedded code objects"),
+    }
 }

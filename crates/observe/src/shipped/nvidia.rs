@@ -9,7 +9,7 @@ use inventory::FileReport;
 /// `lds`, as in `inspect --kernels`. SASS is not decoded: whether a kernel is a stub is not known.
 pub fn kernels(report: &FileReport, target: &str) -> Vec<KernelFact> {
     let rows = report.nvidia.iter().flat_map(|found| &found.rows);
-    let rows = rows.filter(|row| row.region == Region::Linked && row.target() == target);
+    let rows = rows.filter(|row| row.region.is_loadable() && row.target() == target);
     rows.flat_map(of_image).collect()
 }
 
@@ -30,7 +30,12 @@ fn of_image(row: &Row) -> Vec<KernelFact> {
             let kernels = cubin.kernels.iter();
             let lds = |shared: u64| u32::try_from(shared).ok();
             kernels
-                .map(|it| KernelFact { vgpr: it.registers, lds: lds(it.shared), scratch: it.frame, ..fact(&it.name) })
+                .map(|it| KernelFact {
+                    vgpr: it.registers,
+                    lds: lds(it.shared),
+                    scratch: it.stack_bytes(),
+                    ..fact(&it.name)
+                })
                 .collect()
         }
         None => row.kernels().map(fact).collect(),

@@ -2,6 +2,7 @@
 
 use super::difference::{Difference, adjusted, difference};
 use crate::answer::Probe;
+use crate::live::Plan;
 use crate::speed::Spread;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
@@ -115,7 +116,7 @@ pub fn lengths(lanes: &[(&str, &[Probe])]) -> Vec<Compared> {
 }
 
 /// Whether the paths are the same, of those that are known in both lanes.
-pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])]) -> Conclusion {
+pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan) -> Conclusion {
     let (mut known, mut different, mut rung) = (0, 0, Rung::Completed);
     let mut unknown: BTreeMap<(String, LeftOutWhy), u64> = BTreeMap::new();
     let probes = |name: &str| lanes.iter().find(|(lane, _)| *lane == name).map_or(&[][..], |(_, probes)| *probes);
@@ -134,7 +135,15 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])]) -> Conclusi
     }
     let rung = if known == 0 { Rung::Declared } else { rung };
     let left = |basis: Basis, ((ty, why), count): ((String, LeftOutWhy), u64)| basis.without(ty, Some(count), why);
-    let basis = Basis::listed("probe", lanes.iter().map(|(lane, _)| *lane), rung, Unit::Cells, known, known);
+    let mut basis = Basis::listed("probe", lanes.iter().map(|(lane, _)| *lane), rung, Unit::Cells, known, known);
+    // A length that some lane has no times of has no cells either.
+    for tokens in &plan.tokens {
+        let compared = lengths.iter().filter(|one| one.asked == *tokens && one.what == What::Prompt).count();
+        let absent = (lanes.len().saturating_sub(1)).saturating_sub(compared) as u64;
+        if absent > 0 {
+            basis = basis.without(format!("{tokens} tokens"), Some(absent), LeftOutWhy::Failed);
+        }
+    }
     unknown.into_iter().fold(basis, left).equality(different)
 }
 
@@ -156,7 +165,7 @@ fn times(probes: &[Probe], asked: u64, wanted: What) -> Vec<f64> {
         What::Prompt => probe.prompt_ms,
         What::Decode => probe.decode_per_second().map(|rate| 1e3 / rate),
     };
-    of(probes, asked, wanted).filter_map(time).collect()
+    of(probes, asked, wanted).filter(|probe| probe.is_exact()).filter_map(time).collect()
 }
 
 /// Both paths of every type and width of this length.

@@ -12,7 +12,7 @@ pub use serving::Serving;
 
 use crate::answer::Answer;
 use crate::launches::Onlooker;
-use crate::live::{Ended, Live, Plan, Run, Session, turn};
+use crate::live::{Ended, Live, Plan, Run, Session};
 use evidence::Conclusion;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -101,20 +101,16 @@ pub fn compare(
     if ended.is_none() {
         ended = asked(&mut sessions, lanes, plan, progress).err().map(|(lane, error)| format!("{lane}: {error}"));
     }
-    let finished = sessions.into_iter().map(|session| session.finish(None));
+    let finished = sessions.into_iter().map(|session| session.finish(ended.clone().map(Ended::Server)));
     let runs: Vec<Run> = finished.collect();
     drop(servers);
     for (into, run) in ran.iter_mut().zip(&runs) {
-        let mut answer = run.answer.clone();
-        answer.ended.clone_from(&ended);
-        answer.counted =
-            crate::gather::counted(&answer.server, &answer.probes, &answer.failed, answer.ended.as_deref());
-        into.answer = Some(answer);
+        into.answer = Some(run.answer.clone());
     }
     let probes: Vec<(&str, &[crate::answer::Probe])> =
         lanes.iter().zip(&runs).map(|(lane, run)| (lane.name.as_str(), run.every.as_slice())).collect();
     let lengths = compared::lengths(&probes);
-    let paths = compared::paths_agree(&lengths, &probes);
+    let paths = compared::paths_agree(&lengths, &probes, plan);
     (Lanes { lanes: ran, lengths, paths, ended }, runs)
 }
 
@@ -128,12 +124,13 @@ fn asked(
 ) -> Result<(), (String, Ended)> {
     let name = |i: usize| lanes.get(i).map(|lane| lane.name.clone()).unwrap_or_default();
     for (i, session) in sessions.iter_mut().enumerate() {
+        session.planned = plan.questions();
         session.prepare().map_err(|error| (name(i), error))?;
     }
-    let mut swap = false;
+    let (mut swap, mut order_of) = (false, plan.order());
     for round in 0..plan.rounds {
         let mut questions: Vec<(u64, u64)> =
-            turn(&plan.tokens, round).into_iter().map(|tokens| (tokens, plan.predict)).collect();
+            order_of.round().into_iter().map(|tokens| (tokens, plan.predict)).collect();
         if plan.decode {
             questions.push((3, 16));
         }

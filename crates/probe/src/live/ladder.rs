@@ -2,7 +2,10 @@
 
 use super::client::Ended;
 use super::session::{Session, unload};
+use crate::change::changes;
+use crate::gather::SWEEP;
 use crate::server::Kind;
+use sys::random::Seeded;
 
 /// Both sides of every limit that some release has, and the lengths of the RX 9070 XT field notes.
 pub const LADDER: &[u64] =
@@ -27,15 +30,51 @@ pub struct Plan {
     pub parallel: u64,
     /// Unload the model, load it with a prompt, and ask again: how long a cold start takes. Ollama only.
     pub cold: bool,
+    /// A sweep asks as often as a step of 10 % takes, by the noise of its first round; at least `rounds` times.
+    pub until_seen: bool,
+}
+
+/// No sweep asks more often than this by itself.
+const MOST_ROUNDS: u64 = 12;
+
+impl Plan {
+    /// How many questions it has.
+    pub fn questions(&self) -> u64 {
+        let each = self.tokens.len() as u64 + u64::from(self.decode) + 2 * u64::from(self.cold);
+        each * self.rounds + if self.parallel > 1 { self.parallel } else { 0 }
+    }
+
+    pub fn order(&self) -> Order {
+        let seed = sys::random::secret().map_or(self.questions(), u64::from_ne_bytes);
+        Order { tokens: self.tokens.clone(), random: Seeded::new(seed) }
+    }
+}
+
+/// Each round has every length once, in an order of its own: a drift of the machine meets all of them alike, and none of their neighbours.
+#[derive(Debug)]
+pub struct Order {
+    tokens: Vec<u64>,
+    random: Seeded,
+}
+
+impl Order {
+    pub fn round(&mut self) -> Vec<u64> {
+        self.random.shuffle(&mut self.tokens);
+        self.tokens.clone()
+    }
 }
 
 /// Goes through the plan. What was asked until the end is in the session.
-pub fn climb(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+    session.planned =
+        plan.questions() - if plan.cold && session.identity.kind != Kind::Ollama { 2 * plan.rounds } else { 0 };
     if plan.cold {
         cold(session, plan, progress)?;
     }
-    for round in 0..plan.rounds {
-        for tokens in turn(&plan.tokens, round) {
+    let mut order = plan.order();
+    let mut round = 0;
+    while round < plan.rounds {
+        for tokens in order.round() {
             session.client.may()?;
             progress(&format!("{tokens} tokens, round {} of {}", round + 1, plan.rounds));
             session.exact(tokens, plan.predict, round)?;
@@ -46,6 +85,10 @@ pub fn climb(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str))
             let counted = tokens.saturating_sub(session.uncounted()).max(1);
             session.exact(counted, predict, round)?;
         }
+        round += 1;
+        if round == 1 && plan.tokens.len() >= SWEEP {
+            foresee(session, plan, progress);
+        }
     }
     if plan.parallel > 1 {
         session.client.may()?;
@@ -55,10 +98,17 @@ pub fn climb(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str))
     Ok(())
 }
 
-/// Interleaved: a drift of the machine meets every length alike. Each round begins elsewhere.
-pub fn turn(tokens: &[u64], round: u64) -> Vec<u64> {
-    let start = usize::try_from(round).unwrap_or(0).checked_rem(tokens.len()).unwrap_or(0);
-    tokens.iter().cycle().skip(start).take(tokens.len()).copied().collect()
+/// What the first round of a sweep tells of the noise: how small a step the planned rounds find, and how many a step of 10 % takes.
+fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) {
+    let Some(power) = changes(&session.points()).1 else { return };
+    let before = plan.rounds;
+    if plan.until_seen {
+        plan.rounds = power.runs_for_tenth.clamp(plan.rounds, MOST_ROUNDS);
+        session.planned += (plan.rounds - before) * plan.tokens.len() as u64;
+    }
+    let smallest = power.smallest / (plan.rounds as f64).sqrt() * 100.0;
+    let (rounds, needed) = (plan.rounds, power.runs_for_tenth);
+    progress(&format!("{rounds} rounds find steps from about {smallest:.0} % on; a step of 10 % takes {needed}"));
 }
 
 /// The notes' baseline: the model is given up, loaded by a prompt, and asked again.
@@ -95,9 +145,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_round_begins_elsewhere_and_leaves_nothing_out() {
-        assert_eq!(turn(&[1, 8, 9], 0), [1, 8, 9]);
-        assert_eq!(turn(&[1, 8, 9], 4), [8, 9, 1]);
-        assert_eq!(turn(&[], 4), [] as [u64; 0]);
+    fn each_round_has_an_order_of_its_own_and_leaves_nothing_out() {
+        let tokens: Vec<u64> = (1..=40).collect();
+        let plan = Plan {
+            tokens: tokens.clone(),
+            rounds: 3,
+            predict: 1,
+            decode: true,
+            parallel: 4,
+            cold: true,
+            until_seen: false,
+        };
+        assert_eq!(plan.questions(), 3 * 43 + 4);
+        let mut order = plan.order();
+        let rounds: Vec<Vec<u64>> = (0..3).map(|_| order.round()).collect();
+        assert!(rounds[0] != rounds[1] && rounds[1] != rounds[2]);
+        for mut round in rounds {
+            round.sort_unstable();
+            assert_eq!(round, tokens);
+        }
     }
 }

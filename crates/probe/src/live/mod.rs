@@ -7,7 +7,7 @@ mod session;
 mod who;
 
 pub use client::{Client, Ended, Question};
-pub use ladder::{LADDER, Plan, turn};
+pub use ladder::{LADDER, Order, Plan};
 pub use session::{Journal, Live, Run, Seen, Session, model_file};
 
 /// Asks. An error only where nobody could be asked at all.

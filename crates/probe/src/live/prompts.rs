@@ -9,6 +9,7 @@ use crate::counts;
 use crate::exchange::Exchange;
 use crate::server::{Identity, Kind};
 use serde_json::{Value, json};
+use sys::random::Seeded;
 
 /// Words that most vocabularies have as one token each, with the space before them. Which of these lists a model has is asked.
 const LETTERS: &str = "a b c d e f g h i j k l m n o p q r s t u v w x y z";
@@ -28,42 +29,81 @@ fn pairs() -> Vec<String> {
     (0..104).map(|i| format!("{}{}", letter(i / 26 * 7), letter(i))).collect()
 }
 
+/// Tokens dealt in another order each time. No two prompts in a row begin with the same one, and another run deals others: what a server
+/// keeps of an earlier prompt is the beginning of none.
+#[derive(Debug, Clone)]
+pub struct Deck<T> {
+    list: Vec<T>,
+    next: usize,
+    random: Seeded,
+}
+
+impl<T: Clone + Default> Deck<T> {
+    fn new(mut list: Vec<T>) -> Deck<T> {
+        let mut random = Seeded::new(sys::random::secret().map_or_else(|_| clock(), u64::from_ne_bytes));
+        random.shuffle(&mut list);
+        Deck { list, next: 0, random }
+    }
+
+    /// So many of them, each as often as any other.
+    fn deal(&mut self, count: usize) -> Vec<T> {
+        let first = self.next % self.list.len().max(1);
+        self.next += 1;
+        let mut order: Vec<T> = self.list.clone();
+        if first < order.len() {
+            order.swap(0, first);
+            self.random.shuffle(&mut order[1..]);
+        }
+        order.iter().cycle().take(count).cloned().collect()
+    }
+
+    fn extend(&mut self, more: Deck<T>) {
+        // Those that a prompt began with already come last.
+        let (mine, theirs) = (self.next.min(self.list.len()), more.next.min(more.list.len()));
+        let used = [&self.list[..mine], &more.list[..theirs]].concat();
+        self.list = [&self.list[mine..], &more.list[theirs..]].concat();
+        self.random.shuffle(&mut self.list);
+        self.list.extend(used);
+        self.next = 0;
+    }
+
+    /// These begin no prompt before the others did.
+    fn defer(&mut self, late: impl Fn(&T) -> bool) {
+        self.list.sort_by_key(late);
+    }
+}
+
+/// Where the system gives no random bytes: two runs are never at the same time of the same process.
+fn clock() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32)
+}
+
 #[derive(Debug)]
 pub enum Prompts {
     /// Numbers of tokens that the server's tokenizer gave.
-    Numbers {
-        list: Vec<u64>,
-        next: usize,
-    },
+    Numbers(Deck<u64>),
     Words(Words),
 }
 
 /// Words that are one token each, and how many tokens the server counts beyond them.
 #[derive(Debug, Clone)]
 pub struct Words {
-    pool: Vec<String>,
-    /// Those that no prompt began with yet.
-    fresh: Vec<String>,
+    deck: Deck<String>,
     extra: i64,
     /// Within a template, because the model has no raw prompts.
     chat: bool,
-    asked: usize,
 }
 
 impl Words {
     fn new(pool: Vec<String>, extra: i64, chat: bool) -> Words {
-        Words { fresh: pool.clone(), pool, extra, chat, asked: 0 }
+        Words { deck: Deck::new(pool), extra, chat }
     }
 
-    /// Another first word each time, as long as there are any, and another order behind it.
     fn text(&mut self, tokens: u64) -> String {
-        self.asked += 1;
         let words = i64::try_from(tokens).unwrap_or(i64::MAX).saturating_sub(self.extra).clamp(1, 1 << 20);
-        let count = self.pool.len().max(1);
-        let word = |i: usize| self.pool.get(i % count).map_or("a", String::as_str);
-        let first = self.fresh.pop().unwrap_or_else(|| word(self.asked).to_owned());
-        let rest = (1..usize::try_from(words).unwrap_or(1)).map(|i| word(self.asked + i * (1 + self.asked / count)));
-        std::iter::once(first.as_str()).chain(rest).map(|word| format!(" {word}")).collect()
+        let words = self.deck.deal(usize::try_from(words).unwrap_or(1));
+        words.iter().map(|word| format!(" {word}")).collect()
     }
 }
 
@@ -79,7 +119,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
         list.sort_unstable();
         list.dedup();
         if answer.status == 200 && list.len() > 1 {
-            let mut prompts = Prompts::Numbers { list, next: 0 };
+            let mut prompts = Prompts::Numbers(Deck::new(list));
             // The first answer is slower than all others: it is kept apart.
             reported(&client.ask(&unasked(prompts.question(identity, "warm-up", 4, 1)))?)?;
             return Ok(prompts);
@@ -97,6 +137,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     }
     words = after;
     words.extra = reported(&answer)? - 4;
+    let mut refused: Vec<char> = Vec::new();
     // More words, so that each prompt can begin with one of its own.
     for more in [list(CAPITALS), list(COMMON), pairs()] {
         client.may()?;
@@ -104,10 +145,13 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
         let (answer, trial) =
             ask(client, identity, Words::new(more, words.extra, words.chat), u64::try_from(count).unwrap_or(1))?;
         if reported(&answer).is_ok_and(|reported| reported == count) {
-            words.pool.extend(trial.pool);
-            words.fresh.extend(trial.fresh);
+            words.deck.extend(trial.deck);
+        } else {
+            refused.extend(trial.deck.list.first().and_then(|word| word.chars().next()));
         }
     }
+    // The tokens of a refused list are not known: its first may be a beginning of its first word.
+    words.deck.defer(|word| refused.iter().any(|first| word.starts_with(*first)));
     Ok(Prompts::Words(words))
 }
 
@@ -117,7 +161,7 @@ fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> R
     let answer = client.ask(&unasked(prompts.question(identity, "warm-up", tokens, 1)))?;
     match prompts {
         Prompts::Words(words) => Ok((answer, words)),
-        Prompts::Numbers { .. } => Err(Ended::TooMany),
+        Prompts::Numbers(_) => Err(Ended::TooMany),
     }
 }
 
@@ -165,7 +209,7 @@ impl Prompts {
     /// Tokens that the server adds to every prompt.
     pub fn extra(&self) -> i64 {
         match self {
-            Prompts::Numbers { .. } => 0,
+            Prompts::Numbers(_) => 0,
             Prompts::Words(words) => words.extra,
         }
     }
@@ -184,14 +228,34 @@ impl Prompts {
 
     fn prompt(&mut self, tokens: u64) -> Value {
         match self {
-            Prompts::Numbers { list, next } => {
-                let wanted = usize::try_from(tokens).unwrap_or(usize::MAX).min(1 << 20);
-                *next += 1;
-                let count = list.len().max(1);
-                let at = |i: usize| list.get((*next + i * (1 + *next / count)) % count).copied().unwrap_or(0);
-                Value::from((0..wanted).map(at).collect::<Vec<u64>>())
+            Prompts::Numbers(deck) => {
+                Value::from(deck.deal(usize::try_from(tokens).unwrap_or(usize::MAX).min(1 << 20)))
             }
             Prompts::Words(words) => Value::from(words.text(tokens)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_prompt_begins_as_another_did() {
+        let mut deck = Deck::new((0_u64..100).collect());
+        let prompts: Vec<Vec<u64>> = (0..100).map(|_| deck.deal(40)).collect();
+        let firsts: std::collections::BTreeSet<u64> = prompts.iter().map(|prompt| prompt[0]).collect();
+        assert_eq!(firsts.len(), 100);
+        assert!(prompts.iter().all(|prompt| prompt.len() == 40));
+        // A whole deal has each of them, so that one question tests a whole list of words.
+        let all: std::collections::BTreeSet<u64> = deck.deal(100).into_iter().collect();
+        assert_eq!(all.len(), 100);
+        // Another run begins elsewhere and goes on otherwise.
+        let other: Vec<Vec<u64>> = {
+            let mut deck = Deck::new((0_u64..100).collect());
+            (0..100).map(|_| deck.deal(40)).collect()
+        };
+        assert!(prompts.iter().zip(&other).filter(|(a, b)| a[..2] == b[..2]).count() < 10);
+        assert_eq!(Deck::<u64>::new(Vec::new()).deal(3), [] as [u64; 0]);
     }
 }

@@ -5,9 +5,10 @@ use super::ladder::NOTES;
 use super::prompts::{self, Prompts};
 use super::who;
 use crate::answer::{Answer, Missing, Probe};
+use crate::change::Point;
 use crate::counts;
 use crate::exchange::Exchange;
-use crate::gather::{GATHERED, Wanted, counted, gathered};
+use crate::gather::{GATHERED, Wanted, gathered, points};
 use crate::launches::{Account, Onlooker, watched};
 use crate::model::Mix;
 use crate::replay::Recording;
@@ -68,6 +69,8 @@ pub struct Session {
     gatherer: Gatherer,
     before: Before,
     left_out: Vec<Missing>,
+    /// Questions of the plan.
+    pub planned: u64,
 }
 
 /// So many attempts to hit a length; what was counted corrects the next.
@@ -89,7 +92,18 @@ impl Session {
         let shown = client.exchanges.iter().find(|exchange| exchange.route() == "/api/show");
         let mix = wanted.model.clone().or_else(|| Mix::from_show(&shown?.json()?));
         client.onlooker = onlooker;
-        Ok(Session { live, client, identity, wanted, mix, prompts: None, gatherer, before, left_out: Vec::new() })
+        Ok(Session {
+            live,
+            client,
+            identity,
+            wanted,
+            mix,
+            prompts: None,
+            gatherer,
+            before,
+            left_out: Vec::new(),
+            planned: 0,
+        })
     }
 
     /// Warms the server up, and finds out how prompts of exact lengths are made for it.
@@ -158,18 +172,32 @@ impl Session {
         Err(Ended::TooMany)
     }
 
+    /// Times of the lengths that were asked so far.
+    pub fn points(&self) -> Vec<Point> {
+        points(self.client.exchanges.iter().filter_map(|one| Some((one.asked?, counts::read(one).ok()?.prompt_ms?))))
+    }
+
     /// What was asked for and cannot be had here.
     pub fn leave_out(&mut self, what: &str, why: impl Into<String>) {
         self.left_out.push(Missing { what: what.to_owned(), why: why.into() });
     }
 
     fn recorded(&self, logs: Vec<(String, String)>) -> Recording {
-        Recording { exchanges: self.client.exchanges.clone(), logs, ..Recording::default() }
+        Recording {
+            exchanges: self.client.exchanges.clone(),
+            logs,
+            planned: Some(self.planned),
+            ..Recording::default()
+        }
     }
 
     /// Everything that was asked and answered, added up; `ended` says why it is not all.
     pub fn finish(mut self, ended: Option<Ended>) -> Run {
         let onlooker = self.client.onlooker.take().map(Onlooker::finish);
+        // The server's own counters once more, where it has some.
+        if ended.is_none() && self.client.exchanges.iter().any(|one| one.route() == "/metrics" && one.status == 200) {
+            let _ = self.client.get("/metrics");
+        }
         if let Some(why) = self.client.blinded.take() {
             self.leave_out("--watch", why);
         }
@@ -204,9 +232,9 @@ impl Session {
             Some(Err(error)) => self.leave_out("--watch", error.to_string()),
             None => {}
         }
+        recording.ended = ended.as_ref().map(ToString::to_string);
         let (mut answer, every) = gathered(&recording, &self.wanted, claims);
-        answer.ended = ended.as_ref().map(ToString::to_string);
-        answer.counted = counted(&answer.server, &answer.probes, &answer.failed, answer.ended.as_deref());
+        answer.ended = recording.ended.clone();
         answer.watch = account;
         answer.left_out.extend(self.left_out);
         Run { answer, recording, ended, every, seen }

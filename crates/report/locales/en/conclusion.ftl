@@ -62,6 +62,11 @@ blind-device-launches = kernels that other kernels launch
 blind-before = launches before it was attached
 blind-unknown-bytes = bytes in a format that it does not know
 blind-other-files = files that were not named
+blind-unnamed-code = code in memory that belongs to no file
+blind-late-registrations = kernels registered outside of constructors
+blind-server-cache = prompts of other clients in the server's cache
+blind-hidden-devices = devices that the kernel or the container does not show
+blind-other-processes = processes in other containers and on other machines
 
 # Second accounts (evidence::Witness)
 witness-question = the list that was asked about
@@ -72,6 +77,7 @@ witness-server-count = the server's own token count
 witness-symbol-sizes = the sizes in the symbol tables
 witness-build-list = the source list of the build
 witness-writer-count = the count that its writer stored
+witness-pci-bus = the PCI bus, whatever driver a card has
 
 answer-yes = Yes
 answer-no = No
@@ -101,6 +107,7 @@ left-out-only-told = only this file says so, and anybody can write one
 left-out-unsteady = differs by itself
 left-out-untold = not told
 left-out-disagrees = two accounts differ by this many
+left-out-stopped = it was stopped before its end
 
 unit-bytes = { $count ->
     [one] byte

@@ -15,8 +15,8 @@ history-some = { $events ->
     [one] one cell
    *[other] { $cells } cells
   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }) compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
-history-ends = { $first } and { $last } themselves:
-history-unreadable = { $count } commits could not be evaluated, so a change there may stand at the commit after. { $commit }: { $why }
+history-ends = The two ends, { $first } and { $last }:
+history-unreadable = { $count } commits could not be evaluated, so a change in one of them is reported at the next commit. { $commit }: { $why }
 history-event-unread = { $count ->
     [one] It can be the change of { $commits }, which stands before it and could not be evaluated.
    *[other] It can be the change of one of { $count } commits before it that could not be evaluated: { $commits }.
@@ -30,8 +30,8 @@ history-column-kernel-before = Kernel before
 history-column-kernel-after = Kernel after
 history-column-cells = Cells
 history-column-subject = Subject
-history-ollama = Ollama has it since { $release } ({ $date }, llama.cpp { $build }), by its pins.
-history-ollama-none = No Ollama release up to { $until } has it, by their pins.
-history-ollama-unknown = Whether Ollama has it is not known: no llama.cpp build has this commit yet.
+history-ollama = Ollama includes it since { $release } ({ $date }, llama.cpp { $build }), according to its pinned versions.
+history-ollama-none = No Ollama release up to { $until } includes it, according to their pinned versions.
+history-ollama-unknown = Unknown whether Ollama includes it: no llama.cpp build contains this commit yet.
 history-column-tile-before = Tile before
 history-column-tile-after = Tile after

@@ -55,8 +55,9 @@ site-gen-question = Do the generations take the same way?
 site-gen-answer = For { $type } in { $build }: { $roles }.
 site-gen-empty = Nobody has read a source for several generations yet.
 site-gen-caption = **{ $type }, { $build }, rung Declared.** The needle stands at { $columns } columns.
-site-gen-absent = "Absent" stands only where the whole file was read. Where nobody looked the cell says so: an empty cell would read as a no.
+site-gen-absent = "Absent" stands only where the whole file was read and a second account agrees; "none seen" where only the observer says so.
 site-gen-absent-word = absent
+site-none-seen = none seen
 site-gen-kernels = { $count } kernels
 site-gen-role = Role, computed
 site-gen-shipped = In the fatbin
@@ -91,7 +92,9 @@ site-rows-seen = { $count } { $count ->
     [one] observation
    *[other] observations
   }
-site-attempts-none = No attempt failed.
+site-attempts-none = No recorded attempt failed.
+site-attempts-untried = No attempt was recorded.
+site-attempt-since = worked on { $day }
 site-lesson-contaminated = Such observations count for nothing: look from outside the process, and compare with an unobserved run.
 site-silence-not = It did not happen
 site-silence-nobody = Nobody was looking
@@ -115,6 +118,17 @@ site-libraries-unloaded = { $files } { $files ->
    *[other] files were
   } read. Nobody has looked at a live process, so nothing is said about what is loaded or used.
 site-libraries-empty = no library was looked at
+site-libraries-none-loaded = { $files } { $files ->
+    [one] file was
+   *[other] files were
+  } read. No library was seen loaded in the processes that were looked at.
+site-libraries-unwatched = { $files } { $files ->
+    [one] file was
+   *[other] files were
+  } read, { $loaded } { $loaded ->
+    [one] library was
+   *[other] libraries were
+  } seen loaded. Launches were not watched.
 site-tree-empty = nobody has read which library needs which
 site-tree-caption = **Needed is read from the files.** Loaded and launched are seen in a process, or are not seen at all: a dashed square is no "no".
 site-needed = needed
@@ -125,10 +139,12 @@ site-has-targets = { $count } { $count ->
    *[other] targets
   }
 site-silent-unwatched = Nobody has looked at a live process.
-site-silent-none = Every library that was seen loaded was also seen to launch something.
-site-silent-watched = Loaded, and no launch from it was seen. Whether that is an absence or a blind spot, the claims about it say.
+site-silent-none = Libraries seen loaded that were also seen to launch something: { $what }
+site-silent-none-loaded = No library was seen loaded: { $who } looked and listed none, so nothing is known about launches from libraries.
+site-silent-watched = Loaded, and { $who } saw no launch from it. Whether that is an absence or a blind spot, the claims about it say.
 site-silent-nobody = Loaded; nobody watched launches, so their silence says nothing.
 site-complete = every byte accounted for
+site-complete-alone = read to the end; no second account confirms it
 site-not-complete = not read whole
 site-library-question = What does { $name } bring, and for whom?
 site-library-absent = { $name } holds { $kernels } kernels for { $targets } { $targets ->
@@ -144,6 +160,10 @@ site-library-some = { $name } holds at least { $kernels } kernels for { $targets
    *[other] targets
   }.
 site-library-plain = No GPU code of { $name } is in the ledger.
+site-library-none-seen = { $name } holds { $kernels } kernels for { $targets } { $targets ->
+    [one] target
+   *[other] targets
+  }; none was seen for { $target }, and no second account confirms that there is none.
 site-library-builds = { $count } builds of { $name } are in the ledger. Each stands for itself below.
 site-h-families = Kernels by name: { $count } { $count ->
     [one] family
@@ -173,8 +193,9 @@ site-inventory-empty = no file with GPU code was looked at
 site-kernels-empty = the ledger has no list of single kernels
 site-coverage-caption = **{ $name }.** { $seen } of { $total } { $unit } were understood.
 site-coverage-complete = Complete: what is not listed is not there.
+site-coverage-alone = Read to the end. No second account confirms that nothing else is there.
 site-coverage-partial = Not complete: what is not listed may be there.
-site-targets-note = "Absent" only where the file was read whole; kernels counted per target.
+site-targets-note = "Absent" only where the file was read whole and a second account agrees; "none seen" otherwise. Kernels are counted per target.
 site-search-kernels = Search the kernels
 site-choose-kernel = Choose a kernel to see its registers.
 site-plain-inventory = **In plain words.** Before asking which machine ran, one can count the machines in the hall. This is the list: which file holds which kernel, for which GPU, with how many registers. It says nothing about what ran.
@@ -184,6 +205,8 @@ site-census-answer = { $count } counts of instructions are in the ledger; { $ope
 site-census-none = No instruction was counted for this investigation; { $open } of { $claims } claims about instructions and registers are open.
 site-census-empty = nobody has counted
 site-census-zero = Looked for in all of it, and not there:
+site-census-zero-alone = Looked for and not seen; no second account confirms that all of it was decoded:
+site-census-zero-partly = Not seen in the part that was decoded:
 site-plain-census = **In plain words.** A kernel's instructions are its tools. Matrix instructions tell a machine that was built for this GPU from one that was only allowed to run on it. Counting them says what a kernel is able to do, never that it did.
 site-next-census = Which library do these kernels belong to?
 site-probes-question = Does the speed change where the path changes?
@@ -210,4 +233,9 @@ site-catalog-some = The kernels of { $name } lie in a catalog beside it: { $file
    *[other] targets
   } ({ $runtime }).
 site-catalog-listed = catalog: every name in it was seen
+site-catalog-listed-alone = catalog: names listed; no second account
+site-catalog-none-seen = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+    [one] target
+   *[other] targets
+  }; none was seen for { $target }, and no second account confirms that there is none ({ $runtime }).
 site-catalog-counted = catalog: files were counted

@@ -25,6 +25,7 @@ site-possible = can be run here
 site-not-possible = needs something that is not here
 site-needs = { $needs }
 site-needs-partly = a part can be run here; for the rest: { $needs }
+site-needs-first = Cannot run here yet: { $needs }.
 site-not-tried = not tried
 site-imported = from ledger { $ledger }
 site-nothing-stated = nothing is stated
@@ -221,6 +222,7 @@ site-questions-answer = { $questions } { $questions ->
 site-h-unclosable = What no command of this version closes
 site-unclosable = { $count } of the open claims: no observer has them in view, or what would close them is not among the verbs of this version.
 site-questions-none = Nothing is open.
+site-questions-unstated = This investigation states no claim and asks no question.
 site-closes = closes { $claims } { $claims ->
     [one] claim
    *[other] claims
@@ -237,6 +239,7 @@ site-shows-answer = Each observer sees its own rung, and says what it is blind t
 site-sources-question = What does everything here rest on?
 site-sources-answer = Source trees: { $sources }, files: { $files }, machines: { $hosts }. Claims about them that are contradicted: { $conflicts }.
 site-contradictions-none = No claim about a source, file or runtime is contradicted by what was seen.
+site-contradictions-unknown = Not known: nothing was seen yet that could contradict a claim.
 site-worklog-question = What was done, when, and what came of it?
 site-worklog-answer = { $entries } entries on { $days } { $days ->
     [one] day
@@ -254,6 +257,7 @@ site-worklog-blocked = could not look: { $why }
 site-lesson = What would let it: { $fix }
 site-observations-question = What exactly was seen, by whom, of what?
 site-observations-answer = All { $total } observations of the ledger.
+site-observations-unread = { $total } observations could be read; the ledger has more that could not.
 site-observations-some = { $shown } of { $total } observations: those that a grade rests on, and the newest. The CSV has all.
 site-legend-question = How to read these pages
 site-legend-answer = Two things are always said together: on which rung something was seen, and how sure that is.

@@ -6,3 +6,4 @@ skeleton-layers = Layers
 skeleton-width = Width
 skeleton-experts = Experts
 skeleton-mixes = Mixes: { $mixes }; or one tensor type for all matrices (Q4_K, F16, ...).
+skeleton-absent = Not at the width of a prompt, because only the last layer holds them, or none: { $list }. More layers (--layers) bring them.

@@ -1,11 +1,11 @@
 # source
 source-preset = { $vendor } build ({ $preset }): { $defines }
-source-open-define = No build file says whether { $name } is defined, and it changes answers: those are UNDETERMINED. Decide it with -D { $name } or -U { $name }.
-source-open-version = Nobody said what { $name } is, and it changes answers: those are UNDETERMINED. Give it with -D { $name }=VALUE.
-source-assumed = Assumed, because nobody gave them: { $list }. Give another with -D NAME=VALUE; a row that hangs on one is UNDETERMINED.
-source-assumed-fixed = Assumed, because nobody gave them: { $list }. Others were not tried here: `source` tries them for at most 64 rows; -D NAME=VALUE gives one.
-source-assumed-architectures = Assumed: the CUDA build has code for the GPU's own architecture. Give what it was built for with -D __CUDA_ARCH_LIST__=500,610,...
-source-environment = Asked of the environment on the way: { $list }. Set one with --env NAME=VALUE.
+source-open-define = No build file defines { $name }, and answers depend on it: those are UNDETERMINED. Decide it with -D { $name } or -U { $name }.
+source-open-version = The value of { $name } is unknown, and answers depend on it: those are UNDETERMINED. Set it with -D { $name }=VALUE.
+source-assumed = Assumed values: { $list }. Override one with -D NAME=VALUE. Rows that depend on one are reported as UNDETERMINED.
+source-assumed-fixed = Assumed values: { $list }. Other values were not tried: `source` tries them for at most 64 rows. Set one with -D NAME=VALUE.
+source-assumed-architectures = Assumed: the CUDA build has code for the GPU's own architecture. Override with -D __CUDA_ARCH_LIST__=500,610,...
+source-environment = Environment variables that the rules read: { $list }. Set one with --env NAME=VALUE.
 source-env-unset = { $name } (not set)
 source-skipped = Left out: { $what }
 source-skipped-more = Left out: { $count } more.
@@ -17,36 +17,36 @@ source-column-path = Path
 source-column-variant = Tile
 source-column-kernel = Kernel
 source-why = Why, at { $what } columns:
-source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or take --format json, which has them all.
-source-bypass = Fused operations go past this choice: { $function } calls { $calls } ({ $path }) itself at { $at }.
-source-bypass-switch = { $name } in the environment turns that off.
-source-cannot-show = This is what the source declares (rung Declared) for this build. It does not show that such a kernel is in a binary, was loaded, or ran.
+source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or use --format json, which has all of them.
+source-bypass = Fused operations bypass this choice: { $function } calls { $calls } ({ $path }) directly at { $at }.
+source-bypass-switch = The environment variable { $name } turns this off.
+source-cannot-show = This is the source rule for this build (rung Declared). It does not show that the kernel is in a binary, was loaded, or ran.
 source-recorded = { $count ->
     [one] One rule
    *[other] { $count } rules
 } recorded (Declared).
-source-pin-taken = { $tree } is taken at { $pin }, which the Ollama tree names.
-source-pin-other = The Ollama tree names llama.cpp { $pin }; what is read is { $tree }, as it was given.
-source-vulkan-card = { $given }: no profile of such a card for Vulkan. There are: { $known }
-source-vulkan-env = { $name }: what this variable does to the rules of the Vulkan backend is not evaluated. Known: { $known }
-source-graph-one-gpu = --graph is about one GPU: give it with --gpu
-source-graph-nodes = Nodes: laid out by this program for the llama family, in the order of llama.cpp's builder (2026): one sequence, flash attention, all layers on the GPU, the token embedding on the host. What each launches is decided by the tree's own code.
-source-graph-nodes-written = Nodes: those of the file, in the order of its lines. What each launches is decided by the tree's own code.
-source-graph-has-its-size = a graph that is written down has its size: --columns and --kv are for models
-source-graph-memory = Memory: every tensor is taken to have its own. ggml's allocator shares memory, which can keep nodes from being fused.
-source-code-amd = --code is for AMD's GPUs: what CUDA computes of registers is not told here
-source-code-none = { $file }: no code for { $target } in it; it has { $has }
-source-graph-nodes-computed = Nodes: those that a program had ggml compute, written down while it ran on a stand-in GPU. What each launches is decided by the tree's own code.
-source-graph-memory-placed = Memory: where the program had laid its tensors.
-source-graph-routing-read = Routing: as the program read it back from the GPU while it computed these graphs.
-source-graph-routing-even = Routing: every token gets the next experts in turn, as was asked for.
-source-graph-routing-first = Routing: every token gets the first experts, as was asked for.
-source-graph-evaluation-computed = { $target }, on { $backend }: { $nodes } nodes, { $launches } launches named
-source-graph-cut = { $count } graphs of the file have no end, because the program ended within them; they are left out
-source-graph-more = the program had more graphs computed than the { $count } that were written down
-source-graph-not-compared = { $count } launches of the trace are in none of these evaluations and were not compared
-source-graph-evaluation = { $target }, { $columns } columns, { $positions } positions in the KV cache: { $nodes } nodes, { $launches } launches named
-source-graph-evaluation-written = { $target }: { $nodes } nodes, { $launches } launches named
+source-pin-taken = Using { $tree } at { $pin }, the version that the Ollama tree pins.
+source-pin-other = The Ollama tree pins llama.cpp { $pin }; using { $tree } as given.
+source-vulkan-card = { $given }: no Vulkan profile for this card. Known cards: { $known }
+source-vulkan-env = { $name }: the effect of this variable on the Vulkan backend is not evaluated. Known variables: { $known }
+source-graph-one-gpu = --graph takes exactly one GPU: give it with --gpu
+source-graph-nodes = Nodes: built by whichkernel for the llama family, in the order of llama.cpp's builder (2026): one sequence, flash attention, all layers on the GPU, the token embedding on the host. The tree's own code decides the launches of each node.
+source-graph-nodes-written = Nodes: read from the file, in the order of its lines. The tree's own code decides the launches of each node.
+source-graph-has-its-size = a graph file has a fixed size: --columns and --kv apply to models only
+source-graph-memory = Memory: assumes separate memory for each tensor. ggml's allocator shares memory, which can prevent fusion.
+source-code-amd = --code supports AMD GPUs only: register-dependent values of CUDA are not computed
+source-code-none = { $file }: no code for { $target }; it has { $has }
+source-graph-nodes-computed = Nodes: recorded from a program that ran on a stand-in GPU. The tree's own code decides the launches of each node.
+source-graph-memory-placed = Memory: as the program allocated its tensors.
+source-graph-routing-read = Routing: as the program read it back from the GPU while computing these graphs.
+source-graph-routing-even = Routing: each token gets the next experts in turn, as requested.
+source-graph-routing-first = Routing: each token gets the first experts, as requested.
+source-graph-evaluation-computed = { $target }, on { $backend }: { $nodes } nodes, { $launches } launches predicted
+source-graph-cut = { $count } graphs of the file are truncated because the program ended while computing them; they are skipped
+source-graph-more = the program computed more graphs than the { $count } that were recorded
+source-graph-not-compared = { $count } launches of the trace belong to none of these evaluations and were not compared
+source-graph-evaluation = { $target }, { $columns } columns, { $positions } positions in the KV cache: { $nodes } nodes, { $launches } launches predicted
+source-graph-evaluation-written = { $target }: { $nodes } nodes, { $launches } launches predicted
 source-graph-column-node = Node
 source-graph-column-name = Name
 source-graph-column-operations = Operations

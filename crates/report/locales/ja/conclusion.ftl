@@ -41,6 +41,11 @@ blind-device-launches = カーネルから起動されるカーネル
 blind-before = アタッチ前の起動
 blind-unknown-bytes = 未知の形式のバイト列
 blind-other-files = 指定されなかったファイル
+blind-unnamed-code = ファイルに属さないメモリ上のコード
+blind-late-registrations = コンストラクター以外で登録されるカーネル
+blind-server-cache = 他のクライアントのプロンプトによるサーバーのキャッシュ
+blind-hidden-devices = カーネルまたはコンテナが見せないデバイス
+blind-other-processes = ほかのコンテナやほかの機械のプロセス
 
 # 別の手段 (evidence::Witness)
 witness-question = 問い合わせの一覧
@@ -51,6 +56,7 @@ witness-server-count = サーバー自身のトークン数
 witness-symbol-sizes = シンボルテーブルのサイズ
 witness-build-list = ビルドのソース一覧
 witness-writer-count = 書き込んだ側が記録した件数
+witness-pci-bus = PCI バス(ドライバーの有無を問わない)
 
 answer-yes = はい
 answer-no = いいえ
@@ -80,6 +86,7 @@ left-out-only-told = このファイルの言い分のみで、誰でも書け�
 left-out-unsteady = 観測なしでも一致せず
 left-out-untold = 出力なし
 left-out-disagrees = 二つの手段の件数の差
+left-out-stopped = 途中で停止された
 
 unit-bytes = バイト
 unit-calls = 呼び出し

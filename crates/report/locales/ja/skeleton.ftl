@@ -6,3 +6,4 @@ skeleton-layers = 層数
 skeleton-width = 幅
 skeleton-experts = エキスパート
 skeleton-mixes = 混合: { $mixes }。または全行列に同じテンソル型(Q4_K、F16 など)。
+skeleton-absent = 最終層にしかない、またはどの層にもないため、プロンプトの幅では計算されない行列: { $list }。--layers で層を増やすと含まれます。

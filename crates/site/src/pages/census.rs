@@ -3,6 +3,7 @@
 use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col, num};
+use crate::read::Read;
 use crate::svg;
 use crate::words::shown;
 use crate::write::Page;
@@ -54,10 +55,21 @@ fn of_file(study: &Study<'_>, file: &str, all: &[Counted<'_>]) -> Markup {
         h3.mono { (shown(file)) }
         @if !rows.is_empty() { (parts::table(&columns, &rows)) }
         @if there.len() > MOST { (study.words.par("faint small", "site-more", &[("count", (there.len() - MOST).into())])) }
-        @if !none.is_empty() {
-            p.small { (study.words.say("site-census-zero")) " " @for row in &none { span.mono { (shown(if row.3.is_empty() { &row.2 } else { &row.3 })) } " " (parts::observation(row.5.id())) " " } }
+        @for (key, none) in by_read(&none) {
+            p.small { (study.words.say(key)) " " @for row in &none { span.mono { (shown(if row.3.is_empty() { &row.2 } else { &row.3 })) } " " (parts::observation(row.5.id())) " " } }
         }
     }
+}
+
+/// What was looked for and not seen: not there where all of it was decoded, by two accounts; else only not seen.
+fn by_read<'a, 'b>(none: &[&'b Counted<'a>]) -> Vec<(&'static str, Vec<&'b Counted<'a>>)> {
+    let of = |read: Read| none.iter().copied().filter(|row| Read::of(row.5.coverage()) == read).collect::<Vec<_>>();
+    let all = [
+        ("site-census-zero", of(Read::Whole)),
+        ("site-census-zero-alone", of(Read::Alone)),
+        ("site-census-zero-partly", of(Read::Partly)),
+    ];
+    all.into_iter().filter(|(_, rows)| !rows.is_empty()).collect()
 }
 
 pub fn page(study: &Study<'_>) -> Page {
@@ -82,10 +94,10 @@ pub fn page(study: &Study<'_>) -> Page {
         .collect();
     let open = claims.iter().filter(|(_, reading)| reading.grade.is_unresolved()).count();
     let args = [("count", all.len().into()), ("claims", claims.len().into()), ("open", open.into())];
-    let blocked = study.input.observations.iter().rev().find_map(|recorded| match recorded.finding() {
-        evidence::Finding::Blocked { why, fix } if recorded.field_of_view().covers(COUNTS, &About::default()) => {
-            Some((why.as_str(), fix.as_str()))
-        }
+    let in_view = study.input.observations.iter().filter(|it| it.field_of_view().covers(COUNTS, &About::default()));
+    // Only the last look counts: what was in the way before it is not any more.
+    let blocked = in_view.max_by_key(|recorded| recorded.time()).and_then(|recorded| match recorded.finding() {
+        evidence::Finding::Blocked { why, fix } => Some((why.as_str(), fix.as_str())),
         _ => None,
     });
     let why = blocked.map_or_else(

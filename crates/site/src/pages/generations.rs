@@ -7,6 +7,7 @@ use crate::dispatch::by_path;
 use crate::input::{Study, card_title};
 use crate::parts::{self, Col, col};
 use crate::plain_table::with_csv;
+use crate::read::Read;
 use crate::svg::{self, Stretch};
 use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
@@ -14,7 +15,7 @@ use evidence::{Finding, Rung};
 use maud::{Markup, html};
 use report::thousands;
 use source::table::COLUMNS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Targets in the figure and the table: those that the claims name, the subject's own, then others up to this many.
 const MOST: usize = 6;
@@ -223,18 +224,17 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
         topic,
         cells: targets.iter().map(|target| first(topic, &at_target(target)).unwrap_or_else(|| not(study))).collect(),
     };
-    let swept: BTreeSet<String> = study
-        .input
-        .observations
-        .iter()
-        .filter(|recorded| {
-            *recorded.finding() == Finding::Swept
-                && recorded.rung() == Rung::Shipped
-                && recorded.coverage().is_complete()
-                && recorded.field_of_view().views.iter().any(|view| view.topic == "file.target")
-        })
-        .filter_map(|recorded| study.file_label(recorded.subject()))
-        .collect();
+    let mut swept: BTreeMap<String, Read> = BTreeMap::new();
+    for recorded in study.input.observations.iter().filter(|recorded| {
+        *recorded.finding() == Finding::Swept
+            && recorded.rung() == Rung::Shipped
+            && recorded.field_of_view().views.iter().any(|view| view.topic == "file.target")
+    }) {
+        if let Some(file) = study.file_label(recorded.subject()) {
+            let read = swept.entry(file).or_default();
+            *read = (*read).max(Read::of(recorded.coverage()));
+        }
+    }
     let mut files: BTreeMap<String, BTreeMap<String, (String, Markup)>> = BTreeMap::new();
     for (recorded, fact) in study.facts("file.target") {
         if let (Some(file), Some(name)) = (study.file_label(recorded.subject()), fact.about.get("name")) {
@@ -265,15 +265,14 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
                     cell.push(html! { span.mono { (shown(file)) } ": " (markup) br; });
                     plain.push(format!("{file}: {count}"));
                 }
-                None if swept.contains(file) => {
-                    cell.push(
-                        html! { span.mono { (shown(file)) } ": " b { (study.words.say("site-gen-absent-word")) } br; },
-                    );
-                    plain.push(format!("{file}: absent"));
-                }
                 None => {
-                    cell.push(html! { span.mono { (shown(file)) } ": " span.faint { (study.words.say("site-not-observed")) } br; });
-                    plain.push(format!("{file}: not observed"));
+                    let read = swept.get(file).copied().unwrap_or_default();
+                    let said = study.words.say(read.absent());
+                    cell.push(html! {
+                        span.mono { (shown(file)) } ": "
+                        @if read == Read::Whole { b { (said) } } @else { span.faint { (said) } } br;
+                    });
+                    plain.push(format!("{file}: {}", read.in_csv()));
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::input::Study;
 use crate::kernels::Kernels;
 use crate::packed;
 use crate::parts::{self, col, num};
+use crate::read::Read;
 use crate::words::{Arg, shown};
 use crate::write::Page;
 use evidence::{Finding, Recorded, Rung};
@@ -86,7 +87,7 @@ fn coverage(study: &Study<'_>, name: &str, swept: &Swept<'_>) -> Markup {
         figure.wide {
             figcaption {
                 (study.words.say_with("site-coverage-caption", &args)) " "
-                (study.words.say(if coverage.is_complete() { "site-coverage-complete" } else { "site-coverage-partial" })) " "
+                (study.words.say(match Read::of(coverage) { Read::Whole => "site-coverage-complete", Read::Alone => "site-coverage-alone", Read::Partly => "site-coverage-partial" })) " "
                 (parts::observation(swept.recorded.id()))
                 @for raw in swept.recorded.raw_evidence() { " " (parts::raw_evidence(study, raw)) }
             }
@@ -115,12 +116,15 @@ fn targets_of(study: &Study<'_>) -> (BTreeMap<String, BTreeMap<String, String>>,
     (by_target, files)
 }
 
+fn read(file: &str, swept: &BTreeMap<String, Swept<'_>>) -> Read {
+    swept.get(file).map_or(Read::Partly, |swept| Read::of(swept.coverage))
+}
+
 fn targets_table(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> String {
     let (by_target, files) = targets_of(study);
     let rows = by_target.iter().flat_map(|(target, of)| {
         files.iter().map(|file| {
-            let whole = swept.get(file).is_some_and(|swept| swept.coverage.is_complete());
-            let missing = if whole { "absent" } else { "not observed" };
+            let missing = read(file, swept).in_csv();
             vec![file.clone(), target.clone(), of.get(file).map_or_else(|| missing.to_owned(), Clone::clone)]
         })
     });
@@ -144,11 +148,10 @@ fn targets_section(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> Ma
         .iter()
         .map(|(target, of)| {
             // Only who read the whole file can say that something is not in it.
-            let whole = |file: &String| swept.get(file).is_some_and(|swept| swept.coverage.is_complete());
-            let cell = |file: &String| match of.get(file) {
-                Some(count) => html! { (shown(count)) },
-                None if whole(file) => html! { b { (study.words.say("site-gen-absent-word")) } },
-                None => study.words.say("site-not-observed"),
+            let cell = |file: &String| match (of.get(file), read(file, swept)) {
+                (Some(count), _) => html! { (shown(count)) },
+                (None, Read::Whole) => html! { b { (study.words.say(Read::Whole.absent())) } },
+                (None, read) => study.words.say(read.absent()),
             };
             std::iter::once(parts::mono(target)).chain(files.iter().map(cell)).collect()
         })

@@ -20,7 +20,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let total = study.input.observations.len();
     let args = [("shown", chosen.len().into()), ("total", total.into())];
     let body = html! {
-        (parts::head(study, "observations", html! { (title.clone()) }, study.words.par("answer", if chosen.len() == total { "site-observations-answer" } else { "site-observations-some" }, &args), Markup::default(), parts::plain(study, "site-plain-observations", &[])))
+        (parts::head(study, "observations", html! { (title.clone()) }, study.words.par("answer", match (study.input.ledger.problem.is_some(), chosen.len() == total) { (true, _) => "site-observations-unread", (false, true) => "site-observations-answer", (false, false) => "site-observations-some" }, &args), Markup::default(), parts::plain(study, "site-plain-observations", &[])))
         (parts::section("observations-all", study.words.say("site-nav-observations"), html! {
             div.wide data-table="observations-data" {
                 (super::claims::bar(study, "observations-search", "site-search-observations", false))

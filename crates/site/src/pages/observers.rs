@@ -16,18 +16,65 @@ struct Who<'a> {
     sees: BTreeSet<Rung>,
     /// On which rungs it has seen something.
     saw: BTreeMap<Rung, usize>,
-    blocked: Option<(&'a str, &'a str, &'a str)>,
-    looked: Option<&'a str>,
-    contaminated: Vec<String>,
-    certified: bool,
+    failures: Vec<Failure<'a>>,
+    /// When it last looked, undisturbed, by machine and rung.
+    looked: BTreeMap<(Machine<'a>, Rung), &'a str>,
+    certified: Option<&'a str>,
+}
+
+/// The ledger that recorded it first, and the host that it names.
+type Machine<'a> = (Option<&'a str>, Option<&'a str>);
+
+/// A run that came to nothing, or that changed what it looked at.
+struct Failure<'a> {
+    machine: Machine<'a>,
+    rung: Rung,
+    time: &'a str,
+    what: What<'a>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What<'a> {
+    Blocked { why: &'a str, fix: &'a str },
+    Contaminated { difference: &'a str },
+}
+
+impl<'a> Who<'a> {
+    /// When the same observer looked again, on the same machine and rung, and nothing was in its way.
+    fn since(&self, failure: &Failure<'a>) -> Option<&'a str> {
+        let last = self.looked.get(&(failure.machine, failure.rung)).copied();
+        last.filter(|last| *last > failure.time)
+    }
+
+    /// What is in its way now: a failure after which it has not looked.
+    fn current(&self) -> impl Iterator<Item = &Failure<'a>> {
+        self.failures.iter().filter(|failure| self.since(failure).is_none())
+    }
+
+    fn blocked(&self) -> Option<(&'a str, &'a str, &'a str)> {
+        self.current()
+            .filter_map(|failure| match failure.what {
+                What::Blocked { why, fix } => Some((why, fix, failure.time)),
+                What::Contaminated { .. } => None,
+            })
+            .max_by_key(|(_, _, time)| *time)
+    }
+
+    fn contaminated(&self) -> Vec<&'a str> {
+        let difference = |failure: &Failure<'a>| match failure.what {
+            What::Contaminated { difference } => Some(difference),
+            What::Blocked { .. } => None,
+        };
+        self.current().filter_map(difference).collect()
+    }
 }
 
 pub fn page(study: &Study<'_>) -> Page {
     let title = study.words.pair("site-observers-question", &[]);
     let all = gather(study);
     let live = all.values().flat_map(|who| who.saw.keys()).filter(|rung| **rung >= Rung::Launched).count();
-    let blocked = all.values().filter(|who| who.blocked.is_some() && who.looked.is_none()).count();
-    let working = all.values().filter(|who| who.looked.is_some()).count();
+    let count = |wanted: &str| all.values().filter(|who| state(who) == wanted).count();
+    let (blocked, working) = (count("site-state-blocked"), count("site-state-looked"));
     let args = [("working", working.into()), ("blocked", blocked.into()), ("total", all.len().into())];
     let answer =
         study.words.par("answer", if live > 0 { "site-observers-live" } else { "site-observers-none-live" }, &args);
@@ -55,7 +102,7 @@ pub fn page(study: &Study<'_>) -> Page {
         }))
         (silences(study))
         (parts::section("observers-attempts", study.words.say("site-h-attempts"), html! {
-            @if attempts.is_empty() { (study.words.par("quiet", "site-attempts-none", &[])) } @else { (with_csv(study, "attempts", &columns, &attempts)) }
+            @if attempts.is_empty() { (study.words.par("quiet", if study.input.observations.is_empty() { "site-attempts-untried" } else { "site-attempts-none" }, &[])) } @else { (with_csv(study, "attempts", &columns, &attempts)) }
         }))
         @if !results.is_empty() { (parts::section("observers-here", study.words.say("site-h-here"), with_csv(study, "observers-here", &result_columns, &results))) }
         (parts::next(study, "observers-next", study.words.say("site-next-observers"), Some("whichkernel watch --certify --name ollama --record"), "shows"))
@@ -76,27 +123,44 @@ fn gather<'a>(study: &Study<'a>) -> BTreeMap<String, Who<'a>> {
     }
     for recorded in study.input.observations {
         let who = all.entry(recorded.observer().name.clone()).or_default();
-        match recorded.finding() {
-            Finding::Blocked { why, fix } => who.blocked = Some((why, fix, recorded.time())),
-            _ => {
-                *who.saw.entry(recorded.rung()).or_default() += 1;
-                who.looked = who.looked.max(Some(recorded.time()));
+        let ledger = recorded.origin().map(|origin| origin.split('#').next().unwrap_or(origin));
+        let machine = (ledger, recorded.subject().host.as_deref());
+        let (rung, time) = (recorded.rung(), recorded.time());
+        let failure = |what| Failure { machine, rung, time, what };
+        who.sees.insert(rung);
+        if let Finding::Blocked { why, fix } = recorded.finding() {
+            who.failures.push(failure(What::Blocked { why, fix }));
+            continue;
+        }
+        *who.saw.entry(rung).or_default() += 1;
+        match recorded.contaminated().map(<[String]>::first) {
+            Some(difference) => {
+                let difference = difference.map_or("", String::as_str);
+                let failure = failure(What::Contaminated { difference });
+                // One run says it of every observation.
+                let same = |known: &Failure<'_>| (known.time, known.what) == (failure.time, failure.what);
+                if !who.failures.iter().any(same) {
+                    who.failures.push(failure);
+                }
+            }
+            None => {
+                let last = who.looked.entry((machine, rung)).or_default();
+                *last = time.max(last);
             }
         }
-        who.sees.insert(recorded.rung());
-        who.contaminated.extend(recorded.contaminated().unwrap_or_default().iter().take(1).cloned());
-        who.certified |= matches!(recorded.contamination_state(), evidence::Contamination::Certified { .. });
+        if matches!(recorded.contamination_state(), evidence::Contamination::Certified { .. }) {
+            who.certified = who.certified.max(Some(time));
+        }
     }
     all
 }
 
 fn state(who: &Who<'_>) -> &'static str {
-    match (&who.looked, &who.blocked) {
-        _ if !who.contaminated.is_empty() => "site-state-contaminated",
-        (Some(looked), Some((_, _, time))) if looked < time => "site-state-blocked",
-        (Some(_), _) => "site-state-looked",
-        (None, Some(_)) => "site-state-blocked",
-        (None, None) => "site-state-untried",
+    match who.looked.is_empty() {
+        _ if !who.contaminated().is_empty() => "site-state-contaminated",
+        _ if who.blocked().is_some() => "site-state-blocked",
+        false => "site-state-looked",
+        true => "site-state-untried",
     }
 }
 
@@ -114,9 +178,9 @@ fn map_rows(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Markup> {
                         }
                     }
                     td.small {
-                        @if let Some((why, ..)) = &who.blocked { (shown(why)) " " }
-                        @for difference in who.contaminated.iter().take(2) { (shown(difference)) " " }
-                        @if who.certified { (study.words.say("site-certified")) " " }
+                        @if let Some((why, _, time)) = who.blocked() { (shown(why)) " (" (day(time)) ") " }
+                        @for difference in who.contaminated().iter().take(2) { (shown(difference)) " " }
+                        @if let Some(time) = who.certified { (study.words.say("site-certified")) " (" (day(time)) ") " }
                         @let rows: usize = who.saw.values().sum();
                         @if rows > 0 { (study.words.say_with("site-rows-seen", &[("count", rows.into())])) }
                     }
@@ -137,24 +201,39 @@ fn silences(study: &Study<'_>) -> Markup {
     parts::section("observers-silence", study.words.say("site-h-silence"), body)
 }
 
-/// Attempts that came to nothing, with what they teach.
+fn day(time: &str) -> &str {
+    time.get(..10).unwrap_or(time)
+}
+
+/// Attempts that came to nothing, the newest first, each with its day, what it teaches, and whether the same worked since.
 fn attempts(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Vec<Markup>> {
     let mut rows = Vec::new();
     for (name, who) in all {
-        if let Some((why, fix, time)) = &who.blocked {
-            let lesson = if fix.is_empty() {
-                html! { span.faint { "–" } }
-            } else {
-                html! { (shown(fix)) }
+        let mut failures: Vec<&Failure<'_>> = who.failures.iter().collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.time));
+        let mut known: Vec<(What<'_>, bool)> = Vec::new();
+        for failure in failures {
+            let since = who.since(failure);
+            // The same refusal again and again is told once, by its last day.
+            if known.contains(&(failure.what, since.is_some())) {
+                continue;
+            }
+            known.push((failure.what, since.is_some()));
+            let (what, lesson) = match failure.what {
+                What::Blocked { why, fix } => {
+                    (study.words.say_with("site-worklog-blocked", &[("why", why.into())]), html! { (shown(fix)) })
+                }
+                What::Contaminated { difference } => (
+                    html! { (study.words.say("site-state-contaminated")) ": " (shown(difference)) },
+                    study.words.say("site-lesson-contaminated"),
+                ),
             };
-            rows.push(vec![parts::mono(name), html! { (study.words.say_with("site-worklog-blocked", &[("why", (*why).into())])) " " span.faint { (time.get(..10).unwrap_or_default()) } }, lesson]);
-        }
-        for difference in &who.contaminated {
-            rows.push(vec![
-                parts::mono(name),
-                html! { (study.words.say("site-state-contaminated")) ": " (shown(difference)) },
-                study.words.say("site-lesson-contaminated"),
-            ]);
+            let lesson = match since {
+                Some(time) => study.words.say_with("site-attempt-since", &[("day", day(time).into())]),
+                None if lesson.0.is_empty() => html! { span.faint { "–" } },
+                None => lesson,
+            };
+            rows.push(vec![parts::mono(name), html! { (what) " " span.faint { (day(failure.time)) } }, lesson]);
         }
     }
     rows
@@ -164,7 +243,8 @@ fn attempts(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Vec<Marku
 fn results(study: &Study<'_>) -> Vec<Vec<Markup>> {
     let mut last: BTreeMap<&str, (&evidence::Recorded, String)> = BTreeMap::new();
     for (recorded, fact) in study.facts("observer.result") {
-        if let Some(name) = fact.about.get("observer") {
+        let Some(name) = fact.about.get("observer") else { continue };
+        if last.get(name).is_none_or(|(known, _)| known.time() <= recorded.time()) {
             last.insert(name, (recorded, fact.value.to_string()));
         }
     }
@@ -184,9 +264,9 @@ fn table(all: &BTreeMap<String, Who<'_>>) -> String {
             list(&mut who.sees.iter()),
             list(&mut who.saw.keys()),
             who.saw.values().sum::<usize>().to_string(),
-            who.blocked.map(|(why, ..)| why.to_owned()).unwrap_or_default(),
-            who.blocked.map(|(_, fix, _)| fix.to_owned()).unwrap_or_default(),
-            who.contaminated.join("; "),
+            who.blocked().map(|(why, ..)| why.to_owned()).unwrap_or_default(),
+            who.blocked().map(|(_, fix, _)| fix.to_owned()).unwrap_or_default(),
+            who.contaminated().join("; "),
         ]
     });
     csv::file(&["observer", "state", "can_see", "has_seen", "observations", "blocked", "fix", "contaminated"], rows)

@@ -42,8 +42,16 @@ pub fn page(study: &Study<'_>) -> Page {
     }
     let next = study.input.next.first();
     let asked = investigation.questions.iter().zip(study.input.questions).find(|(_, reading)| reading.open);
-    let question = asked
-        .map_or_else(|| study.words.say("site-next-none"), |(question, _)| html! { (Pair::from(&question.words)) });
+    let question = asked.map_or_else(
+        || {
+            study.words.say(if investigation.questions.is_empty() {
+                "site-questions-unstated"
+            } else {
+                "site-next-none"
+            })
+        },
+        |(question, _)| html! { (Pair::from(&question.words)) },
+    );
     let closes = asked.map(|(question, _)| question.closes.as_str()).or(next.map(|next| next.command.as_str()));
     body.0.push_str(&parts::next(study, "index-next", question, closes, "map").0);
     let (tables, data) = claims::data(study);
@@ -256,7 +264,7 @@ fn commands(study: &Study<'_>) -> Markup {
         .take(COMMANDS)
         .map(|next| {
             vec![
-                parts::command(study, &next.command),
+                parts::bare_command(study, &next.command),
                 html! { (next.claims.len()) },
                 html! { (next.questions.len()) },
                 super::questions::here(study, next),

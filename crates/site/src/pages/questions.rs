@@ -57,7 +57,7 @@ pub fn page(study: &Study<'_>) -> Page {
     ];
     let body = html! {
         (parts::head(study, "questions", html! { (title.clone()) }, study.words.par("answer", "site-questions-answer", &args), Markup::default(), parts::plain(study, "site-plain-questions", &[])))
-        @if claims.is_empty() && open.is_empty() { section aria-label="Questions / 問い" { (study.words.par("", "site-questions-none", &[])) } }
+        @if claims.is_empty() && open.is_empty() { section aria-label="Questions / 問い" { (study.words.par("", if study.input.readings.is_empty() && investigation.questions.is_empty() { "site-questions-unstated" } else { "site-questions-none" }, &[])) } }
         @for (at, next) in study.input.next.iter().enumerate() {
             @let (questions, claims) = group(next);
             section aria-labelledby=(format!("questions-{at}")) {
@@ -65,7 +65,7 @@ pub fn page(study: &Study<'_>) -> Page {
                     (study.words.say_with("site-closes", &[("claims", next.claims.len().into()), ("questions", next.questions.len().into())]))
                     " · " (here(study, next))
                 }
-                (parts::command(study, &next.command))
+                (parts::bare_command(study, &next.command))
                 @if !questions.is_empty() {
                     ul { @for (question, _) in questions { li { a href=(format!("chain-{}.html", slug(&question.id))) { (Pair::from(&question.words)) } } } }
                 }

@@ -91,7 +91,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let body = html! {
         (parts::head(study, "sources", html! { (title.clone()) }, study.words.par("answer", "site-sources-answer", &args), Markup::default(), parts::plain(study, "site-plain-sources", &[])))
         (parts::section("sources-conflicts", study.words.say("site-h-contradictions"), html! {
-            @if conflicts.is_empty() { (study.words.par("quiet", "site-contradictions-none", &[])) } @else { (with_csv(study, "contradictions", &contradicted, &conflicts)) }
+            @if conflicts.is_empty() { (study.words.par("quiet", if decided(study) { "site-contradictions-none" } else { "site-contradictions-unknown" }, &[])) } @else { (with_csv(study, "contradictions", &contradicted, &conflicts)) }
         }))
         (parts::section("sources-all", study.words.say("site-h-sources"), html! { (parts::table(&columns, &rows)) (parts::csv_link(study, "sources.csv")) }))
         (parts::section("sources-ledger", study.words.say("site-h-ledger"), html! {
@@ -113,6 +113,11 @@ pub fn page(study: &Study<'_>) -> Page {
         tables: vec![("sources.csv".to_owned(), csv::file(&columns, table))],
         data: Vec::new(),
     }
+}
+
+/// Whether anything was seen that could contradict a claim.
+fn decided(study: &Study<'_>) -> bool {
+    study.claims().any(|(_, reading)| !reading.grade.is_unresolved())
 }
 
 /// Claims of which the sources say otherwise than was stated, or on which two observers disagree.

@@ -130,6 +130,7 @@ fn build(each: u32, live: Option<&str>) -> Site {
         ladders: &ladders,
         next: &next,
         able: &[],
+        needs: &|_| Vec::new(),
         observations: &observations,
         notes: &notes,
         ledger: LedgerFacts {

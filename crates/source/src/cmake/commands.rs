@@ -42,6 +42,9 @@ pub(super) const COMMANDS: &[&str] = &[
     "cmake_path",
     "cmake_host_system_information",
     "pkg_check_modules",
+    "add_library",
+    "add_executable",
+    "target_sources",
 ];
 
 impl Cmake<'_> {
@@ -49,16 +52,17 @@ impl Cmake<'_> {
         // What a compiler can do is not known here.
         if command.name.starts_with("check_") && command.name != "check_language" {
             let args = self.expand(command.args());
-            self.vague.extend(args.into_iter().filter(|arg| is_name(arg)));
+            self.unknown_names(args.into_iter().filter(|arg| is_name(arg)));
             return;
         }
         // Most commands say what is built, and not how.
         if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
             return;
         }
-        self.asked_vague.set(false);
-        let args = self.expand(command.args());
-        let vague = self.asked_vague.get();
+        if let Some(function) = self.functions.get(&command.name).cloned() {
+            return self.call(&function, command.args());
+        }
+        let (args, [vague, lost]) = self.expand_asking(command.args());
         let first = args.first().cloned().unwrap_or_default();
         self.weigh(&command.name, &args, vague);
         match command.name.as_str() {
@@ -71,10 +75,15 @@ impl Cmake<'_> {
             "unset" => {
                 self.remove(&first);
             }
-            "list" if first == "APPEND" => self.append(&args),
-            "list" => self.changes_unknown("list", &args),
+            "list" => self.list(&args, vague),
+            "add_library" | "add_executable" | "target_sources" => {
+                self.add_sources(&args, command.line, [true, !vague, !lost]);
+            }
+            "file" if self.glob(&args) => {}
+            "get_filename_component" if !vague && self.part_of_name(&args) => {}
             "add_compile_options" | "target_compile_options" | "remove_definitions" | "set_target_properties" => {
                 self.changes_unknown(&command.name, &args);
+                self.sets_sources(&args, command.line);
             }
             "math"
             | "execute_process"
@@ -91,7 +100,10 @@ impl Cmake<'_> {
             | "cmake_path"
             | "cmake_host_system_information"
             | "pkg_check_modules" => self.changes_unknown(&command.name, &args),
-            "set_property" if first != "SOURCE" => self.changes_unknown("set_property", &args),
+            "set_property" if first != "SOURCE" => {
+                self.changes_unknown("set_property", &args);
+                self.sets_sources(&args, command.line);
+            }
             "string" => self.string(&args),
             "add_compile_definitions" => self.define(&args, command.line),
             "target_compile_definitions" => self.define_for(&first, args.get(1..).unwrap_or_default(), command.line),
@@ -108,10 +120,7 @@ impl Cmake<'_> {
             }
             "include" => self.include(&first),
             "find_package" | "find_library" | "check_language" | "enable_language" => self.find(&command.name, &args),
-            name => {
-                let Some(function) = self.functions.get(name).cloned() else { return };
-                self.call(&function, args);
-            }
+            _ => {}
         }
     }
 
@@ -120,8 +129,17 @@ impl Cmake<'_> {
         let first = args.first().cloned().unwrap_or_default();
         match name {
             // Made of what nobody knows.
-            "set" | "option" | "cmake_dependent_option" if vague => drop(self.vague.insert(first)),
-            "list" | "string" if vague => self.vague.extend(args.iter().skip(1).filter(|arg| is_name(arg)).cloned()),
+            "set" | "option" | "cmake_dependent_option" if vague => {
+                // `set(X ${X} more)` makes it longer.
+                let longer = name == "set" && !self.asked_lost.get();
+                self.unknown_names([first.clone()]);
+                if longer {
+                    self.longer.insert(first);
+                }
+            }
+            "string" if vague => {
+                self.unknown_names(args.iter().skip(1).filter(|arg| is_name(arg)).cloned().collect::<Vec<_>>())
+            }
             "add_compile_definitions" | "target_compile_definitions" | "add_definitions" if vague => {
                 args.iter().for_each(|define| self.unknown_value(define));
             }
@@ -144,19 +162,6 @@ impl Cmake<'_> {
         self.option(name, value);
     }
 
-    /// `list(APPEND name ...)`.
-    fn append(&mut self, args: &[String]) {
-        let name = args.get(1).cloned().unwrap_or_default();
-        let mut list = self.vars.get(&name).cloned().unwrap_or_default();
-        for item in args.get(2..).unwrap_or_default() {
-            if !list.is_empty() {
-                list.push(';');
-            }
-            list.push_str(item);
-        }
-        self.put(&name, list);
-    }
-
     fn define_for(&mut self, target: &str, rest: &[String], line: usize) {
         self.define(rest, line);
         // Another part of ggml: whether the backend is compiled with it hangs on how they are linked. With ggml-base all are.
@@ -173,6 +178,9 @@ impl Cmake<'_> {
         let (files, properties) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
         for pair in properties.chunks(2) {
             let [name, value] = pair else { continue };
+            if name == "HEADER_FILE_ONLY" {
+                self.header_only(files, value, true);
+            }
             self.of_files(files, name, std::slice::from_ref(value));
         }
     }
@@ -183,6 +191,9 @@ impl Cmake<'_> {
         let files: Vec<String> = args.iter().take(split).skip(1).filter(|arg| *arg != "APPEND").cloned().collect();
         let rest = args.get(split + 1..).unwrap_or_default();
         if let Some((name, values)) = rest.split_first() {
+            if name == "HEADER_FILE_ONLY" {
+                self.header_only(&files, values.first().map_or("", String::as_str), true);
+            }
             self.of_files(&files, name, values);
         }
     }

@@ -4,8 +4,12 @@
 
 mod commands;
 mod cond;
+mod lists;
 mod parse;
+mod targets;
 mod uncertain;
+
+pub use targets::{Compiled, Targets, left_out};
 
 use crate::tree::Tree;
 use cxx::sym::FxMap;
@@ -33,6 +37,8 @@ pub struct Build {
     pub unsure_value: BTreeSet<String>,
     /// Where the reading stopped: what comes behind it is not known at all.
     pub unread: Option<String>,
+    /// What is compiled.
+    pub targets: Targets,
 }
 
 const MAX_DEPTH: usize = 60;
@@ -64,6 +70,12 @@ pub struct Cmake<'t> {
     /// What the tree or the user sets.
     known: BTreeSet<String>,
     asked_vague: Cell<bool>,
+    /// The last command asked for one of which not even a part is known.
+    asked_lost: Cell<bool>,
+    /// Lists that have what they are known to have, and perhaps more.
+    longer: BTreeSet<String>,
+    /// Items that a list may not have.
+    not_sure_of: BTreeSet<String>,
     swollen: Cell<bool>,
     /// So many of the defines are there whether or not what is being read is run.
     certain: usize,
@@ -90,6 +102,7 @@ enum Flow {
     On,
     Return,
     Break,
+    Continue,
 }
 
 impl<'t> Cmake<'t> {
@@ -106,6 +119,9 @@ impl<'t> Cmake<'t> {
             vague: BTreeSet::new(),
             known: given.iter().map(|(name, _)| name.clone()).collect(),
             asked_vague: Cell::new(false),
+            asked_lost: Cell::new(false),
+            longer: BTreeSet::new(),
+            not_sure_of: BTreeSet::new(),
             swollen: Cell::new(false),
             certain: usize::MAX,
             may_leave: false,
@@ -149,7 +165,7 @@ impl<'t> Cmake<'t> {
         let (old_dir, old_file) =
             (std::mem::replace(&mut self.dir, dir.to_owned()), std::mem::replace(&mut self.file, file.to_owned()));
         self.stand_in(dir);
-        if !self.build.files.iter().any(|known| known == file) {
+        if self.tree.has(file) && !self.build.files.iter().any(|known| known == file) {
             self.build.files.push(file.to_owned());
         }
         self.depth += 1;
@@ -235,6 +251,7 @@ impl<'t> Cmake<'t> {
                 "function" | "macro" => at = self.learn(commands, at),
                 "return" => return Flow::Return,
                 "break" => return Flow::Break,
+                "continue" => return Flow::Continue,
                 _ => self.command(command),
             }
             at += 1;
@@ -263,7 +280,7 @@ impl<'t> Cmake<'t> {
             let outside = std::mem::replace(&mut self.certain, before);
             possible.into_iter().for_each(|body| self.either_way(body, 0));
             self.certain = outside;
-            self.may_leave |= flow == Flow::Return;
+            self.may_leave |= flow != Flow::On;
         }
         flow
     }
@@ -303,14 +320,16 @@ impl<'t> Cmake<'t> {
 
     fn foreach(&mut self, args: Vec<Arg>, body: &[Command]) -> Flow {
         let (name, items) = self.items(args);
+        let outside = self.may_leave;
         for item in items {
             self.put(&name, item);
             match self.block(body) {
-                Flow::On => {}
+                Flow::On | Flow::Continue => {}
                 Flow::Break => break,
                 Flow::Return => return Flow::Return,
             }
         }
+        self.may_leave = outside;
         Flow::On
     }
 
@@ -331,7 +350,57 @@ impl<'t> Cmake<'t> {
         (name.clone(), items)
     }
 
-    fn call(&mut self, function: &Rc<Function>, args: Vec<String>) {
+    /// What arguments are, and whether something in them is not known: in part, or at all.
+    fn expand_asking(&self, args: Vec<Arg>) -> (Vec<String>, [bool; 2]) {
+        self.asked_vague.set(false);
+        self.asked_lost.set(false);
+        let args = self.expand(args);
+        (args, [self.asked_vague.get(), self.asked_lost.get()])
+    }
+
+    /// The variables of a function that are given what is not known, and whether that is all of it.
+    fn given_vaguely(&self, function: &Function, args: &[Arg]) -> Vec<(String, bool)> {
+        let (mut out, mut position) = (Vec::new(), 0);
+        for arg in args {
+            let (items, [vague, lost]) = self.expand_asking(vec![arg.clone()]);
+            let names = (position..position + items.len().max(1)).map(|at| function.params.get(at).cloned());
+            position += items.len();
+            if vague {
+                out.extend(names.map(|name| (name.unwrap_or_else(|| "ARGN".to_owned()), lost)));
+            }
+        }
+        out
+    }
+
+    fn call(&mut self, function: &Rc<Function>, args: Vec<Arg>) {
+        let unknown = self.given_vaguely(function, &args);
+        let (vague, longer) = (self.vague.clone(), self.longer.clone());
+        let names = function.params.iter().map(String::as_str).chain(["ARGN", "ARGV"]);
+        for name in names {
+            self.vague.remove(name);
+        }
+        for (name, lost) in unknown {
+            if !lost && !self.vague.contains(&name) {
+                self.longer.insert(name.clone());
+            } else if lost {
+                self.longer.remove(&name);
+            }
+            self.vague.insert(name);
+        }
+        let args = self.expand(args);
+        self.run_called(function, args);
+        // Its parameters are its own.
+        for name in function.params.iter().map(String::as_str).chain(["ARGN", "ARGV"]) {
+            for (now, before) in [(&mut self.vague, &vague), (&mut self.longer, &longer)] {
+                match before.contains(name) {
+                    true => now.insert(name.to_owned()),
+                    false => now.remove(name),
+                };
+            }
+        }
+    }
+
+    fn run_called(&mut self, function: &Rc<Function>, args: Vec<String>) {
         self.called(function, args, |cmake, body| {
             // It leaves the function, and not whoever called it.
             let outside = std::mem::take(&mut cmake.may_leave);

@@ -21,6 +21,9 @@ impl Cmake<'_> {
     pub(super) fn asked(&self, name: &str) {
         if self.vague.contains(name) || (is_outside(name) && !self.known.contains(name)) {
             self.asked_vague.set(true);
+            if !self.longer.contains(name) {
+                self.asked_lost.set(true);
+            }
         }
     }
 
@@ -55,7 +58,7 @@ impl Cmake<'_> {
                     at = self.learn(commands, at - 1) + 1;
                     continue;
                 }
-                "return" => self.may_leave = true,
+                "return" | "continue" | "break" => self.may_leave = true,
                 _ => {}
             }
             if let Some(function) = self.functions.get(&command.name).cloned() {
@@ -74,7 +77,10 @@ impl Cmake<'_> {
                 "set" | "unset" | "option" | "cmake_dependent_option" => {
                     let values: Vec<&str> = args.iter().skip(1).map(String::as_str).collect();
                     self.flags(args.first().map_or("", String::as_str), &values);
-                    self.vague.extend(args.first().cloned());
+                    self.unknown_names(args.first().cloned());
+                }
+                "add_library" | "add_executable" | "target_sources" => {
+                    self.add_sources(&args, command.line, [false; 3]);
                 }
                 "add_compile_definitions" | "target_compile_definitions" => {
                     let new: Vec<&String> = args.iter().filter(|arg| !self.is_defined(arg)).collect();
@@ -104,6 +110,9 @@ impl Cmake<'_> {
     /// A command that is not followed: the variables that it names are not known, and the defines that it names not certain.
     pub(super) fn changes_unknown(&mut self, name: &str, args: &[String]) {
         let properties = matches!(name, "set_property" | "set_target_properties" | "set_source_files_properties");
+        if properties && args.iter().any(|arg| arg == "HEADER_FILE_ONLY") {
+            self.header_only(args, "", false);
+        }
         let definitions = args.iter().any(|arg| arg.ends_with("COMPILE_DEFINITIONS"));
         for arg in args {
             for word in arg.split([';', ' ', '"']) {
@@ -120,7 +129,8 @@ impl Cmake<'_> {
                 "add_compile_options" | "target_compile_options" | "add_definitions" | "remove_definitions"
             )
         {
-            self.vague.extend(args.iter().filter(|arg| is_name(arg)).cloned());
+            let names: Vec<String> = args.iter().filter(|arg| is_name(arg)).cloned().collect();
+            self.unknown_names(names);
         }
     }
 

@@ -145,8 +145,13 @@ impl<'p> Effects<'p> {
         REORDERED.contains(&text.as_str()) || (self.reorders && nodes)
     }
 
+    /// A variable that is, or points to, a tensor or a graph.
+    pub fn is_node(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Local(slot, _) if self.objects.get(slot) == Some(&Object::Node))
+    }
+
     /// Whether a target of an assignment is a tensor's, the graph's, or what goes over them.
-    fn changes(&self, target: &Expr) -> bool {
+    pub fn changes(&self, target: &Expr) -> bool {
         let (mut field, mut own_field, mut member) = (false, false, false);
         let mut looked_at = target;
         loop {

@@ -9,6 +9,7 @@ mod conditions;
 mod effects;
 mod fusion;
 mod harmless;
+mod hooks;
 mod walk;
 
 use crate::backend_table::{Entry, entry};
@@ -36,7 +37,7 @@ pub fn doubt(program: &Program, dispatcher: &Function, op: &str, lone: bool) -> 
         }
         below = function;
     }
-    reordered(program, below)
+    reordered(program, below).or_else(|| hooks::changed(program, dispatcher))
 }
 
 /// What the backend does with a graph when it was built: it may put nodes in another order, and nothing else.

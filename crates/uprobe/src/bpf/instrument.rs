@@ -1,16 +1,19 @@
 //! The kernel's side, set up: maps, ring, programs, and the probes on each file. All of it ends with this value.
 
 use crate::bpf::program;
-use crate::bpf::program::{CALL_VALUE, Maps};
+use crate::bpf::program::{CALL_VALUE, Maps, Way};
 use crate::bpf::wire::{Count, LAYOUT, UNKNOWN, count, counter, flag, key};
-use crate::probes::entries::{ENTRIES, Home, Role, Suspect};
+use crate::probes::entries::{ENTRIES, Entry, Home, Role, Suspect};
+use crate::probes::exits::exits;
 use crate::probes::site;
 use crate::probes::site::{Price, Site};
 use crate::probes::symbols::{Symbol, entries_of, unknown_of};
 use codeobject::ReadAt;
+use codeobject::launch_map::Image;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use sys::abi;
 use sys::bpf;
 use sys::bpf::{Map, MapKind, Ring, Use};
@@ -49,6 +52,10 @@ pub struct Instrument {
     captures: Map,
     calls: Map,
     counters: Map,
+    /// Calls that the counts had no room for, by process.
+    spilled: Map,
+    /// Where programs that we started stand still.
+    hold: Option<(i32, i32)>,
     active: Map,
     events: Map,
     shapes: Map,
@@ -61,10 +68,12 @@ pub struct Instrument {
     choice: Choice,
     optimises: bool,
     /// By gate, entry, frame and place.
-    programs: HashMap<(u32, usize, i16, What), OwnedFd>,
+    programs: HashMap<(u32, usize, i16, What, Way), OwnedFd>,
     /// Whether probes are links of their programs, or perf events that carry them.
     linked: bool,
     probes: Vec<Probe>,
+    /// At the entries of functions, by path and place in the file.
+    entries: HashMap<(String, u64), Vec<Probe>>,
     /// Where launches return, for as long as they are asked for.
     returns: Vec<Probe>,
     launch_returns: Vec<Place>,
@@ -82,6 +91,8 @@ struct Place {
     entry: usize,
     site: Site,
     gate: u32,
+    /// The instructions that return, in the file; none where the kernel's return probe is used.
+    exits: Arc<[u64]>,
 }
 
 /// Ends with its descriptor.
@@ -145,6 +156,8 @@ impl Instrument {
             captures: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
             calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("map"))?,
             counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("map"))?,
+            spilled: map(MapKind::Hash, 8, 8, 1 << 12).map_err(refused("map"))?,
+            hold: None,
             active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("map"))?,
             events: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
             shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("map"))?,
@@ -157,6 +170,7 @@ impl Instrument {
             programs: HashMap::new(),
             linked: true,
             probes: Vec::new(),
+            entries: HashMap::new(),
             returns: Vec::new(),
             launch_returns: Vec::new(),
             outer: Vec::new(),
@@ -180,6 +194,8 @@ impl Instrument {
             captures: self.captures.fd(),
             calls: self.calls.fd(),
             counters: self.counters.fd(),
+            spilled: self.spilled.fd(),
+            hold: self.hold,
             active: self.active.fd(),
             events: self.events.fd(),
             shapes: self.shapes.fd(),
@@ -207,6 +223,9 @@ impl Instrument {
         };
         let mut probed = Probed::default();
         let mut wanted: Vec<(Place, What)> = Vec::new();
+        let mut blind: Vec<(&Entry, u64)> = Vec::new();
+        // A file that is no plain library has no exits that could be found.
+        let image = Image::read(file).ok();
         for symbol in &symbols {
             let number = symbol.entry;
             let Some(entry) = ENTRIES.get(number) else { continue };
@@ -215,26 +234,42 @@ impl Instrument {
                 Choice::Naive => Site::ENTRY,
             };
             probed.functions.push((entry.symbol, site));
-            let place = |site| Place { path: path.to_owned(), offset: symbol.offset, entry: number, site, gate };
+            let ways = image.as_ref().filter(|_| entry.role.returns()).and_then(|image| returns(image, symbol));
+            let exits = ways.clone().unwrap_or_default();
+            let place = |site| {
+                let (path, exits) = (path.to_owned(), Arc::clone(&exits));
+                Place { path, offset: symbol.offset, entry: number, site, gate, exits }
+            };
+            // Vulkan's loader leaves through a table of the driver's, which does not throw.
+            let seen = ways.is_some() || home == Home::Vulkan;
             if matches!(entry.role, Role::Outer(_)) {
                 self.outer_sites.push(place(site));
                 continue;
             }
             // An answer may come before its question is noted if the return were armed last.
+            if entry.role.answers() && !seen {
+                blind.push((entry, symbol.offset));
+                continue;
+            }
             if entry.role.answers() {
                 wanted.push((place(Site::ENTRY), What::Answer));
             }
             wanted.push((place(site), What::Entry));
-            if matches!(entry.role, Role::Launch(_)) {
+            if matches!(entry.role, Role::Launch(_)) && seen {
                 self.launch_returns.push(place(Site::ENTRY));
             }
             probed.stepped += usize::from(site.price == Price::Stepped);
         }
         let name = file_name(path);
-        for export in unknown {
+        let blind = blind.iter().filter(|(entry, _)| entry.role.is_of_graphs() || entry.role == Role::ProcAddress);
+        let blind = blind.map(|(entry, offset)| (entry.symbol.to_owned(), Suspect::Unreturned, *offset));
+        for (symbol, what, offset) in
+            unknown.into_iter().map(|export| (export.symbol, export.what, export.offset)).chain(blind)
+        {
             let entry = UNKNOWN as usize + self.unknown.len();
-            self.unknown.push((name.clone(), export.symbol, export.what));
-            let place = Place { path: path.to_owned(), offset: export.offset, entry, site: Site::ENTRY, gate };
+            self.unknown.push((name.clone(), symbol, what));
+            let (path, exits) = (path.to_owned(), Arc::default());
+            let place = Place { path, offset, entry, site: Site::ENTRY, gate, exits };
             wanted.push((place, What::Unknown));
         }
         for (place, what) in &wanted {
@@ -242,8 +277,12 @@ impl Instrument {
             loaded.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?;
         }
         for (place, what) in &wanted {
-            let probe = self.attach(place, *what);
-            self.probes.push(probe.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?);
+            let probes = self.attach(place, *what);
+            let probes = probes.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?;
+            match what {
+                What::Entry => drop(self.entries.insert((path.to_owned(), place.offset), probes)),
+                _ => self.probes.extend(probes),
+            }
         }
         self.open_gate(self.used_gates - 1).map_err(|error| failed("a BPF map", error.to_string()))?;
         Ok(probed)
@@ -259,11 +298,15 @@ impl Instrument {
         self.unknown.get(number.checked_sub(UNKNOWN)? as usize)
     }
 
-    fn attach(&mut self, place: &Place, what: What) -> io::Result<Probe> {
+    fn attach(&mut self, place: &Place, what: What) -> io::Result<Vec<Probe>> {
         if self.linked {
             match self.attach_as(true, place, what) {
                 // A kernel before 6.6 knows no such links.
-                Err(error) if error.raw_os_error() == Some(abi::EINVAL) && self.probes.is_empty() => {
+                Err(error)
+                    if error.raw_os_error() == Some(abi::EINVAL)
+                        && self.probes.is_empty()
+                        && self.entries.is_empty() =>
+                {
                     self.linked = false;
                     self.programs.clear();
                 }
@@ -276,14 +319,15 @@ impl Instrument {
     /// The program for a place, which is loaded once.
     fn load(&mut self, linked: bool, place: &Place, what: What) -> io::Result<&OwnedFd> {
         let number = place.entry;
-        let key = (place.gate, number, place.site.pushed, what);
+        let way = place.way(what);
+        let key = (place.gate, number, place.site.pushed, what, way);
         if !self.programs.contains_key(&key) {
             let (maps, id) = (self.maps(place.gate), i32::try_from(number).unwrap_or(0));
             let code = match (what, ENTRIES.get(number)) {
                 (What::Unknown, _) => program::at_unknown(maps, id),
                 (What::Entry, Some(entry)) => program::at_entry(maps, id, entry, place.site.pushed),
-                (What::Answer, Some(entry)) => program::at_answer(maps, id, entry.role),
-                (What::Return, Some(_)) => program::at_launch_return(maps, id),
+                (What::Answer, Some(entry)) => program::at_answer(maps, id, entry.role, way),
+                (What::Return, Some(_)) => program::at_launch_return(maps, id, way),
                 (_, None) => return Err(io::ErrorKind::InvalidInput.into()),
             };
             self.programs
@@ -292,18 +336,24 @@ impl Instrument {
         self.programs.get(&key).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn attach_as(&mut self, linked: bool, place: &Place, what: What) -> io::Result<Probe> {
-        let (offset, at_return) = (place.offset + place.site.offset, matches!(what, What::Answer | What::Return));
+    fn attach_as(&mut self, linked: bool, place: &Place, what: What) -> io::Result<Vec<Probe>> {
+        let answers = matches!(what, What::Answer | What::Return);
+        let at_return = answers && place.exits.is_empty();
+        let entry = [place.offset + place.site.offset];
+        let offsets = if answers && !at_return { &place.exits[..] } else { &entry };
         let pmu = self.pmu;
         let program = self.load(linked, place, what)?;
         if linked {
-            return bpf::uprobe(program, &place.path, offset, at_return).map(Probe::Link);
+            return bpf::uprobe(program, &place.path, offsets, at_return).map(|link| vec![Probe::Link(link)]);
         }
-        let at = perf_event::Place { pmu, path: &place.path, offset, at_return };
-        let event = Event::uprobe(&at, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
-        event.attach(program)?;
-        event.enable()?;
-        Ok(Probe::Event(event))
+        let one = |offset: &u64| {
+            let at = perf_event::Place { pmu, path: &place.path, offset: *offset, at_return };
+            let event = Event::uprobe(&at, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
+            event.attach(program)?;
+            event.enable()?;
+            Ok(Probe::Event(event))
+        };
+        offsets.iter().map(one).collect()
     }
 
     /// Looks at what launches return, or stops looking: it costs as much again.
@@ -315,8 +365,8 @@ impl Instrument {
         }
         if self.returns.is_empty() {
             for place in self.launch_returns.clone() {
-                let probe = self.attach(&place, What::Return)?;
-                self.returns.push(probe);
+                let probes = self.attach(&place, What::Return)?;
+                self.returns.extend(probes);
             }
         }
         self.set_flag(flag::RETURNS, true)
@@ -328,8 +378,8 @@ impl Instrument {
             perf_event::release_later(std::mem::take(&mut self.outer));
         } else if self.outer.is_empty() {
             for place in self.outer_sites.clone() {
-                let probe = self.attach(&place, What::Entry)?;
-                self.outer.push(probe);
+                let probes = self.attach(&place, What::Entry)?;
+                self.outer.extend(probes);
             }
         }
         Ok(())
@@ -375,9 +425,60 @@ impl Instrument {
         entries.iter().map(|(key, value)| (crate::bpf::wire::Key::read(key), Count::read(value))).collect()
     }
 
+    /// Calls that the counts had no room for, of this process.
+    pub fn spilled(&self, tgid: u32) -> u64 {
+        let value = self.spilled.get(&u64::from(tgid).to_le_bytes()).unwrap_or_default();
+        value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Programs that are loaded from now on stop what we started where a pointer to a launch function is handed out.
+    pub fn hold_by(&mut self, ours: i32, stopped: i32) {
+        self.hold = Some((ours, stopped));
+    }
+
+    /// Probes a function that a program got a pointer to, as the exported one of that name is probed; `instead` of which it is from now on,
+    /// where that one only passes on to it.
+    pub fn probe_pointer(
+        &mut self,
+        at: &Pointed<'_>,
+        image: &Image<'_>,
+        instead: Option<(&str, u64)>,
+    ) -> io::Result<()> {
+        let Some(entry) = ENTRIES.get(at.entry) else { return Ok(()) };
+        let symbol = Symbol { entry: at.entry, offset: at.offset, address: at.address, size: 0, code: Vec::new() };
+        let exits = returns(image, &symbol).filter(|_| entry.role.returns());
+        let seen = exits.is_some();
+        let (path, exits, site) =
+            (at.path.to_owned(), exits.unwrap_or_default(), site::cheapest(at.code, self.optimises));
+        let place = Place { path, offset: at.offset, entry: at.entry, site, gate: 0, exits };
+        if entry.role.answers() {
+            if !seen {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
+            let probes = self.attach(&place, What::Answer)?;
+            self.probes.extend(probes);
+        } else if matches!(entry.role, Role::Launch(_)) && seen {
+            if self.watches_returns() {
+                let probes = self.attach(&place, What::Return)?;
+                self.returns.extend(probes);
+            }
+            self.launch_returns.push(place.clone());
+        }
+        if let Some((path, offset)) = instead
+            && let Some(gone) = self.entries.remove(&(path.to_owned(), offset))
+        {
+            perf_event::release_later(gone);
+        }
+        let probes = self.attach(&place, What::Entry)?;
+        self.probes.extend(probes);
+        Ok(())
+    }
+
     /// Takes every probe out. What was counted stays readable.
     pub fn disarm(&mut self) {
-        let all = [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take);
+        let mut all: Vec<Vec<Probe>> =
+            [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take).into();
+        all.extend(std::mem::take(&mut self.entries).into_values());
         perf_event::release(all.into_iter().flatten().collect());
     }
 }
@@ -394,6 +495,36 @@ fn layout_key(tgid: u32, handle: u64) -> [u8; 16] {
     first.copy_from_slice(&handle.to_le_bytes());
     second.copy_from_slice(&u64::from(tgid).to_le_bytes());
     out
+}
+
+/// A function that a program got a pointer to.
+#[derive(Debug)]
+pub struct Pointed<'p> {
+    pub entry: usize,
+    pub path: &'p str,
+    /// In the file, and where the file wants to be loaded.
+    pub offset: u64,
+    pub address: u64,
+    pub code: &'p [u8],
+}
+
+impl Place {
+    fn way(&self, what: What) -> Way {
+        match what {
+            What::Answer | What::Return if self.exits.is_empty() => Way::Trampoline,
+            _ => Way::Instruction,
+        }
+    }
+}
+
+/// The instructions that return from a function, in the file; None where they are not all known.
+fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
+    let found = exits(image, symbol.address, symbol.size);
+    let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();
+    // What a call gave or changed must not be missed; whether a launch was accepted may.
+    let launch = ENTRIES.get(symbol.entry).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
+    let enough = if launch { found.some() } else { found.known() };
+    (enough && offsets.len() == found.returns.len()).then(|| offsets.into())
 }
 
 /// The name of the file behind a path, which may be a descriptor's.

@@ -14,6 +14,8 @@ pub mod key {
     pub const COLUMNS: i16 = 44;
     /// The capture that the launch is part of; 0: none. For a node: its kind.
     pub const GRAPH: i16 = 48;
+    /// Of a call that is under way only: where the stack was when it began. Launches are counted without.
+    pub const STACK: i16 = 56;
     pub const SIZE: i16 = 64;
     pub const NONE: u32 = u32::MAX;
 }

@@ -57,6 +57,14 @@ impl Watcher {
             let library = mapping.path.clone();
             self.window.missed(Gap::Unrecognised { library, symbol }, 1);
         }
+        match *known {
+            Recognised::Contains(symbol) => {
+                let gap = Gap::Inside { program: mapping.path.clone(), symbol: symbol.to_owned() };
+                self.window.gap(gap);
+            }
+            Recognised::Opaque => self.tree.opaque(&mapping.path),
+            _ => {}
+        }
         if time == 0 && matches!(*known, Recognised::Home(Home::Vulkan)) {
             self.vulkan.before.insert(pid);
         }
@@ -74,15 +82,16 @@ impl Watcher {
                     self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why: Unprobed::Over }, 1);
                     return Ok(());
                 }
-                // Of what we watch already the rest is worth telling.
-                Err(error) if time > 0 => {
-                    let why = Unprobed::Refused(error.why);
+                // A process can map whatever it likes under a runtime's name: the others are watched all the same.
+                Err(error) => {
+                    let why = Unprobed::Refused(error.why.clone());
                     self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
+                    self.attached.refused.get_or_insert(error);
                     return Ok(());
                 }
-                Err(error) => return Err(error),
             };
             self.attached.probed.insert(file, home);
+            self.attached.by_file.insert(file, held);
             // What was there before us is watched from now on; what stands still has not called anything yet.
             let late = new && time > 0 && !self.attached.stands_still(pid);
             self.window.probed(mapping.name(), home, &probed, late.then(|| clock().saturating_sub(time)));

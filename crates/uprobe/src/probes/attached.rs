@@ -14,7 +14,7 @@ use crate::target::hold::Hold;
 use crate::target::mapped_file::planted;
 use crate::target::processes::{FileId, Mapping};
 use crate::watcher::broken;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,11 @@ pub(crate) struct Attached {
     pub ahead: HashMap<Inode, (Probed, RawFd)>,
     /// The files that carry probes.
     pub held: Vec<File>,
+    pub by_file: HashMap<FileId, RawFd>,
+    /// Why the first file that could not be probed was not.
+    pub refused: Option<WatchError>,
+    /// Functions that programs got pointers to.
+    pub pointers: HashSet<(FileId, u64)>,
     /// Children of ours that call a function of ours under the same probe, with what was seen of each.
     pub canaries: Vec<(sys::child::Child, String, u64)>,
     /// A function of ours for each runtime that carries probes, by the runtime's descriptor.
@@ -59,6 +64,9 @@ impl Attached {
             recognised: HashMap::new(),
             ahead: HashMap::new(),
             held: Vec::new(),
+            by_file: HashMap::new(),
+            refused: None,
+            pointers: HashSet::new(),
             canaries: Vec::new(),
             stubs: HashMap::new(),
             measured: None,
@@ -128,6 +136,6 @@ impl Attached {
     }
 }
 
-fn by_descriptor(held: RawFd) -> PathBuf {
+pub(crate) fn by_descriptor(held: RawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{held}"))
 }

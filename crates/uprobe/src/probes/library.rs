@@ -4,12 +4,13 @@ use crate::bpf::wire;
 use crate::target::processes::Mapping;
 use codeobject::elf::Elf;
 use codeobject::launch_map::{Image, Kind, Vendor, launch_map, slots};
+use codeobject::nvidia::device_launchers;
 use codeobject::{Piece, ReadAt, host, walk};
 use dryrun::describe;
 use launch::columns;
 use launch::grammar;
 use launch::table::Table;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Library {
     pub kernels: HashMap<u64, Kernel>,
     /// Where the library keeps kernels that it got from the CUDA runtime: slot -> handle, at load bias 0.
     pub slots: HashMap<u64, u64>,
+    /// Kernels that may launch others on the device.
+    pub launchers: BTreeSet<String>,
     /// Registration calls that could not be read.
     pub unresolved: usize,
     /// SHA-256 of the file, where it was asked for.
@@ -95,9 +98,11 @@ fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Libr
         kernels.insert(registration.handle, Kernel { name, bundle, args });
     }
     let slots = if amd { HashMap::new() } else { slots(&image, |handle| kernels.contains_key(&handle)) };
+    const IMAGE: usize = 256 << 20;
+    let launchers = if amd { BTreeSet::new() } else { device_launchers(source, IMAGE).unwrap_or_default() };
     let hash =
         if wanted.hash { inventory::Sha256::of(source, |_, _| {}).ok().map(|hash| hash.to_string()) } else { None };
-    Some(Library { segments, kernels, slots, unresolved: map.completeness.unresolved.len(), hash })
+    Some(Library { segments, kernels, slots, launchers, unresolved: map.completeness.unresolved.len(), hash })
 }
 
 /// Numbers of bundles by the address of their wrapper.

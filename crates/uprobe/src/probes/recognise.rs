@@ -5,7 +5,7 @@
 
 use crate::probes::entries::Home;
 use codeobject::ReadAt;
-use codeobject::elf::Elf;
+use codeobject::elf::{Elf, SymbolKind};
 use runtime::linkage::Dynamic;
 use std::path::Path;
 
@@ -14,6 +14,10 @@ pub enum Recognised {
     Home(Home),
     /// It exports this launch function.
     Launches(&'static str),
+    /// It is a program that contains this launch function, or a sign of one.
+    Contains(&'static str),
+    /// It is a program without libraries and without symbols: what it calls cannot be known.
+    Opaque,
     Nothing,
 }
 
@@ -43,7 +47,43 @@ fn of_file(file: &dyn ReadAt) -> Recognised {
         return Recognised::Home(home);
     }
     let exported = |name: &&&str| exports(file, name).unwrap_or(false);
-    TELLING.iter().find(exported).map_or(Recognised::Nothing, |name| Recognised::Launches(name))
+    if let Some(name) = TELLING.iter().find(exported) {
+        return Recognised::Launches(name);
+    }
+    contains(file).unwrap_or(Recognised::Nothing)
+}
+
+/// A runtime that is linked into its program has its functions among the symbols that are not exported. A program without symbols is told
+/// by the device files and functions that it names; one that names none stays open.
+fn contains(file: &dyn ReadAt) -> Option<Recognised> {
+    const SYMTAB: u32 = 2;
+    const MOST: u64 = 256 << 20;
+    const SIGNS: [&str; 3] = ["/dev/kfd", "/dev/nvidia", "/dev/dxg"];
+    let elf = Elf::parse(file).ok()?;
+    let all = |signs: &[&'static str], has: &dyn Fn(&str) -> bool| signs.iter().find(|sign| has(sign)).copied();
+    let small = |section: &&codeobject::elf::Section| section.kind == SYMTAB && section.size < MOST;
+    if elf.sections().iter().any(|section| small(&section)) {
+        let symbols = elf.symbols_of_kind(SYMTAB).ok()??;
+        let defined: std::collections::HashSet<&str> = symbols
+            .iter()
+            .filter(|symbol| symbol.section != 0 && symbol.kind == SymbolKind::Function)
+            .filter_map(|symbol| TELLING.iter().find(|name| **name == symbol.name).copied())
+            .collect();
+        return all(&TELLING, &|name| defined.contains(name)).map(Recognised::Contains);
+    }
+    let dynamic = Dynamic::read(file).ok()?;
+    if dynamic.interpreter.is_some() || dynamic.soname.is_some() || !dynamic.needed.is_empty() || has_exports(&elf) {
+        return None;
+    }
+    let bytes = file.bytes(0, file.len().min(MOST), "program").ok()?;
+    let names = |sign: &str| memchr::memmem::find(&bytes, sign.as_bytes()).is_some();
+    Some(all(&TELLING, &names).or_else(|| all(&SIGNS, &names)).map_or(Recognised::Opaque, Recognised::Contains))
+}
+
+fn has_exports(elf: &Elf<'_>) -> bool {
+    const DYNSYM: u32 = 11;
+    let table = elf.symbols_of_kind(DYNSYM).ok().flatten();
+    table.is_some_and(|table| table.iter().any(|symbol| symbol.section != 0))
 }
 
 /// Whether a file defines a dynamic symbol. The hash table's filter (`.gnu.hash`) answers for nearly every file with a few bytes of it; only
@@ -92,6 +132,24 @@ mod tests {
         let user = built("user.so", "int hipLaunchKernel(void); int g(void) { return hipLaunchKernel(); }", &[]);
         assert_eq!(recognise("user.so", &user), Recognised::Nothing, "it only calls");
         assert_eq!(recognise("x.c", &source), Recognised::Nothing, "no library");
+        let program = |name: &str, text: &str, words: &[&str]| {
+            std::fs::write(&source, text).expect("written");
+            let path = dir.path().join(name);
+            let done = Command::new("cc").arg("-o").arg(&path).arg(&source).args(words).status();
+            assert!(done.expect("a C compiler").success());
+            recognise(name, &path)
+        };
+        let inside = "__attribute__((used)) static int hipLaunchKernel(void) { return 0; } int main(void) { return hipLaunchKernel(); }";
+        assert_eq!(program("a", inside, &["-static"]), Recognised::Contains("hipLaunchKernel"));
+        assert_eq!(program("b", inside, &[]), Recognised::Contains("hipLaunchKernel"));
+        assert_eq!(program("c", inside, &["-static", "-s"]), Recognised::Opaque);
+        let device = "#include <stdio.h>\nint main(void) { return !fopen(\"/dev/kfd\", \"r\"); }";
+        assert_eq!(program("d", device, &["-static", "-s"]), Recognised::Contains("/dev/kfd"));
+        assert_eq!(
+            program("e", "int main(void) { return 0; }", &["-s"]),
+            Recognised::Nothing,
+            "its libraries are read"
+        );
         assert_eq!(home_of(Path::new("/nowhere/at/all")), None);
     }
 }

@@ -10,6 +10,9 @@ pub struct Symbol {
     pub entry: usize,
     /// In the file.
     pub offset: u64,
+    /// Where the file wants to be loaded, and how long it is by its symbol.
+    pub address: u64,
+    pub size: u64,
     /// The function's bytes.
     pub code: Vec<u8>,
 }
@@ -33,7 +36,7 @@ pub fn entries_of(file: &dyn ReadAt, home: Home) -> Result<Vec<Symbol>> {
         let code = elf.at_address(symbol.address, len, "function")?.into_owned();
         match out.iter_mut().find(|known| known.offset == offset) {
             Some(known) => known.entry = known.entry.min(entry),
-            None => out.push(Symbol { entry, offset, code }),
+            None => out.push(Symbol { entry, offset, address: symbol.address, size: symbol.size, code }),
         }
     }
     out.sort_by_key(|symbol| symbol.entry);

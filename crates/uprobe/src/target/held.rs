@@ -53,6 +53,8 @@ impl Watcher {
         let mut happened = Vec::new();
         self.resolver.processes.poll(&mut happened);
         let taken = self.take(happened);
+        // One that was given a pointer stands still until the function behind it carries a probe.
+        self.drain();
         // Also where something was refused: nobody stands still because of us.
         if let Some(hold) = &self.attached.hold {
             hold.go_on(&stopped);

@@ -52,6 +52,16 @@ impl Hold {
         Ok(Hold { ours, stopped, links, guard })
     }
 
+    /// The map of processes that are held.
+    pub fn ours(&self) -> i32 {
+        self.ours.fd()
+    }
+
+    /// The map of threads that have been told to stop.
+    pub fn told(&self) -> i32 {
+        self.stopped.fd()
+    }
+
     /// The command enters itself into the map of those who are held before it becomes what we were told to start. Where it cannot, the
     /// program runs unheld, and what is missed for that is said.
     pub fn hold(&self, start: &mut Command) {

@@ -14,3 +14,4 @@ pub mod processes;
 mod records;
 pub mod resolver;
 pub mod spawn;
+pub mod tree;

@@ -204,6 +204,12 @@ impl Processes {
         self.members.contains_key(&pid) || self.ended.contains_key(&pid)
     }
 
+    /// Every process that is or was watched.
+    pub fn known(&self) -> impl Iterator<Item = u32> {
+        let before = self.ended.keys().filter(|pid| !self.members.contains_key(pid));
+        self.members.keys().chain(before).copied()
+    }
+
     /// Alive as far as is known, and not another with its number.
     pub fn is_alive(&self, pid: u32) -> bool {
         self.members.get(&pid).is_some_and(|life| life.start.is_none() || life.start == start_of(pid))

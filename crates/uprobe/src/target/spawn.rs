@@ -23,14 +23,17 @@ impl Watcher {
     /// Ready for a program that is about to be started: the runtimes that it may open carry their probes already.
     pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
         let mut watcher = Watcher::ready(options)?;
-        watcher.expect(&candidates(command))?;
-        if let Backend::Bpf(instrument) = &watcher.attached.backend {
+        if let Backend::Bpf(instrument) = &mut watcher.attached.backend {
             // Without, a library that could not be foreseen is probed a moment after it is opened, and that is a gap.
             match Hold::new(instrument.ring.map().fd()) {
-                Ok(hold) => watcher.attached.hold = Some(hold),
+                Ok(hold) => {
+                    instrument.hold_by(hold.ours(), hold.told());
+                    watcher.attached.hold = Some(hold);
+                }
                 Err(error) => watcher.news.push(format!("the program is not held while libraries are probed: {error}")),
             }
         }
+        watcher.expect(&candidates(command))?;
         Ok(watcher)
     }
 }

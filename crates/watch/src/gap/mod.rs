@@ -88,6 +88,43 @@ pub enum Unprobed {
     Refused(String),
 }
 
+/// How launches of a process can go around the library that was preloaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Around {
+    /// It has a GPU runtime and was started without the library.
+    Environment,
+    /// Linked statically, with launch functions inside.
+    Static,
+    /// Its loader is not glibc's: it did not start.
+    Loader,
+    /// Set-user-ID or file capabilities.
+    Rights,
+    /// It ran on when the program had ended.
+    Survivor,
+    /// The library is in it, and there is no record.
+    Unrecorded,
+    /// A second library with the same launch functions.
+    Second,
+    /// Opened with RTLD_DEEPBIND or dlmopen.
+    Apart,
+    /// Somebody else holds the address of a launch function.
+    Address,
+}
+
+impl Around {
+    pub const ALL: [Around; 9] = [
+        Around::Environment,
+        Around::Static,
+        Around::Loader,
+        Around::Rights,
+        Around::Survivor,
+        Around::Unrecorded,
+        Around::Second,
+        Around::Apart,
+        Around::Address,
+    ];
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Gap {
     // Probes
@@ -97,6 +134,12 @@ pub enum Gap {
     Unread { library: String, why: Unprobed },
     /// A library that exports a launch function, and is no runtime by its name and SONAME.
     Unrecognised { library: String, symbol: &'static str },
+    /// A program that contains a launch function itself: a runtime that is linked into it.
+    Inside { program: String, symbol: String },
+    /// A process that holds a GPU's device file, and has no library mapped that carries probes.
+    Reaches { process: u32, program: String, device: String },
+    /// A kernel whose code launches others on the device: launched so often.
+    DeviceRuntime { kernel: String },
     /// A runtime was opened while the watch went on: what was called before its probes were in was not seen.
     LateRuntime { library: String, microseconds: u64 },
     /// The same of a library above the runtime.
@@ -105,6 +148,12 @@ pub enum Gap {
     UnknownLaunch { library: String, symbol: String },
     /// The same of one that changes what a graph launches.
     UnknownGraph { library: String, symbol: String },
+    /// A function that makes or changes graphs, called so often: its result is not seen, because it leaves by a jump that its file does not tell.
+    Unreturned { library: String, symbol: String },
+    /// A launch function that a process got from the runtime as a pointer, and that carries no probe.
+    Pointer { process: u32, call: String },
+    /// The same, with a probe a while later.
+    LatePointer { call: String, microseconds: u64 },
     /// A function that by its name launches, where calls are not even counted.
     Uncounted { library: String, symbol: String },
     /// The target's memory has the file's own instruction where the probe should be.
@@ -160,6 +209,10 @@ pub enum Gap {
     // The library inside the process
     /// A process went where the record's directory is not.
     Left { process: u32, call: String },
+    /// Launches that go around the library: of a program, or through a library.
+    Around { process: u32, who: String, how: Around, detail: String },
+    /// Calls that ended in an exception.
+    Threw { process: u32 },
     /// A launch function that a process can call and nobody follows.
     NotFollowedLaunch { process: u32, call: String },
     /// A BLAS function that a process can call and nobody follows.
@@ -274,12 +327,19 @@ impl Gap {
             | Gap::LateRuntime { .. }
             | Gap::UnknownLaunch { .. }
             | Gap::Uncounted { .. }
+            | Gap::Pointer { .. }
+            | Gap::Inside { .. }
+            | Gap::Reaches { .. }
+            | Gap::DeviceRuntime { .. }
+            | Gap::LatePointer { .. }
             | Gap::NotPlanted { .. }
             | Gap::NothingProbed
             | Gap::ProcessesLost
             | Gap::Reused
             | Gap::NewThreads
             | Gap::Left { .. }
+            | Gap::Around { .. }
+            | Gap::Threw { .. }
             | Gap::NotFollowedLaunch { .. }
             | Gap::RecordBroken { .. }
             | Gap::RecordRefused { .. }
@@ -305,6 +365,7 @@ impl Gap {
             | Gap::OnlyWords => Open::Launches,
             Gap::Told { open, .. } => *open,
             Gap::UnknownGraph { .. }
+            | Gap::Unreturned { .. }
             | Gap::CaptureUnderWay
             | Gap::ChangedNodes
             | Gap::UnknownNodes

@@ -1,6 +1,6 @@
 //! One gap of each kind, for tests of the sentences.
 
-use super::{Gap, Open, Unprobed};
+use super::{Around, Gap, Open, Unprobed};
 
 impl Gap {
     /// One of each kind, for tests of the sentences.
@@ -12,12 +12,21 @@ impl Gap {
         let unprobed = [Unprobed::Unreachable, Unprobed::Over, Unprobed::NoneThere, Unprobed::Refused(why())];
         let mut all: Vec<Gap> = unprobed.into_iter().map(|why| Gap::Unprobed { library: library(), why }).collect();
         all.extend([Unprobed::Over, Unprobed::Unreachable].map(|why| Gap::Unread { library: library(), why }));
+        let around = |how| Gap::Around { process: 7, who: "worker".into(), how, detail: "libamdhip64.so.6".into() };
+        all.extend(Around::ALL.map(around));
         all.extend([
+            Gap::Threw { process: 7 },
             Gap::Unrecognised { library: library(), symbol: "hipLaunchKernel" },
             Gap::LateRuntime { library: library(), microseconds: 1234 },
             Gap::LateLibrary { library: library(), microseconds: 1234 },
             Gap::UnknownLaunch { library: library(), symbol: symbol() },
             Gap::UnknownGraph { library: library(), symbol: symbol() },
+            Gap::Unreturned { library: library(), symbol: symbol() },
+            Gap::Pointer { process: 7, call: call() },
+            Gap::LatePointer { call: call(), microseconds: 1234 },
+            Gap::Inside { program: "/usr/bin/child".into(), symbol: symbol() },
+            Gap::Reaches { process: 7, program: "child".into(), device: "/dev/kfd".into() },
+            Gap::DeviceRuntime { kernel: "_Z6parentv".into() },
             Gap::Uncounted { library: library(), symbol: symbol() },
             Gap::NotPlanted { library: library(), process: 7, symbol: symbol() },
             Gap::NothingProbed,

@@ -1,6 +1,6 @@
 //! The sentences of the gaps, in English, with names for what changes: the same templates stand in `unseen.ftl`, which a test compares.
 
-use crate::gap::{Gap, Unprobed, Unseen};
+use crate::gap::{Around, Gap, Unprobed, Unseen};
 
 /// One gap's sentences. `{name}` stands for an argument.
 #[derive(Debug)]
@@ -57,7 +57,16 @@ impl Gap {
             Gap::LateRuntime { library, microseconds } | Gap::LateLibrary { library, microseconds } => {
                 vec![text("library", library), ("late", format!("{:.1}", *microseconds as f64 / 1e3))]
             }
+            Gap::LatePointer { call, microseconds } => {
+                vec![text("call", call), ("late", format!("{:.1}", *microseconds as f64 / 1e3))]
+            }
+            Gap::Inside { program, symbol } => vec![text("program", program), text("symbol", symbol)],
+            Gap::Reaches { process, program, device } => {
+                vec![("process", process.to_string()), text("program", program), text("device", device)]
+            }
+            Gap::DeviceRuntime { kernel } => vec![text("kernel", kernel)],
             Gap::UnknownLaunch { library, symbol }
+            | Gap::Unreturned { library, symbol }
             | Gap::UnknownGraph { library, symbol }
             | Gap::Uncounted { library, symbol } => vec![text("library", library), text("symbol", symbol)],
             Gap::NotPlanted { library, process, symbol } => {
@@ -68,11 +77,16 @@ impl Gap {
             Gap::NoExtents { call } | Gap::OrderLost { call } => vec![text("call", call)],
             Gap::Canary { told } => vec![text("told", told)],
             Gap::Left { process, call }
+            | Gap::Pointer { process, call }
             | Gap::NotFollowedLaunch { process, call }
             | Gap::NotFollowedCall { process, call }
             | Gap::NotFollowedGraph { process, call }
             | Gap::GraphOnDevice { process, call }
             | Gap::ByPassed { process, call } => vec![("process", process.to_string()), text("call", call)],
+            Gap::Around { process, who, detail, .. } => {
+                vec![("process", process.to_string()), text("who", who), text("detail", detail)]
+            }
+            Gap::Threw { process } => vec![("process", process.to_string())],
             Gap::LayerBlind { process, what } => vec![("process", process.to_string()), text("what", what)],
             Gap::GraphsUnanswered { process } | Gap::NodesUnplaced { process } | Gap::NothingPassed { process } => {
                 vec![("process", process.to_string())]
@@ -135,6 +149,36 @@ impl Gap {
                 "unknown-graph",
                 "launches through graphs that {count} calls of {symbol} ({library}) made or changed",
                 "this version does not know the function; it is in the library's exports, and was called",
+            ),
+            Gap::Unreturned { .. } => says(
+                "unreturned",
+                "results of {count} calls of {symbol} ({library})",
+                "the function leaves through an address that its file does not contain, and a return probe could end a program that throws an exception",
+            ),
+            Gap::Pointer { .. } => says(
+                "pointer",
+                "launches through a pointer to {call} in process {process}",
+                "the process obtained it from the runtime; it is no exported function, and could not be probed",
+            ),
+            Gap::LatePointer { .. } => says(
+                "late-pointer",
+                "the first launches through a pointer to {call}",
+                "the process obtained it from the runtime; it is no exported function, and carried a probe {late} ms later",
+            ),
+            Gap::Inside { .. } => says(
+                "inside",
+                "launches of {program}",
+                "it contains {symbol} itself, and only runtimes in files of their own are probed",
+            ),
+            Gap::Reaches { .. } => says(
+                "reaches",
+                "launches of process {process} ({program})",
+                "it holds {device}, and none of its libraries carried probes",
+            ),
+            Gap::DeviceRuntime { .. } => says(
+                "device-runtime",
+                "launches by the kernel {kernel} on the device ({count} launches of it)",
+                "its code calls the CUDA device runtime, and kernels that a kernel launches pass no function of the host",
             ),
             Gap::Uncounted { .. } => says(
                 "uncounted",
@@ -241,6 +285,58 @@ impl Gap {
             ),
             Gap::Canary { .. } => says("canary", "the canary", "{told}"),
             Gap::NoCanary => says("no-canary", "whether a launch would have been seen", "no known event was made"),
+            Gap::Around { how, .. } => match how {
+                Around::Environment => says(
+                    "outside-environment",
+                    "launches of {who} (process {process})",
+                    "it had {detail} mapped and not the preload library: it was started with an environment of its own",
+                ),
+                Around::Static => says(
+                    "outside-static",
+                    "launches of {who} (process {process})",
+                    "it is linked statically and has launch functions inside, so nothing can be preloaded into it",
+                ),
+                Around::Loader => says(
+                    "outside-loader",
+                    "launches of {who} (process {process})",
+                    "its loader is {detail} and not glibc's: with the preload library in its environment it does not start",
+                ),
+                Around::Rights => says(
+                    "outside-rights",
+                    "launches of {who} (process {process})",
+                    "it runs with other rights (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD",
+                ),
+                Around::Survivor => says(
+                    "outside-survivor",
+                    "later launches of {who} (process {process})",
+                    "it was still running when the program had ended",
+                ),
+                Around::Unrecorded => says(
+                    "outside-unrecorded",
+                    "launches of {who} (process {process})",
+                    "it has the preload library and a GPU runtime, and there is no record of it",
+                ),
+                Around::Second => says(
+                    "outside-second-runtime",
+                    "launches through {who} in process {process}",
+                    "another library with the same launch functions is in the process, and only that one is wrapped",
+                ),
+                Around::Apart => says(
+                    "outside-opened-apart",
+                    "launches by {who} in process {process}",
+                    "it was opened with {detail}, so its calls do not reach the preload library",
+                ),
+                Around::Address => says(
+                    "outside-address",
+                    "launches by {who} in process {process}",
+                    "it holds the address of the runtime's own {detail} and can call it directly",
+                ),
+            },
+            Gap::Threw { .. } => says(
+                "threw",
+                "{count} calls of process {process} that ended in an exception",
+                "a call that does not return has no status: whether the runtime accepted the launch is not known",
+            ),
             Gap::Left { .. } => says(
                 "left",
                 "processes",

@@ -12,7 +12,7 @@
 mod sqlite;
 mod text;
 
-use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Phase, Tally, Unseen, Word};
+use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Phase, SecondAccount, Tally, Unseen, Word};
 use evidence::{Canary, Contamination};
 use std::path::{Path, PathBuf};
 
@@ -146,6 +146,7 @@ impl Profile {
             reach: format!("dispatches that {maker} wrote down, according to {name} ({sha256})"),
             blind: BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
+            second: SecondAccount::default(),
             seconds: span.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9),
             cost_ns: None,
             ended: false,

@@ -6,7 +6,7 @@ use crate::layer::Session;
 use crate::layer::process::Process;
 use crate::preload::Program;
 use crate::source::Followed;
-use crate::{Gap, ObserverKind, ObserverReport, Seen, Source, State, Tally, Unseen, WatchError, Word};
+use crate::{Gap, ObserverKind, ObserverReport, SecondAccount, Seen, Source, State, Tally, Unseen, WatchError, Word};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -180,6 +180,7 @@ impl Source for LayerSource<'_> {
             reach: crate::of_processes("compute dispatches through Vulkan", &pids),
             blind: crate::layer::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
+            second: SecondAccount::default(),
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns: None,
             ended: dispatches > 0 && dispatches == completed && tally.lost == 0,

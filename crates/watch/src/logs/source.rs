@@ -2,7 +2,9 @@
 
 use crate::claims::{Claims, of_line, tree};
 use crate::logs::{LogReader, Variable, explain};
-use crate::{Device, Ended, Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, WatchError, Word};
+use crate::{
+    Device, Ended, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, WatchError, Word,
+};
 use evidence::{Canary, Contamination, DeviceKind};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -180,6 +182,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
         },
         blind: crate::logs::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
         gaps,
+        second: SecondAccount::default(),
         seconds,
         cost_ns: None,
         ended: false,

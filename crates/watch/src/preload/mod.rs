@@ -4,14 +4,17 @@
 //! them while they grow ([`Tail`]). Nothing is exchanged but those files: either side may die at any moment, and what was
 //! recorded can be read with `watch --read`.
 
+mod account;
 mod canary;
 mod graphs;
 mod kernel_info;
 mod layouts;
+mod mapped;
 mod preloadable;
 mod session;
 mod source;
 mod tail;
+mod tree;
 mod whose;
 
 pub use crate::growing_trace::{LIMIT, files};
@@ -23,6 +26,7 @@ pub(crate) use crate::preload::session::base;
 pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT_VARIABLE, Session, environment, library};
 pub use crate::preload::source::{PreloadSource, Program};
 pub use crate::preload::tail::{Each, Tail};
+pub use crate::preload::tree::Tree;
 pub(crate) use crate::preload::whose::is_of_session;
 
 /// What it can never see.

@@ -1,11 +1,15 @@
 //! The live source: a program that we started, and every process that it made.
 
 use crate::Seen;
+use crate::preload::account::{self, Judged};
+use crate::preload::tree::Tree;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
 use crate::source::Followed;
-use crate::{Gap, Maker, ObserverKind, ObserverReport, Source, State, Tally, Unseen, WatchError, Word};
-use evidence::{Canary, Contamination};
+use crate::{
+    Around, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
+};
+use evidence::{Canary, Contamination, Witness};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
@@ -44,6 +48,8 @@ pub struct PreloadSource<'a> {
     canary: Option<String>,
     /// Files that are no record, and why.
     refused: BTreeMap<PathBuf, String>,
+    /// The kernel's account of the processes that came of the program; None where it gives none.
+    tree: Option<Tree>,
 }
 
 impl std::fmt::Debug for PreloadSource<'_> {
@@ -74,7 +80,51 @@ impl<'a> PreloadSource<'a> {
             each: None,
             canary: None,
             refused: BTreeMap::new(),
+            tree: None,
         }
+    }
+
+    /// The kernel's account, opened by this thread before it started the program of this number.
+    #[must_use]
+    pub fn with_tree(mut self, tree: Option<Tree>, program: u32) -> PreloadSource<'a> {
+        self.tree = tree;
+        if let Some(tree) = &mut self.tree {
+            tree.begin(program);
+        }
+        self
+    }
+
+    /// Waits a moment for those who end with the program, and holds the two accounts together.
+    fn judge(&mut self, tally: &mut Tally) -> Judged {
+        const GRACE: Duration = Duration::from_secs(1);
+        const STEP: Duration = Duration::from_millis(5);
+        let over = self.program.ended().is_ok_and(|status| status.is_some());
+        let until = Instant::now() + GRACE;
+        while let Some(tree) = &mut self.tree {
+            tree.poll();
+            if !over || tree.survivors().is_empty() || Instant::now() >= until {
+                break;
+            }
+            std::thread::sleep(STEP);
+            self.drain(tally, false);
+        }
+        if !self.done {
+            self.tails.values().for_each(Tail::close);
+            self.drain(tally, true);
+            self.done = true;
+        }
+        let Some(tree) = &self.tree else {
+            let program = self.tails.values().next().map_or("", |tail| &tail.program);
+            return Judged::alone(program.rsplit('/').next().unwrap_or(program));
+        };
+        let record = |tail: &'_ Tail| account::Record {
+            pid: tail.pid,
+            program: tail.program.clone(),
+            runtimes: tail.runtimes.iter().map(|runtime| runtime.path.clone()).collect(),
+            said: tail.unfollowed.clone(),
+        };
+        let records: Vec<account::Record> = self.tails.values().map(record).collect();
+        account::judge(tree, &records, over)
     }
 
     /// Tells every single launch.
@@ -112,7 +162,11 @@ impl<'a> PreloadSource<'a> {
     /// What a process did that its record cannot show.
     fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
-        let mut names = tail.unfollowed.clone();
+        if tail.threw > 0 {
+            gaps.push(Gap::Threw { process: pid }.times(tail.threw));
+        }
+        gaps.extend(held(tail).map(Unseen::from));
+        let mut names: Vec<String> = tail.unfollowed.iter().filter(|name| !is_about_ways(name)).cloned().collect();
         names.sort();
         names.dedup();
         let became_another = self.tails.values().filter(|other| other.pid == pid).count() > 1;
@@ -134,6 +188,28 @@ impl<'a> PreloadSource<'a> {
             gaps.push(Gap::OtherUser { process: pid, user: tail.user }.into());
         }
     }
+}
+
+/// What the shim says of ways around it, which the account of the process tree judges.
+fn is_about_ways(said: &str) -> bool {
+    said == account::SEARCHED
+        || ["held:", "holder:", "RTLD_DEEPBIND ", "dlmopen "].iter().any(|start| said.starts_with(start))
+}
+
+/// Addresses of launch functions that somebody else holds: the function, then the file that holds it, empty for the program itself.
+fn held(tail: &Tail) -> impl Iterator<Item = Gap> {
+    let pairs = tail.unfollowed.iter().zip(tail.unfollowed.iter().skip(1));
+    let pairs = pairs.filter_map(|(call, holder)| Some((call.strip_prefix("held:")?, holder.strip_prefix("holder:")?)));
+    let mut list: Vec<Gap> = pairs
+        .map(|(call, holder)| {
+            let file = if holder.is_empty() { &tail.program } else { holder };
+            let who = file.rsplit('/').next().unwrap_or(file).to_owned();
+            Gap::Around { process: tail.pid, who, how: Around::Address, detail: call.to_owned() }
+        })
+        .collect();
+    list.sort();
+    list.dedup();
+    list.into_iter()
 }
 
 /// What it means that a process called, or can call, a function that is not followed.
@@ -180,6 +256,9 @@ impl Followed for PreloadSource<'_> {
     }
 
     fn drain(&mut self, tally: &mut Tally, last: bool) -> bool {
+        if let Some(tree) = &mut self.tree {
+            tree.poll();
+        }
         for path in files(self.session.path()) {
             if self.tails.contains_key(&path) || self.refused.contains_key(&path) {
                 continue;
@@ -217,12 +296,10 @@ impl Source for PreloadSource<'_> {
     }
 
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
-        if !self.done {
-            self.tails.values().for_each(Tail::close);
-            self.drain(tally, true);
-            self.done = true;
-        }
-        let mut gaps: Vec<Unseen> = Vec::new();
+        let judged = self.judge(tally);
+        let cannot_see = judged.cannot_see();
+        let witness = (self.tree.is_some() && cannot_see.is_empty()).then_some(Witness::ProcessTree);
+        let mut gaps: Vec<Unseen> = judged.gaps;
         if tally.lost > 0 {
             gaps.push(Gap::RecordsLost.times(tally.lost));
         }
@@ -267,6 +344,7 @@ impl Source for PreloadSource<'_> {
             reach: crate::of_processes("launches through dynamic symbols", &pids),
             blind: crate::preload::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
             gaps,
+            second: SecondAccount { witness, cannot_see },
             seconds: self.started.elapsed().as_secs_f64(),
             cost_ns,
             ended: false,

@@ -2,6 +2,7 @@
 
 use crate::growing_trace::GrowingTrace;
 use crate::preload::Known;
+use crate::preload::account::SEARCHED;
 use crate::preload::graphs::Graphs;
 use crate::{Call, Fate, Flow, Kind, KindId, Name, Seen, Tally};
 use launch::columns::columns;
@@ -39,6 +40,8 @@ pub struct Tail {
     pub devices: Vec<Held>,
     /// Calls that changed something which is not followed.
     pub unfollowed: Vec<String>,
+    /// Calls that ended in an exception.
+    pub threw: u64,
     pub first_ns: u64,
     pub last_ns: u64,
     /// Launches that were taken, replays not multiplied.
@@ -69,6 +72,7 @@ impl Tail {
             runtimes: Vec::new(),
             devices: Vec::new(),
             unfollowed: Vec::new(),
+            threw: 0,
             first_ns: 0,
             last_ns: 0,
             records: 0,
@@ -170,7 +174,8 @@ impl Tail {
             Record::Process(program) => self.program = program,
             Record::Runtime(runtime) if self.runtimes.len() < 64 => self.runtimes.push(runtime),
             Record::Device(file) if self.devices.len() < 1024 => self.devices.push(file),
-            Record::Unsupported(name) if self.unfollowed.len() < 1024 => self.unfollowed.push(name),
+            Record::Unsupported(name) if name == "exception" => self.threw += 1,
+            Record::Unsupported(name) if self.unfollowed.len() < 1024 || name == SEARCHED => self.unfollowed.push(name),
             Record::Runtime(_) | Record::Device(_) | Record::Unsupported(_) => {}
             Record::NoMemory(_) | Record::Other => {}
         }

@@ -2,7 +2,7 @@
 
 use super::text::answers;
 use super::words::{because, summary};
-use investigate::Graded;
+use investigate::{Advice, Graded};
 use report::{Column, Lang, Table, grade_text, rung_text};
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub fn markdown(graded: &Graded, lang: &Lang) -> String {
                 rung_text(lang, reading.rung),
                 because(lang, reading).join("<br>"),
                 page.to_owned(),
-                graded.advice(stated, reading).map(|advice| format!("`{}`", advice.command)).unwrap_or_default(),
+                graded.advice(stated, reading).map(|advice| advice_markdown(lang, &advice)).unwrap_or_default(),
             ]);
         }
         if !table.is_empty() {
@@ -61,11 +61,16 @@ pub fn markdown(graded: &Graded, lang: &Lang) -> String {
             let _ = writeln!(out, "  - {answer}");
         }
         if let Some(advice) = graded.question_advice(question, reading) {
-            let _ = writeln!(out, "  - {}: `{}`", lang.text("check-answer-open"), advice.command);
+            let _ = writeln!(out, "  - {}: {}", lang.text("check-answer-open"), advice_markdown(lang, &advice));
         }
     }
     if let Some(next) = graded.next().first() {
-        let _ = write!(out, "\n{} `{}`\n", lang.text("check-next"), next.advice.command);
+        let _ = write!(out, "\n{} {}\n", lang.text("check-next"), advice_markdown(lang, &next.advice));
     }
     out
+}
+
+/// What it needs that is not here, and then the command as code.
+fn advice_markdown(lang: &Lang, advice: &Advice) -> String {
+    super::words::with_needs(lang, &format!("`{}`", advice.command), &advice.needs)
 }

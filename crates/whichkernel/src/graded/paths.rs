@@ -1,6 +1,6 @@
 //! The headline table: for how many tokens which path, as the source says, as the dry run selected, as it was seen live.
 
-use evidence::{Conclusion, Found, Question, QuestionReading, Reason};
+use evidence::{Conclusion, Found, Question, QuestionReading, Reason, Says};
 use investigate::Graded;
 use report::{Column, Lang, Table, conclusion_text};
 
@@ -33,7 +33,7 @@ pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
     let unseen = unseen(graded, question, reading, lang);
     for row in rows {
         let cell = |chosen: &Option<Conclusion>, nothing: &str| {
-            chosen.as_ref().map_or_else(|| nothing.to_owned(), |chosen| conclusion_text(lang, chosen))
+            chosen.as_ref().map_or_else(|| nothing.to_owned(), |chosen| cell_text(lang, chosen))
         };
         let not_observed = lang.text("check-screen-not-observed");
         table.row([
@@ -44,6 +44,18 @@ pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
         ]);
     }
     Some((question.words.in_language(lang.code()).to_owned(), table))
+}
+
+/// A path, and of how many of the row's column counts it is known where that is not all.
+fn cell_text(lang: &Lang, chosen: &Conclusion) -> String {
+    match (chosen.says(), chosen.asked()) {
+        (Says::Chosen { choices }, Some(asked)) if chosen.unanswered() > 0 && chosen.left_out().is_empty() => {
+            let choices = choices.iter().map(String::as_str).collect::<Vec<_>>().join(" | ");
+            let args = [("choices", choices.into()), ("answered", chosen.answered().into()), ("asked", asked.into())];
+            lang.text_with("check-screen-part", &args)
+        }
+        _ => conclusion_text(lang, chosen),
+    }
 }
 
 /// Why nothing was seen live: what is not here.

@@ -39,19 +39,29 @@ pub fn need_text(lang: &Lang, need: &Need) -> String {
         Need::Runtime(name) => ("runtime", name),
         Need::Device(name) => ("device", name),
         Need::Machine(name) => ("machine", name),
+        Need::Program(name) => ("program", name),
+        Need::File(name) => ("file", name),
+        Need::Filled(name) => ("filled", name),
+        Need::Rights(name) => ("rights", name),
+        Need::Process(name) => ("process", name),
+        Need::Server(name) => ("server", name),
+        Need::Network => return lang.text("check-needs-network"),
     };
     lang.text_with(&format!("check-needs-{key}"), &[("name", name.as_str().into())])
 }
 
-/// The command, and what it needs that is not here.
+/// What the command needs that is not here, and then the command: whoever copies it has read that first.
 pub fn advice_text(lang: &Lang, advice: &Advice) -> String {
-    let need = |need: &Need| need_text(lang, need);
-    if advice.needs.is_empty() {
-        return advice.command.clone();
+    with_needs(lang, &advice.command, &advice.needs)
+}
+
+pub fn with_needs(lang: &Lang, command: &str, needs: &[Need]) -> String {
+    if needs.is_empty() {
+        return command.to_owned();
     }
-    let needs: Vec<String> = advice.needs.iter().map(need).collect();
+    let needs: Vec<String> = needs.iter().map(|need| need_text(lang, need)).collect();
     let needs = needs.join(lang.text("check-list-comma").trim_matches('"'));
-    format!("{}  ({})", advice.command, lang.text_with("check-needs", &[("needs", needs.into())]))
+    format!("({}) {command}", lang.text_with("check-needs", &[("needs", needs.into())]))
 }
 
 /// Observations that are looked through for what they say in different words.

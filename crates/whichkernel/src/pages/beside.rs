@@ -2,7 +2,9 @@
 
 use super::{Gathered, browse};
 use crate::context::Context;
+use doctor::{Facts, Host};
 use evidence::Investigation;
+use investigate::Feasibility;
 use ledger::Reader;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -76,6 +78,8 @@ impl<'a> Beside<'a> {
         let program = (program.dev(), program.ino(), program.len(), program.mtime(), program.mtime_nsec());
         let mut asked = DefaultHasher::new();
         format!("{:?}", self.investigation).hash(&mut asked);
+        // A command that could be run then, and cannot now, is shown otherwise.
+        Feasibility::this(&Facts::read(&Host::this())).state().hash(&mut asked);
         Some(format!("{} {} {:x} {program:?}\n", last.seq, last.hash, asked.finish()))
     }
 

@@ -2,8 +2,9 @@
 
 use crate::graded::need_text;
 use evidence::{Ability, Evidence, Investigation, Recorded};
-use investigate::Graded;
+use investigate::{Graded, Places};
 use ledger::{LedgerError, Measured, Reader, RowKind, WorklogNote};
+use observe::ObserveContext;
 use report::Lang;
 use site::{Input, LedgerFacts, Next, Note, Pair};
 use std::ops::ControlFlow;
@@ -43,7 +44,9 @@ impl Gathered {
         };
         ledger.problem = problem.clone();
         let verbs = crate::verbs::names();
-        let graded = Graded::from_ledger(investigation, &observations, &verbs);
+        // What is advised is advised here and now: a command that this machine cannot run says what it needs.
+        let places = Places::of_this_machine(&ObserveContext::default(), crate::taken::takes);
+        let graded = Graded::from_ledger(investigation, &observations, &verbs).at(places);
         let able = investigate::abilities(&verbs);
         Gathered { graded, observations, notes, able, ledger, problem, dir: dir.to_owned() }
     }
@@ -82,6 +85,11 @@ impl Gathered {
             });
             matches!(measured, Ok(Measured::Same)).then_some(bytes)
         };
+        let langs = (Lang::new("en"), Lang::new("ja"));
+        let needs = |command: &str| {
+            let pair = |need| Pair { en: need_text(&langs.0, &need), ja: need_text(&langs.1, &need) };
+            self.graded.needs(command).into_iter().map(pair).collect()
+        };
         let input = Input {
             investigation: &self.graded.investigation,
             readings: &self.graded.readings,
@@ -89,6 +97,7 @@ impl Gathered {
             ladders: &ladders,
             next: &next,
             able: &self.able,
+            needs: &needs,
             observations: &self.observations,
             notes: &self.notes,
             ledger: self.ledger.clone(),

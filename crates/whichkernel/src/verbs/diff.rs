@@ -116,7 +116,7 @@ impl Args {
             kinds: dry::kinds(&dry)?,
             columns: dry.columns.clone(),
             shape: gguf::known(&dry.arch_of)?,
-            layers: dry.layers,
+            layers: dry.layers_of(&gguf::known(&dry.arch_of)?),
             model: dry.model.clone(),
             runtime: dry.runtime.as_deref().unwrap_or(dry::DEFAULT_RUNTIME),
         };

@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long = "type", value_name = "TYPE", default_value = "Q4_K_M")]
     kind: String,
 
-    /// Layers; two hold every kind of matrix and both types of a mix. 0: as many as the model has
+    /// Layers. Kinds of matrix that only the last one holds, or none, are named. 0: as many as the model has
     #[arg(long, value_name = "N", default_value = "2")]
     layers: u32,
 
@@ -78,7 +78,12 @@ impl Show for Written {
             ("megabytes", (self.bytes >> 20).into()),
             ("kilobytes", self.bytes_on_disk.div_ceil(1024).into()),
         ];
-        format!("{}\n", context.lang.text_with("skeleton-written", &args))
+        let mut out = format!("{}\n", context.lang.text_with("skeleton-written", &args));
+        if !self.absent.is_empty() {
+            let args = [("list", self.absent.join(", ").into())];
+            out.push_str(&format!("{}\n", context.lang.text_with("skeleton-absent", &args)));
+        }
+        out
     }
 }
 

@@ -1,14 +1,15 @@
 //! No verb: this machine in a second. GPU, server, model, which path, what is wrong, what to run next.
 
 use crate::context::Context;
+use crate::graded::with_needs;
 use crate::labelled::labelled;
 use crate::message::say;
 use doctor::{Facts, Host, Report, Server, Trials, Weight};
-use evidence::{Conclusion, Glance, Rung, Word};
+use evidence::{Conclusion, Glance, Reach, Rung, Word};
 use inventory::{File, Sha256};
-use investigate::{Here, live_path};
+use investigate::{Feasibility, Here, live_path};
 use ledger::Reader;
-use report::conclusion_text;
+use report::{blind_text, conclusion_text};
 use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
@@ -27,7 +28,9 @@ pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
     rows.push(("summary-path", path(&report, context)));
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem);
     rows.extend(problems.take(2).map(|case| ("summary-problem", say(&case.what, lang))));
-    rows.push(("summary-next", next(&report)));
+    let next = next(&report);
+    let needs = Feasibility::this(&report.facts).needs(&next);
+    rows.push(("summary-next", with_needs(lang, &next, &needs)));
     context.print(&labelled(&rows, context))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -51,9 +54,19 @@ fn gpu(facts: &Facts, context: &Context) -> String {
     }
 }
 
-/// That there is none, where that is known; else what could not be looked at.
+/// That there is none, and where that was looked for; else what could not be looked at.
 fn none(found: &Conclusion, key: &str, context: &Context) -> String {
-    if found.word() == Word::No { context.lang.text(key) } else { conclusion_text(&context.lang, found) }
+    let lang = &context.lang;
+    match found.reach() {
+        Reach::Whole if found.word() == Word::No => lang.text(key),
+        Reach::Alone => {
+            let places = found.of().collect::<Vec<_>>().join(", ");
+            let spots: Vec<String> = found.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
+            let args = [("what", lang.text(key).into()), ("places", places.into()), ("spots", spots.join(", ").into())];
+            lang.text_with("summary-none-alone", &args)
+        }
+        _ => conclusion_text(lang, found),
+    }
 }
 
 fn serving(report: &Report) -> Option<&doctor::Answer> {
@@ -135,7 +148,11 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
     here.library = backends.next().and_then(|library| hash(&library.path));
     let Some((seen, conclusion)) = live_path(&observations, &here) else { return Ok(None) };
     let seen: Vec<String> = seen.iter().map(|one| format!("{} {}", one.columns.replace("..", "-"), one.path)).collect();
-    let key = if conclusion.is_whole() { "summary-path-seen" } else { "summary-path-seen-part" };
+    let key = match conclusion.reach() {
+        Reach::Whole => "summary-path-seen",
+        Reach::Alone => "summary-path-seen-alone",
+        _ => "summary-path-seen-part",
+    };
     let args = [("seen", seen.join(", ").into()), ("type", here.types.first().cloned().unwrap_or_default().into())];
     Ok(Some(lang.text_with(key, &args)))
 }

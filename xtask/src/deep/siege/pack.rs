@@ -10,6 +10,7 @@ const FILES: &[(&str, &str)] = &[
     ("job.py", include_str!("gpu/job.py")),
     ("kernels.cuh", include_str!("gpu/kernels.cuh")),
     ("zoo.cu", include_str!("gpu/zoo.cu")),
+    ("cdp.cu", include_str!("gpu/cdp.cu")),
     ("driver.c", include_str!("gpu/driver.c")),
     ("cupti.c", include_str!("../../../../benches/nvidia/cupti.c")),
 ];

@@ -7,6 +7,7 @@ use super::slug;
 use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col, num};
+use crate::read::Read;
 use crate::words::shown;
 use crate::write::Page;
 use evidence::Rung;
@@ -25,7 +26,12 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
     let silent: Vec<&String> = stack.loaded.iter().filter(|name| !stack.launched.contains(*name)).collect();
     let args =
         [("files", stack.files.len().into()), ("loaded", stack.loaded.len().into()), ("silent", silent.len().into())];
-    let key = if stack.watched_loaded { "site-libraries-answer" } else { "site-libraries-unloaded" };
+    let key = match (stack.watched_loaded.is_empty(), stack.loaded.is_empty(), stack.watched_launched.is_empty()) {
+        (true, ..) => "site-libraries-unloaded",
+        (false, true, _) => "site-libraries-none-loaded",
+        (false, false, true) => "site-libraries-unwatched",
+        (false, false, false) => "site-libraries-answer",
+    };
     let rungs = [
         (Rung::Shipped, !stack.files.is_empty()),
         (Rung::Loaded, !stack.loaded.is_empty()),
@@ -42,12 +48,11 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
         .iter()
         .flat_map(|(name, builds)| builds.values().map(move |build| (name, build)))
         .map(|(name, build)| {
-            let coverage = if build.complete { "site-complete" } else { "site-not-complete" };
             vec![
                 html! { a.mono href=(format!("library-{}.html", slug(name))) { (shown(name)) } },
                 html! { (shown(&build.runtimes.iter().cloned().collect::<Vec<_>>().join(", "))) },
                 html! { (build.targets.len()) },
-                study.words.say(coverage),
+                study.words.say(build.read.key()),
             ]
         })
         .collect();
@@ -56,12 +61,12 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
         (parts::head(study, "libraries", html! { (title.clone()) }, study.words.par("answer", key, &args), parts::seen_on(study, &rungs), parts::plain(study, "site-plain-libraries", &[])))
         (parts::section("libraries-tree", study.words.say("site-h-tree"), tree(study, stack, None)))
         (parts::section("libraries-silent", study.words.say("site-h-silent"), html! {
-            @if !stack.watched_loaded { (parts::gap(study, &study.words.pair("site-silent-unwatched", &[]), Some("whichkernel inspect RUNNER_PID --record"))) }
-            @else if silent.is_empty() { (study.words.par("quiet", "site-silent-none", &[])) }
-            @else {
-                (study.words.par("quiet", if stack.watched_launched { "site-silent-watched" } else { "site-silent-nobody" }, &[]))
-                ul.plainlist { @for name in &silent { li.mono { (shown(name)) } } }
-            }
+            @if stack.watched_loaded.is_empty() { (parts::gap(study, &study.words.pair("site-silent-unwatched", &[]), Some("whichkernel inspect RUNNER_PID --record"))) }
+            @else if stack.loaded.is_empty() { (study.words.par("quiet", "site-silent-none-loaded", &[("who", names(&stack.watched_loaded).into())])) }
+            @else if stack.watched_launched.is_empty() { (study.words.par("quiet", "site-silent-nobody", &[])) }
+            @else if let (true, Some(all)) = (silent.is_empty(), stack.all_launch()) { p.quiet { (study.words.both(|lang| lang.text_with("site-silent-none", &[("what", report::conclusion_text(lang, &all).into())]))) } }
+            @else { (study.words.par("quiet", "site-silent-watched", &[("who", names(&stack.watched_launched).into())])) }
+            @if !stack.loaded.is_empty() { ul.plainlist { @for name in &silent { li.mono { (shown(name)) } } } }
         }))
         (parts::section("libraries-all", study.words.say("site-h-libraries"), html! {
             @if rows.is_empty() { (parts::gap(study, &study.words.pair("site-libraries-empty", &[]), Some("whichkernel runtime fetch debian-sid"))) } @else { (parts::table(&columns, &rows)) (parts::csv_link(study, "libraries.csv")) }
@@ -89,6 +94,10 @@ fn list(study: &Study<'_>, stack: &Stack) -> Page {
     }
 }
 
+fn names(who: &std::collections::BTreeSet<String>) -> String {
+    who.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
 /// Catalogs in the list of files: their kernels lie beside the library, in files of their own.
 fn catalog_rows(study: &Study<'_>, stack: &Stack) -> Vec<Vec<Markup>> {
     let all =
@@ -98,7 +107,11 @@ fn catalog_rows(study: &Study<'_>, stack: &Stack) -> Vec<Vec<Markup>> {
             html! { a.mono href=(format!("library-{}.html", slug(name))) { (shown(name)) } },
             html! { (shown(runtime)) },
             html! { (catalog.targets.len()) },
-            study.words.say(if catalog.listed.is_empty() { "site-catalog-counted" } else { "site-catalog-listed" }),
+            study.words.say(match catalog.listed.values().min() {
+                None | Some(Read::Partly) => "site-catalog-counted",
+                Some(Read::Alone) => "site-catalog-listed-alone",
+                Some(Read::Whole) => "site-catalog-listed",
+            }),
         ]
     };
     all.map(row).collect()

@@ -7,6 +7,7 @@ use crate::input::Study;
 use crate::pages::slug;
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
+use crate::read::Read;
 use crate::words::{Arg, Pair, shown};
 use crate::write::Page;
 use evidence::Rung;
@@ -70,9 +71,10 @@ fn answer(study: &Study<'_>, name: &str, build: &Build, class: &str) -> Markup {
         ("kernels", Arg::Text(thousands(total))),
         ("target", own.unwrap_or("–").into()),
     ];
-    let key = match (build.targets.is_empty(), own.map(|own| build.targets.contains_key(own)), build.complete) {
+    let key = match (build.targets.is_empty(), own.map(|own| build.targets.contains_key(own)), build.read) {
         (true, ..) => "site-library-plain",
-        (false, Some(false), true) => "site-library-absent",
+        (false, Some(false), Read::Whole) => "site-library-absent",
+        (false, Some(false), Read::Alone) => "site-library-none-seen",
         (false, Some(true), _) => "site-library-present",
         _ => "site-library-some",
     };
@@ -91,8 +93,12 @@ fn catalog_answer(study: &Study<'_>, name: &str, runtime: &str, catalog: &Catalo
     ];
     let key = match own {
         Some(own) if catalog.targets.contains_key(own) => "site-catalog-present",
-        Some(own) if catalog.listed.contains(own) => "site-catalog-absent",
-        _ => "site-catalog-some",
+        Some(own) => match catalog.listed.get(own) {
+            Some(Read::Whole) => "site-catalog-absent",
+            Some(Read::Alone) => "site-catalog-none-seen",
+            _ => "site-catalog-some",
+        },
+        None => "site-catalog-some",
     };
     study.words.par("answer", key, &args)
 }
@@ -112,8 +118,7 @@ fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str
         .map(|target| {
             let files = match catalog.targets.get(target) {
                 Some((count, _)) => html! { (shown(count)) },
-                None if catalog.listed.contains(target) => html! { b { (study.words.say("site-gen-absent-word")) } },
-                None => html! { span.faint { (study.words.say("site-not-observed")) } },
+                None => absent(study, catalog.listed.get(target).copied().unwrap_or_default()),
             };
             let serves = match catalog.serves.get(target) {
                 Some((verdict, _)) => html! { (shown(verdict)) },
@@ -127,6 +132,11 @@ fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str
     parts::section(id, title, with_csv(study, &format!("library-{id}"), &columns, &rows))
 }
 
+/// The word for what was not seen, as sure as the look was.
+fn absent(study: &Study<'_>, read: Read) -> Markup {
+    html! { @if read == Read::Whole { b { (study.words.say(read.absent())) } } @else { span.faint { (study.words.say(read.absent())) } } }
+}
+
 /// What one build of it is.
 fn one(study: &Study<'_>, name: &str, sha256: &str, build: &Build, id: &str, several: bool) -> Markup {
     let families = study.kernels.families(&build.label);
@@ -135,7 +145,7 @@ fn one(study: &Study<'_>, name: &str, sha256: &str, build: &Build, id: &str, sev
     };
     let body = html! {
         @if several { (answer(study, name, build, "quiet")) }
-        div.standing { span { (study.words.say(if build.complete { "site-complete" } else { "site-not-complete" })) } span.mono.faint { (sha256.get(..16).unwrap_or(sha256)) } }
+        div.standing { span { (study.words.say(build.read.key())) } span.mono.faint { (sha256.get(..16).unwrap_or(sha256)) } }
         @if !build.targets.is_empty() { (targets(study, build)) (parts::csv_link(study, &format!("library-{id}.csv"))) }
         @if !families.is_empty() {
             h3 { (study.words.say_with("site-h-families", &[("count", families.len().into())])) }
@@ -172,7 +182,7 @@ fn targets(study: &Study<'_>, build: &Build) -> Markup {
         .collect();
     let own = study.input.investigation.subject.target.as_deref();
     if let Some(own) = own.filter(|own| !build.targets.contains_key(*own)) {
-        let said = if build.complete { "site-gen-absent-word" } else { "site-not-observed" };
+        let said = build.read.absent();
         rows.push(vec![
             parts::mono(own),
             html! { b { (study.words.say(said)) } },

@@ -2,7 +2,10 @@
 //! launched.
 
 use crate::input::Study;
-use evidence::{Artifact, Finding, ObservationId, Recorded, Rung};
+use crate::read::Read;
+use evidence::{
+    Account, Artifact, Basis, Conclusion, Finding, LeftOutWhy, ObservationId, Recorded, Rung, Unit, Witness,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
@@ -14,9 +17,13 @@ pub struct Stack {
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,
-    /// Whether anybody looked at a process, or at launches.
-    pub watched_loaded: bool,
-    pub watched_launched: bool,
+    /// Who looked at a process, or at launches, whatever was seen there.
+    pub watched_loaded: BTreeSet<String>,
+    pub watched_launched: BTreeSet<String>,
+    /// What of the launches was lost, or not seen.
+    pub launches_partial: bool,
+    /// Accounts that every watch of launches has besides its own.
+    pub launches_accounts: Option<BTreeSet<Witness>>,
 }
 
 /// One file, by its hash.
@@ -28,8 +35,7 @@ pub struct Build {
     pub targets: BTreeMap<String, (String, Option<ObservationId>)>,
     pub bundles: BTreeMap<String, String>,
     pub facts: Vec<(Rung, String, ObservationId)>,
-    /// Its device code was read to the last byte.
-    pub complete: bool,
+    pub read: Read,
 }
 
 /// A kernel catalog, as rocBLAS and hipBLASLt have one.
@@ -39,8 +45,8 @@ pub struct Catalog {
     pub targets: BTreeMap<String, (String, ObservationId)>,
     /// Target, and whether it serves it.
     pub serves: BTreeMap<String, (String, ObservationId)>,
-    /// Targets whose files were listed to the last name.
-    pub listed: BTreeSet<String>,
+    /// Targets whose files were listed to the last name, by how sure that is.
+    pub listed: BTreeMap<String, Read>,
 }
 
 impl Stack {
@@ -50,17 +56,22 @@ impl Stack {
             stack.catalog(recorded);
             let subject = recorded.subject();
             let views = &recorded.field_of_view().views;
-            stack.watched_loaded |=
-                recorded.rung() == Rung::Loaded && views.iter().any(|view| view.topic.starts_with("library"));
-            stack.watched_launched |= recorded.rung() == Rung::Launched;
+            let looked = !matches!(recorded.finding(), Finding::Blocked { .. });
+            let who = &recorded.observer().name;
+            if recorded.rung() == Rung::Loaded && looked && views.iter().any(|view| view.topic.starts_with("library")) {
+                stack.watched_loaded.insert(who.clone());
+            }
+            if recorded.rung() == Rung::Launched && looked && recorded.contaminated().is_none() {
+                stack.launches_of(recorded);
+            }
             let mut build = None;
             if let Artifact::File { name, sha256 } = &subject.artifact {
                 let entry = stack.files.entry(name.clone()).or_default().entry(sha256.clone()).or_default();
                 entry.label = study.file_label(subject).unwrap_or_default();
                 entry.runtimes.extend(subject.runtime.clone());
-                entry.complete |= *recorded.finding() == evidence::Finding::Swept
-                    && recorded.coverage().is_complete()
-                    && views.iter().any(|view| view.topic == "file.target");
+                if *recorded.finding() == Finding::Swept && views.iter().any(|view| view.topic == "file.target") {
+                    entry.read = entry.read.max(Read::of(recorded.coverage()));
+                }
                 if recorded.rung() >= Rung::Launched {
                     stack.launched.insert(name.clone());
                 }
@@ -74,7 +85,10 @@ impl Stack {
                         stack.needs.entry(from).or_default().insert(to);
                     }
                 }
-                ("library", _) if recorded.rung() == Rung::Loaded => stack.loaded.extend(about("name")),
+                ("library", _) if recorded.rung() == Rung::Loaded && !fact.value.is_nothing() => {
+                    stack.watched_loaded.insert(recorded.observer().name.clone());
+                    stack.loaded.extend(about("name"));
+                }
                 ("library", _) if recorded.rung() == Rung::Launched && !fact.value.is_nothing() => {
                     stack.launched.extend(about("name"))
                 }
@@ -94,10 +108,32 @@ impl Stack {
                 _ => {}
             }
         }
-        // Who saw a library loaded has looked.
-        stack.watched_loaded |= !stack.loaded.is_empty();
         stack.by_soname();
         stack
+    }
+
+    fn launches_of(&mut self, recorded: &Recorded) {
+        let coverage = recorded.coverage();
+        self.watched_launched.insert(recorded.observer().name.clone());
+        self.launches_partial |= !coverage.is_complete();
+        let all = self.launches_accounts.get_or_insert_with(|| coverage.accounts.clone());
+        all.retain(|witness| coverage.accounts.contains(witness));
+    }
+
+    /// Were all libraries that were seen loaded also seen to launch something? None where none was seen loaded, or nobody watched
+    /// launches: then there is nothing to say it of.
+    pub fn all_launch(&self) -> Option<Conclusion> {
+        let (first, loaded) = (self.watched_launched.iter().next()?, self.loaded.len() as u64);
+        let silent = self.loaded.iter().filter(|name| !self.launched.contains(*name)).count() as u64;
+        let mut basis = Basis::new(first, ["libraries"], Rung::Launched, Unit::Libraries, loaded, loaded);
+        basis = self.watched_launched.iter().chain(&self.watched_loaded).fold(basis, |basis, who| basis.by(who));
+        if self.launches_partial {
+            basis = basis.without("launches", None, LeftOutWhy::InPart);
+        }
+        for witness in self.launches_accounts.iter().flatten() {
+            basis = basis.account(Account::searched(*witness));
+        }
+        (loaded > 0).then(|| basis.of_all(silent))
     }
 
     /// What is said of a kernel catalog: files, whether it serves, and that every name of it was seen.
@@ -124,7 +160,8 @@ impl Stack {
                 catalog.serves.insert(target, said(fact));
             }
             None => {
-                catalog.listed.insert(target);
+                let read = catalog.listed.entry(target).or_default();
+                *read = (*read).max(Read::of(recorded.coverage()));
             }
         }
     }

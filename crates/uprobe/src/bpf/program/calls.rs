@@ -1,7 +1,7 @@
 //! What must be remembered between two probes of a call: what it was given, until it returns.
 
 use crate::bpf::asm::If;
-use crate::bpf::asm::Reg::{R0, R1, R10};
+use crate::bpf::asm::Reg::{R0, R1, R2, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::program::frame::{
     ARGS_AT, Body, CALL_VALUE, CONFIGURED, EXTRA, KEY, LIST, OUTER, OUTER_CALL, PAIR, STREAM, TASK, regs,
@@ -52,16 +52,27 @@ impl Body {
             asm.load(Long, R1, R10, from);
             asm.store(Long, R10, copy + key::SIZE + 8 * place, R1);
         }
+        self.stack_at_entry();
+        self.asm.store(Long, R10, copy + key::STACK, R1);
         self.keep(self.maps.calls, PAIR, copy);
     }
 
-    /// At a return: what was kept at the entry, back into the frame; else the end.
+    /// The stack pointer as it was at the function's first instruction, in R1.
+    fn stack_at_entry(&mut self) {
+        self.asm.load(Long, R1, R6, regs::SP);
+        self.asm.add_imm(R1, self.pushed.into());
+    }
+
+    /// At a return: what was kept at the entry, back into the frame; else the end. A return of another call has its stack elsewhere.
     pub(crate) fn recall(&mut self, number: i32) {
         self.pair(TASK, Some(number));
         self.look_up(self.maps.calls, PAIR);
         let out = self.out;
+        self.asm.jump_if(If::Equal, R0, 0, out);
+        self.stack_at_entry();
         let asm = &mut self.asm;
-        asm.jump_if(If::Equal, R0, 0, out);
+        asm.load(Long, R2, R0, key::STACK);
+        asm.jump_if_not_equal(R1, R2, out);
         for word in 0..key::SIZE / 8 {
             asm.load(Long, R1, R0, 8 * word);
             asm.store(Long, R10, KEY + 8 * word, R1);
@@ -70,6 +81,7 @@ impl Body {
             asm.load(Long, R1, R0, key::SIZE + 8 * place);
             asm.store(Long, R10, to, R1);
         }
+        asm.store_imm(Long, R10, KEY + key::STACK, 0);
         self.delete(self.maps.calls);
     }
 
@@ -101,6 +113,14 @@ impl Body {
         self.register(KEY + key::SHARED, regs::R8, Word);
         self.register(EXTRA, regs::R9, Long);
         self.pair(TASK, Some(CONFIGURED));
+        self.keep_call();
+    }
+
+    /// A call `(name, out *)`: kept until it returns.
+    pub(crate) fn remember_asked(&mut self, number: i32) {
+        self.register(EXTRA, regs::SI, Long);
+        self.register(ARGS_AT, regs::DI, Long);
+        self.pair(TASK, Some(number));
         self.keep_call();
     }
 

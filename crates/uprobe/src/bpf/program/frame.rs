@@ -23,6 +23,10 @@ pub struct Maps {
     pub shapes: i32,
     /// A word per gate: 0 while it is closed.
     pub gates: i32,
+    /// Calls that the counts had no room for, by process.
+    pub spilled: i32,
+    /// Where programs that we started stand still: whom that concerns, and who was told to stop.
+    pub hold: Option<(i32, i32)>,
     /// The gate of the programs at hand: until it opens, none of them sees anything, so that all of them begin at once.
     pub gate: i32,
 }
@@ -70,13 +74,15 @@ pub(crate) struct Body {
     pub maps: Maps,
     /// Where it ends.
     pub out: Label,
+    /// Bytes by which the stack pointer is below its value at the function's entry; at a return probe of the kernel's it is above.
+    pub pushed: i16,
 }
 
 impl Body {
     pub(crate) fn new(maps: Maps) -> Body {
         let mut asm = Asm::default();
         let out = asm.label();
-        Body { asm, maps, out }
+        Body { asm, maps, out, pushed: 0 }
     }
 
     /// Clears the frame, notes who is calling what.

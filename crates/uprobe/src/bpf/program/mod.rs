@@ -9,6 +9,7 @@ mod calls;
 mod captures;
 mod frame;
 mod graphs;
+mod pointers;
 mod products;
 mod ship;
 mod vulkan;
@@ -27,6 +28,7 @@ use crate::probes::entries::{Entry, List, Role};
 pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<Vec<u64>, BadJump> {
     let per_thread = entry.per_thread();
     let mut body = Body::new(maps);
+    body.pushed = pushed;
     body.begin(number);
     match entry.role {
         Role::Launch(shape) => {
@@ -69,6 +71,7 @@ pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<V
         Role::GetFunction | Role::Alias | Role::CreateGraph | Role::CloneGraph | Role::FindInClone => {
             body.remember_call(number);
         }
+        Role::ProcAddress => body.remember_asked(number),
         Role::Update | Role::DestroyGraph | Role::DestroyExec | Role::RemoveNode => body.one_or_two(number),
         Role::Replay => body.replay(number, per_thread),
         Role::Copy => {
@@ -124,9 +127,29 @@ impl Body {
     }
 }
 
-/// The program for the return of a launch: was it accepted?
-pub fn at_launch_return(maps: Maps, number: i32) -> Result<Vec<u64>, BadJump> {
+/// How a return is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// At the instruction that returns.
+    Instruction,
+    /// By the kernel's return probe, behind it.
+    Trampoline,
+}
+
+impl Way {
+    /// Bytes from the stack pointer there to where it was at the entry.
+    fn above(self) -> i16 {
+        match self {
+            Way::Instruction => 0,
+            Way::Trampoline => -8,
+        }
+    }
+}
+
+/// The program for the return of a launch: was it accepted? `way`: what is probed there.
+pub fn at_launch_return(maps: Maps, number: i32, way: Way) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
+    body.pushed = way.above();
     body.begin(number);
     body.recall(number);
     body.count_more(count::RETURNED);
@@ -144,8 +167,9 @@ pub fn at_launch_return(maps: Maps, number: i32) -> Result<Vec<u64>, BadJump> {
 }
 
 /// The program for the return of a call that answers, or that changes something if it was accepted.
-pub fn at_answer(maps: Maps, number: i32, role: Role) -> Result<Vec<u64>, BadJump> {
+pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
+    body.pushed = way.above();
     body.begin(number);
     body.recall(number);
     if let Role::Vulkan(of) = role {
@@ -176,7 +200,7 @@ pub fn at_answer(maps: Maps, number: i32, role: Role) -> Result<Vec<u64>, BadJum
     }
     body.asm.load(Long, R1, R10, ARGS_AT);
     body.asm.store(Long, R10, STREAM, R1);
-    if role != Role::GetFunction {
+    if !matches!(role, Role::GetFunction | Role::ProcAddress) {
         body.ship(kind::ANSWER);
         return body.end();
     }
@@ -195,5 +219,8 @@ pub fn at_answer(maps: Maps, number: i32, role: Role) -> Result<Vec<u64>, BadJum
     asm.store(Word, R8, event::LEN, R0);
     asm.place(unread);
     body.submit();
+    if role == Role::ProcAddress {
+        body.stop_if_held();
+    }
     body.end()
 }

@@ -3,7 +3,7 @@
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R8, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, Helper, If};
-use crate::bpf::program::frame::{Body, KEY, OUTER, STREAM, TASK, VALUE, regs};
+use crate::bpf::program::frame::{Body, KEY, OUTER, PAIR, STREAM, TASK, VALUE, regs};
 use crate::bpf::wire::{counter, event, flag, key, kind};
 
 impl Body {
@@ -17,6 +17,27 @@ impl Body {
         self.asm.jump_if(If::Equal, R0, 0, done);
         // Another thread was first, or the map is full.
         self.look_up(self.maps.counts, KEY);
+        self.asm.jump_if(If::NotEqual, R0, 0, found);
+        self.spill();
+        self.asm.jump(done);
+        self.asm.place(found);
+        self.asm.mov_imm(R1, 1);
+        self.asm.atomic_add(R0, 0, R1);
+        self.asm.place(done);
+    }
+
+    /// One more of this process that the counts have no room for: it is lost only if its record is as well.
+    fn spill(&mut self) {
+        const NO_EXIST: i32 = 1;
+        let (found, done) = (self.asm.label(), self.asm.label());
+        self.asm.load(Word, R1, R10, KEY + key::TGID);
+        self.asm.store(Long, R10, PAIR, R1);
+        self.look_up(self.maps.spilled, PAIR);
+        self.asm.jump_if(If::NotEqual, R0, 0, found);
+        self.asm.store_imm(Long, R10, VALUE, 1);
+        self.update(self.maps.spilled, PAIR, VALUE, NO_EXIST);
+        self.asm.jump_if(If::Equal, R0, 0, done);
+        self.look_up(self.maps.spilled, PAIR);
         self.asm.jump_if(If::NotEqual, R0, 0, found);
         self.bump(counter::UNCOUNTED);
         self.asm.jump(done);

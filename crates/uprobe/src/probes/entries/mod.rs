@@ -206,6 +206,8 @@ pub enum Role {
     GetFunction,
     /// `(function *out, other handle)`: the second stands for the same kernel.
     Alias,
+    /// `(char *name, function **out, ...)`: a function of the runtime's own, which need not be an exported one.
+    ProcAddress,
     /// A function of Vulkan's loader.
     Vulkan(Vk),
 }
@@ -216,6 +218,17 @@ impl Role {
         self.gives() || self.changes() || matches!(self, Role::Vulkan(of) if of.answers())
     }
 
+    /// Whether its return is looked at, always or now and then.
+    pub fn returns(self) -> bool {
+        self.answers() || matches!(self, Role::Launch(_))
+    }
+
+    /// Whether it makes, changes or launches graphs: unseen, what they launch is not known.
+    pub fn is_of_graphs(self) -> bool {
+        self.answers()
+            && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))
+    }
+
     /// Whether it answers through a pointer.
     pub fn gives(self) -> bool {
         matches!(
@@ -224,6 +237,7 @@ impl Role {
                 | Role::Instantiate(_)
                 | Role::GetFunction
                 | Role::Alias
+                | Role::ProcAddress
                 | Role::LtLayout
                 | Role::CreateGraph
                 | Role::CloneGraph

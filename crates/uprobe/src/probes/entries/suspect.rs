@@ -7,6 +7,8 @@ use crate::probes::entries::{ENTRIES, Home};
 pub enum Suspect {
     Launch,
     Graph,
+    /// A function of the list that leaves by a jump which the file does not tell: its result is not seen.
+    Unreturned,
 }
 
 /// What such a name has in it that concerns no kernel: copies, fills, calls of the host, events, memory, the order of nodes, what is shown.

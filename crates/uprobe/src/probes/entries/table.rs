@@ -4,8 +4,8 @@ use crate::probes::entries::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas,
 use crate::probes::entries::Role::{
     AddChild, AddNode, Alias, AskNode, BeginCapture, BeginCaptureTo, ChangeNode, ChildOf, CloneGraph, Configure, Copy,
     CopyBack, CreateGraph, DestroyExec, DestroyGraph, EnableNode, EndCapture, FindInClone, GetFunction, Instantiate,
-    Launch, LtField, LtLayout, LtLayoutInPlace, LtMatmul, Outer, RecordEvent, RemoveNode, Replay, SetChild, SetNode,
-    Several, Update, WaitEvent,
+    Launch, LtField, LtLayout, LtLayoutInPlace, LtMatmul, Outer, ProcAddress, RecordEvent, RemoveNode, Replay,
+    SetChild, SetNode, Several, Update, WaitEvent,
 };
 use crate::probes::entries::Shape::{Bare, Config, Dim3, Flat};
 use crate::probes::entries::{At, Entry, Flags, Gemm, Home, LayoutFields, List, Node, Params, Role, Vk};
@@ -95,6 +95,10 @@ pub const ENTRIES: &[Entry] = &[
     entry(Hip, "hipMemcpyDtoHAsync", CopyBack),
     entry(Hip, "hipModuleGetFunction", GetFunction),
     entry(Hip, "hipGetFuncBySymbol", Alias),
+    entry(Hip, "hipGetProcAddress", ProcAddress),
+    entry(Hip, "hipGetProcAddress_spt", ProcAddress),
+    entry(Hip, "hipGetDriverEntryPoint", ProcAddress),
+    entry(Hip, "hipGetDriverEntryPoint_spt", ProcAddress),
     entry(Cuda, "cuLaunchKernel", Launch(Flat)),
     entry(Cuda, "cuLaunchKernel_ptsz", Launch(Flat)),
     entry(Cuda, "cuLaunchKernelEx", Launch(Config)),
@@ -156,6 +160,8 @@ pub const ENTRIES: &[Entry] = &[
     entry(Cuda, "cuModuleGetFunction", GetFunction),
     entry(Cuda, "cuLibraryGetKernel", GetFunction),
     entry(Cuda, "cuKernelGetFunction", Alias),
+    entry(Cuda, "cuGetProcAddress", ProcAddress),
+    entry(Cuda, "cuGetProcAddress_v2", ProcAddress),
     // What nvcc 12.8 and later compile a launch to: the kernel was got once, from the stub's address.
     entry(Cudart, "__cudaLaunchKernel", Outer(Dim3)),
     entry(Cudart, "__cudaLaunchKernel_ptsz", Outer(Dim3)),
@@ -169,6 +175,10 @@ pub const ENTRIES: &[Entry] = &[
     entry(Cudart, "cudaLaunchKernelExC", Outer(Config)),
     entry(Cudart, "cudaLaunchKernelExC_ptsz", Outer(Config)),
     entry(Cudart, "cudaGetFuncBySymbol", Alias),
+    entry(Cudart, "cudaGetDriverEntryPoint", ProcAddress),
+    entry(Cudart, "cudaGetDriverEntryPoint_ptsz", ProcAddress),
+    entry(Cudart, "cudaGetDriverEntryPointByVersion", ProcAddress),
+    entry(Cudart, "cudaGetDriverEntryPointByVersion_ptsz", ProcAddress),
     gemm(RocBlas, "rocblas_gemm_ex", TYPED, None),
     gemm(RocBlas, "rocblas_gemm_batched_ex", TYPED, Some(14)),
     gemm(RocBlas, "rocblas_gemm_strided_batched_ex", TYPED, Some(18)),

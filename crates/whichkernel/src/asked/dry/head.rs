@@ -1,7 +1,8 @@
 //! What stands above every answer of a dry run: the card that was played, where, and what its libraries do not ship.
 
 use crate::context::Context;
-use dryrun::{Place, Plan};
+use dryrun::{Checked, Place, Plan};
+use report::Lang;
 use std::fmt::Write;
 
 pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {
@@ -39,6 +40,19 @@ pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {
             (_, false) => "dryrun-relaxed",
         };
         let _ = writeln!(out, "{}", context.lang.text_with(key, &args));
+    }
+    out
+}
+
+/// What other backends computed, one line each.
+pub fn elsewhere(products: Option<&Checked>, lang: &Lang) -> String {
+    let mut out = String::new();
+    if let Some(products) = products {
+        let all = products.nodes + products.elsewhere.values().sum::<u64>();
+        for (backend, count) in &products.elsewhere {
+            let args = [("backend", backend.as_str().into()), ("count", (*count).into()), ("all", all.into())];
+            let _ = writeln!(out, "{}", lang.text_with("dryrun-elsewhere", &args));
+        }
     }
     out
 }

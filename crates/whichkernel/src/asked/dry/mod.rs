@@ -46,9 +46,9 @@ pub struct Ask {
     #[arg(long, value_name = "NAME", default_value = "qwen2-7b")]
     pub arch_of: String,
 
-    /// Layers of the skeletons; two hold every kind of matrix
-    #[arg(long, value_name = "N", default_value = "2")]
-    pub layers: u32,
+    /// Layers of the skeletons [default: as few as hold every kind of matrix before the last layer]
+    #[arg(long, value_name = "N")]
+    pub layers: Option<u32>,
 
     /// Refuse a target that the libraries do not ship, as the real runtime does
     #[arg(long)]
@@ -94,6 +94,19 @@ impl From<Lane> for Blas {
     }
 }
 
+impl Ask {
+    /// Layers of a skeleton of this shape.
+    pub fn layers_of(&self, shape: &gguf::Shape) -> u32 {
+        self.layers.map_or_else(|| shape.least_layers(), |layers| layers.clamp(1, 200))
+    }
+
+    /// Kinds of matrices of which these skeletons have no product at full width.
+    fn absent(&self, shape: &gguf::Shape) -> Vec<String> {
+        let kinds = gguf::absent(shape, gguf::Mix::One(TensorType::F32), self.layers_of(shape)).unwrap_or_default();
+        kinds.iter().filter_map(|kind| kind.split(' ').next()).map(str::to_owned).collect()
+    }
+}
+
 /// The runtime that skeletons run in when none is named.
 pub const DEFAULT_RUNTIME: &str = "debian-sid";
 
@@ -124,6 +137,8 @@ pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Ve
     let kinds = kinds(args)?;
     check_columns(args)?;
     let mut maps = Vec::new();
+    let shape = gguf::known(&args.arch_of)?;
+    let absent = if args.model.is_some() { Vec::new() } else { args.absent(&shape) };
     for given in &args.gpu {
         let card = card::find(given, &args.set)?;
         let plan = Plan::new(place, card, args.strict, args.blas != Lane::Recorded, None)?;
@@ -132,8 +147,8 @@ pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Ve
             profile: &plan.card.profile,
             described: &plan.described,
             strict: plan.strict,
-            shape: gguf::known(&args.arch_of)?,
-            layers: args.layers.clamp(1, 200),
+            shape,
+            layers: args.layers_of(&shape),
             blas: args.blas.into(),
             variables: &[],
         };
@@ -148,7 +163,7 @@ pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Ve
                 })?
             }
         };
-        maps.push(Map { plan, cells });
+        maps.push(Map { plan, cells, absent: absent.clone() });
     }
     Ok(maps)
 }

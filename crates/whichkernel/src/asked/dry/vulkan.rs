@@ -59,7 +59,7 @@ pub fn survey(ask: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec
     let mut maps = Vec::new();
     for given in &cards(ask)? {
         let shape = gguf::known(&ask.arch_of)?;
-        let survey = VulkanSurvey { place, card: VulkanCard::find(given)?, shape, layers: ask.layers.clamp(1, 200) };
+        let survey = VulkanSurvey { place, card: VulkanCard::find(given)?, layers: ask.layers_of(&shape), shape };
         let color = context.color;
         let progress = |line: &str| {
             if color {

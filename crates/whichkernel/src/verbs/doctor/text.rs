@@ -2,14 +2,18 @@
 
 use super::{fix_text, say, say_all};
 use crate::context::Context;
+use crate::graded::with_needs;
 use doctor::{Facts, Fix, Look, Message, Process, Report, Server, Status, Variable, Weight, explain};
-use evidence::{Reach, Word};
+use evidence::Reach;
+use investigate::{Feasibility, Need};
 use report::{Lang, conclusion_text, wrap};
 use std::fmt::Write;
 
 /// What needs attention stands first: it is what a reader came for. `live`: this machine, and not a tree of files.
 pub fn render(report: &Report, live: bool, context: &Context) -> String {
-    let mut page = Page { out: String::new(), context };
+    // Of another tree of files nobody knows what can be run there.
+    let feasible = live.then(|| Feasibility::this(&report.facts));
+    let mut page = Page { out: String::new(), feasible, context };
     let kernel = report.facts.kernel.found().map_or("?", String::as_str);
     let tree = || context.lang.text_with("doctor-title-tree", &[("kernel", kernel.into())]);
     page.line(0, &if live { title(&report.facts, &context.lang) } else { tree() });
@@ -44,6 +48,7 @@ fn title(facts: &Facts, lang: &Lang) -> String {
 
 struct Page<'a> {
     out: String,
+    feasible: Option<Feasibility>,
     context: &'a Context,
 }
 
@@ -87,7 +92,9 @@ impl Page<'_> {
         let text = fix_text(fix, self.lang());
         match fix {
             Fix::Run(_) | Fix::Change { .. } => {
-                let _ = writeln!(self.out, "{}{label}: {}", " ".repeat(indent), self.paint(&text, "36"));
+                let needs: Vec<Need> = self.feasible.iter().flat_map(|here| here.needs(&text)).collect();
+                let command = with_needs(self.lang(), &self.paint(&text, "36"), &needs);
+                let _ = writeln!(self.out, "{}{label}: {command}", " ".repeat(indent));
                 if let Some(undo) = fix.undo() {
                     let label = self.lang().text("doctor-undo");
                     let _ = writeln!(self.out, "{}{label}: {undo}", " ".repeat(indent));
@@ -126,8 +133,11 @@ impl Page<'_> {
             }
         }
         if facts.gpus.is_empty() && !facts.nvidia.present() {
-            let none = facts.gpus_found().word() == Word::No;
-            let key = if none { "doctor-gpu-none" } else { "doctor-gpu-unseen" };
+            let key = match facts.gpus_found().reach() {
+                Reach::Whole => "doctor-gpu-none",
+                Reach::Alone => "doctor-gpu-none-alone",
+                _ => "doctor-gpu-unseen",
+            };
             self.line(2, &self.lang().text(key));
         }
     }
@@ -165,8 +175,8 @@ impl Page<'_> {
             && servers.units.is_empty()
             && report.trials.answers.is_empty()
         {
-            let none = report.facts.servers_running().word() == Word::No;
-            let key = if none { "doctor-servers-none" } else { "doctor-servers-none-tree" };
+            let looked = report.facts.servers_running().reach() >= Reach::Alone;
+            let key = if looked { "doctor-servers-none" } else { "doctor-servers-none-tree" };
             self.line(2, &self.lang().text(key));
         }
         for binary in &servers.binaries {
@@ -268,9 +278,9 @@ impl Page<'_> {
         self.head("doctor-head-cases");
         if report.cases.is_empty() {
             let found = report.cases_found();
-            let whole = found.reach() == Reach::Whole;
-            let all = || self.lang().text("doctor-cases-none");
-            let text = if whole { all() } else { conclusion_text(self.lang(), &found) };
+            let all = found.reach() >= Reach::Alone;
+            let none = || self.lang().text("doctor-cases-none");
+            let text = if all { none() } else { conclusion_text(self.lang(), &found) };
             self.line(2, &text);
         }
         for case in &report.cases {

@@ -6,7 +6,9 @@ use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use anyhow::Context as _;
 use dryrun::answers::{Parts, ProgramRun};
-use dryrun::{Described, Ending, Events, GRAPHS, Outcome, Place, Plan, Request, Selected, Streams, Verdict, select};
+use dryrun::{
+    Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Place, Plan, Request, Selected, Streams, Verdict, select,
+};
 use evidence::Reach;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +43,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let devices: Vec<_> = plans.iter().map(|plan| (&plan.described, plan.strict)).collect();
     let described = Described::of_devices(&devices)?;
     let show = shown(args, &place);
-    let variables: Vec<_> = args.write_graph.iter().map(|_| (GRAPHS.to_owned(), "1".to_owned())).collect();
+    let wanted = [Some(PRODUCTS), args.write_graph.is_some().then_some(GRAPHS)];
+    let variables: Vec<_> = wanted.into_iter().flatten().map(|name| (name.to_owned(), "1".to_owned())).collect();
     let request = Request {
         place: &place,
         profiles: &profiles,
@@ -92,9 +95,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.write_graph.is_some() && outcome.graphs.is_empty() {
         anyhow::bail!(context.lang.text("dryrun-no-graph"));
     }
-    Ok(match outcome.ending {
+    Ok(match outcome.finish() {
+        Finish::Whole if !selected.is_empty() && outcome.lost() == 0 => ExitCode::SUCCESS,
         _ if outcome.interrupted.is_some() => ExitCode::from(COULD_NOT_RUN),
-        Ending::Code(0) if !selected.is_empty() && outcome.lost() == 0 => ExitCode::SUCCESS,
         // The program's own failure is an answer about the program; the record up to there was printed.
         _ => ExitCode::from(CHECK_FAILED),
     })
@@ -154,6 +157,7 @@ fn answer<'r>(ran: &'r Ran<'_>) -> ProgramRun<'r> {
         interrupted: ran.outcome.interrupted,
         selected: ran.selected,
         events: &ran.events,
+        unjudged: &ran.outcome.unjudged,
     };
     ProgramRun::from(parts)
 }

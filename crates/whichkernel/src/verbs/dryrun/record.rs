@@ -5,10 +5,11 @@ use dryrun::Map;
 use dryrun::{Outcome, Place, Plan, RecordContext, Selected, library};
 use observe::Sighting;
 use std::ffi::OsString;
+use std::path::Path;
 
 pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> anyhow::Result<()> {
     let time = observe::now();
-    keep(context, scene(place, &map.plan, model, &time)?.survey(&map.cells)?)
+    keep(context, scene(place, &map.plan, (model, None), &time)?.survey(&map.cells)?)
 }
 
 /// Each device's rows with the card that it plays as their subject.
@@ -24,13 +25,20 @@ pub fn run(
     let mut seen = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
         let rows: Vec<Selected> = selected.iter().filter(|row| row.device as usize == number).cloned().collect();
-        seen.extend(scene(place, plan, &ledger::redact::line(&words), &time)?.run(outcome, &rows)?);
+        let line = ledger::redact::line(&words);
+        seen.extend(scene(place, plan, (&line, command.first().map(Path::new)), &time)?.run(outcome, &rows)?);
     }
     keep(context, seen)
 }
 
-fn scene<'a>(place: &'a Place, plan: &'a Plan, model: &'a str, time: &'a str) -> anyhow::Result<RecordContext<'a>> {
-    let library = library(place).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
+fn scene<'a>(
+    place: &'a Place,
+    plan: &'a Plan,
+    (model, program): (&'a str, Option<&Path>),
+    time: &'a str,
+) -> anyhow::Result<RecordContext<'a>> {
+    let library =
+        library(place, program).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
     Ok(RecordContext { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
 }
 

@@ -3,7 +3,7 @@
 use super::command::Ran;
 use crate::asked::dry::head;
 use crate::context::{Context, Format};
-use dryrun::{Ending, Phase, Selected};
+use dryrun::{Ending, Finish, Phase, Selected};
 use evidence::Conclusion;
 use launch::grammar::Family;
 use report::{Column, Table, conclusion_text};
@@ -31,7 +31,8 @@ pub fn text(ran: &Ran<'_>, format: Format, context: &Context) -> String {
         ];
         let key = match phase {
             Phase::Decode if width > 1 => "dryrun-phase-parallel",
-            Phase::Prefill | Phase::Batch => "dryrun-phase-prefill",
+            Phase::Prefill => "dryrun-phase-prefill",
+            Phase::Batch => "dryrun-phase-batch",
             Phase::Decode => "dryrun-phase-decode",
             Phase::Other => "dryrun-phase-other",
         };
@@ -66,7 +67,9 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
     if let Some(tokens) = &verdict.tokens {
         say(if verdict.per_token.is_some() { "dryrun-tokens-counted" } else { "dryrun-tokens" }, choice(tokens));
     }
-    if ran.outcome.traces.is_empty() {
+    if ran.outcome.is_unrecorded() {
+        say("dryrun-unrecorded", String::new());
+    } else if ran.outcome.traces.is_empty() {
         say("dryrun-no-hip", String::new());
     } else if ran.selected.is_empty() {
         say("dryrun-nothing", String::new());
@@ -74,6 +77,7 @@ fn verdict(ran: &Ran<'_>, context: &Context) -> String {
         say("dryrun-blas", choice(&verdict.blas));
     }
     say("dryrun-reach", choice(&verdict.reach));
+    out.push_str(&head::elsewhere(verdict.products.as_ref(), lang));
     notes(&mut out, ran, context);
     if !ran.selected.is_empty() {
         let _ = writeln!(out, "{}", lang.text("dryrun-speed"));
@@ -182,10 +186,22 @@ fn notes(out: &mut String, ran: &Ran<'_>, context: &Context) {
     if events.lost + events.torn > 0 {
         say("dryrun-lost", &[("count", (events.lost + events.torn).to_string())]);
     }
-    match (ran.outcome.interrupted, ran.outcome.ending) {
-        (Some(signal), _) => say("dryrun-interrupted", &[("signal", signal.to_string())]),
-        (_, Ending::Code(0)) => {}
-        (_, Ending::Code(code)) => say("dryrun-ended", &[("code", code.to_string())]),
-        (_, Ending::Signal(signal)) => say("dryrun-killed", &[("signal", signal.to_string())]),
+    for file in &ran.outcome.unjudged {
+        let target = ran.plans.get(file.device as usize).map_or("?", |plan| plan.card.profile.processor());
+        let args = [
+            ("file", file.file.clone()),
+            ("count", file.launches.to_string()),
+            ("target", target.to_owned()),
+            ("shipped", file.targets.join(" ")),
+        ];
+        say(if file.targets.is_empty() { "dryrun-unread" } else { "dryrun-unshipped" }, &args);
+    }
+    match (ran.outcome.finish(), ran.outcome.interrupted) {
+        (Finish::Whole, None) => {}
+        (Finish::Whole, Some(signal)) => say("dryrun-told", &[("signal", signal.to_string())]),
+        (Finish::Stopped(signal), Some(_)) => say("dryrun-interrupted", &[("signal", signal.to_string())]),
+        (Finish::Stopped(signal), None) => say("dryrun-stopped", &[("signal", signal.to_string())]),
+        (Finish::Failed(Ending::Code(code)), _) => say("dryrun-ended", &[("code", code.to_string())]),
+        (Finish::Failed(Ending::Signal(signal)), _) => say("dryrun-killed", &[("signal", signal.to_string())]),
     }
 }

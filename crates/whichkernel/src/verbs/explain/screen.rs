@@ -69,7 +69,7 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     for (number, (table, _)) in found.iter().enumerate() {
         rows.push((label(number, "explain-by-gpu"), named(table, by_gpu(question, table, context))));
     }
-    rows.push(("explain-by-version", by_version(question)));
+    rows.push(("explain-by-version", by_version(question, context)));
     if question.types.len() > 1 {
         rows.push(("explain-mix", mix(question, context)));
     }
@@ -192,9 +192,9 @@ fn by_gpu(question: &Question, table: &Table, context: &Context) -> String {
     paths.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
 }
 
-/// llama.cpp's releases in their order: `BLAS - b6841 | MMQ b7148 (2025-11-24) - ggml-0.28.0`. It ends with the last that was
-/// looked at: nothing is said of those after it.
-fn by_version(question: &Question) -> String {
+/// llama.cpp's releases in their order: `BLAS through b6841 | MMQ from b7148 (2025-11-24) through ggml-0.28.0`. The last one is the
+/// newest release that has a table: later releases are unknown.
+fn by_version(question: &Question, context: &Context) -> String {
     let mut runs: Vec<(&str, &Table, &Table)> = Vec::new();
     for table in table::all().iter().filter(|table| table.source == "llama.cpp") {
         let Some(found) = table.look_up(&question.device.target, question.main_type(), question.at()) else { continue };
@@ -203,10 +203,14 @@ fn by_version(question: &Question) -> String {
             None => runs.push((found.path, table, table)),
         }
     }
-    let text = |(i, (path, first, last)): (usize, &(&str, &Table, &Table))| match i {
-        0 if runs.len() > 1 => format!("{path} - {}", last.version),
-        _ if first.version == last.version => format!("{path} {}", dated(first)),
-        _ => format!("{path} {} - {}", dated(first), last.version),
+    let text = |(i, (path, first, last)): (usize, &(&str, &Table, &Table))| {
+        let key = match i {
+            0 if runs.len() > 1 => "explain-through",
+            _ if first.version == last.version => return format!("{path} {}", dated(first)),
+            _ => "explain-from",
+        };
+        let args = [("path", (*path).into()), ("first", dated(first).into()), ("last", last.version.as_str().into())];
+        context.lang.text_with(key, &args)
     };
     runs.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
 }

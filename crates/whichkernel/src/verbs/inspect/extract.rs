@@ -7,11 +7,14 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use sys::files::{self, Access};
 
 pub struct Extract {
     pub select: Select,
     pub dir: PathBuf,
+    /// How often each name was given out: two objects of one bundle, or two outside of all bundles, may be for one target.
+    pub names: Mutex<HashMap<String, u32>>,
 }
 
 /// What one bundle gave: files written, or why not.
@@ -19,7 +22,6 @@ pub struct Extract {
 pub struct Files {
     pub written: Vec<(PathBuf, u64)>,
     pub failed: Vec<anyhow::Error>,
-    names: HashMap<String, u32>,
 }
 
 impl Look for Extract {
@@ -29,7 +31,7 @@ impl Look for Extract {
         if !self.select.object(found) {
             return false;
         }
-        let name = unique(file_name(found), &mut out.names);
+        let name = unique(file_name(found), &mut self.names.lock().unwrap_or_else(PoisonError::into_inner));
         let path = self.dir.join(name);
         match write(&path, found.contents) {
             Ok(size) => out.written.push((path, size)),
@@ -60,7 +62,7 @@ fn file_name(found: &Found<'_>) -> String {
     }
 }
 
-/// Two entries of one bundle may have the same target.
+/// A bundle is read by one thread, and what lies outside of all bundles after them: so the numbers are the same every time.
 fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
     let count = names.entry(name.clone()).or_insert(0);
     *count += 1;

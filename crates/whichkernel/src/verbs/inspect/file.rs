@@ -14,6 +14,7 @@ use observe::shipped::{Gather, Gathered};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 
@@ -106,7 +107,7 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
 
 fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
     files::create_dir_all(dir, Access::Public).with_context(|| format!("{} cannot be made", dir.display()))?;
-    let look = Extract { select: Select::new(args)?, dir: dir.to_owned() };
+    let look = Extract { select: Select::new(args)?, dir: dir.to_owned(), names: Mutex::default() };
     let (mut files, mut bytes) = (0, 0);
     let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {
         if !out.failed.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::select::Select;
 use crate::context::Format;
-use codeobject::nvidia::{CubinKernel, Inventory, Region, Row};
+use codeobject::nvidia::{CubinKernel, Inventory, Row};
 use codeobject::{CodeObject, Detail, Kernel, demangle};
 use inventory::{Found, Look};
 use observe::answers::{KernelRow, agprs, code_size};
@@ -81,10 +81,10 @@ impl Look for Rows {
 
 impl Rows {
     /// The kernels of NVIDIA's images, in the same columns: registers stand under `vgpr`, static shared memory under `lds`,
-    /// the stack frame under `scratch`. PTX states none of them. Machine code is not decoded, so nobody can say what is a stub.
+    /// the stack of a thread under `scratch`. PTX states none of them. Machine code is not decoded, so nobody can say what is a stub.
     pub fn nvidia(&self, found: &Inventory) -> Text {
         let mut out = Text::default();
-        for row in found.rows.iter().filter(|row| row.region == Region::Linked && self.select.named(&row.target())) {
+        for row in found.rows.iter().filter(|row| row.region.is_loadable() && self.select.named(&row.target())) {
             let cubin: HashMap<&str, &CubinKernel> = row
                 .cubin
                 .iter()
@@ -147,7 +147,7 @@ fn nvidia_cells(row: &Row, kernel: Option<&CubinKernel>, mangled: &str, name: &s
         (2, row.container.to_string()),
         (4, of(|kernel| kernel.registers)),
         (6, cell(kernel.map(|kernel| kernel.shared))),
-        (7, of(|kernel| kernel.frame)),
+        (7, of(CubinKernel::stack_bytes)),
         (8, "32".to_owned()),
         (9, of(|kernel| kernel.parameters)),
         (10, of(|kernel| kernel.max_threads)),

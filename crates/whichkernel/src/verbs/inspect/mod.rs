@@ -146,7 +146,7 @@ fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     ];
     context.note(&context.lang.text_with("inspect-members", &words));
     let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
-    // Members are looked into where they have device sections: of the others it cannot be said that nothing lies in them.
+    // Members of no known kind are not looked into: it cannot be said that nothing lies in them.
     if names.is_empty() {
         anyhow::bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
     }

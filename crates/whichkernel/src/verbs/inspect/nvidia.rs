@@ -24,6 +24,7 @@ fn region(region: Region) -> &'static str {
     match region {
         Region::Linked => "linked",
         Region::Relocatable => "relocatable",
+        Region::Embedded => "embedded",
     }
 }
 

@@ -55,8 +55,10 @@ pub fn file(path: &Path, report: &FileReport, select: &Select, context: &Context
             ("offset", format!("{:#x}", embedded.offset).into()),
             ("target", target.into()),
             ("kernels", count(embedded.object.kernels).into()),
+            ("inside", embedded.inside.clone().into()),
         ];
-        out += &format!("{}\n", lang.text_with("inspect-embedded", &args));
+        let key = if embedded.inside.is_empty() { "inspect-embedded" } else { "inspect-embedded-packed" };
+        out += &format!("{}\n", lang.text_with(key, &args));
     }
     out += &more(report.embedded.len(), context);
     out.push('\n');
@@ -183,7 +185,17 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         ];
         out += &(context.lang.text_with("inspect-gap", &args) + "\n");
     }
-    out + &more(c.not_understood.len(), context)
+    out += &more(c.not_understood.len(), context);
+    for opaque in report.opaque.iter().take(SHOWN) {
+        let what = if opaque.what == "high-entropy" { context.lang.text("inspect-noise") } else { opaque.what.clone() };
+        let args = [
+            ("start", format!("{:#x}", opaque.range.start).into()),
+            ("bytes", count(opaque.range.len()).into()),
+            ("what", what.into()),
+        ];
+        out += &(context.lang.text_with("inspect-opaque", &args) + "\n");
+    }
+    out + &more(report.opaque.len(), context)
 }
 
 fn more(len: usize, context: &Context) -> String {

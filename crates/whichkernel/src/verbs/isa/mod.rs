@@ -7,14 +7,14 @@ mod table;
 mod text;
 
 use super::many;
-use crate::context::{Context, Format};
+use crate::context::{CHECK_FAILED, Context, Format};
 use crate::counting::{census, no_kernel, nothing, parse_target};
 use crate::emit::Plain;
 use ::runtime::inputs;
 use inventory::{File, Pack, Unread};
 use launch::NameFilter;
 use observe::answers;
-use observe::census::{By, Select};
+use observe::census::{By, Select, completeness};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -139,7 +139,9 @@ fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
         Plain::Csv => table::long(&groups, args.mnemonics).csv(),
     };
     context.emit_as(args.format, || answers::census(file, &groups, &report), |format| Ok(plain(format)))?;
-    Ok(ExitCode::SUCCESS)
+    // Counts that are lower bounds are no full answer: a script must not take them for one.
+    let whole = completeness(&groups).is_whole();
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
 fn by(args: &Args) -> By {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
     let ledgers = export::prove(dir)?;
     let expected = expect.map(|hash| ExpectedHash::find(hash.to_string(), &ledgers));
-    let held = expected.as_ref().is_none_or(|expected| expected.row.is_some());
+    let held = expected.as_ref().is_none_or(|expected| expected.is_there());
     let whole = ledgers.iter().all(|one| one.problems.is_empty());
     // English in every language, as all of JSON is.
     let english = report::Lang::new("en");
@@ -39,6 +39,7 @@ fn text(verdict: &LakeVerdict, context: &Context) -> String {
             ("rows", one.rows.into()),
             ("problems", one.problems.len().into()),
             ("head", one.head.clone().unwrap_or_default().into()),
+            ("seal", one.seal.clone().unwrap_or_default().into()),
         ];
         let key = if one.problems.is_empty() { "lake-whole" } else { "lake-not-whole" };
         let _ = writeln!(out, "{}", lang.text_with(key, &args));
@@ -49,9 +50,13 @@ fn text(verdict: &LakeVerdict, context: &Context) -> String {
             ("ledger", expected.ledger.clone().unwrap_or_default().into()),
             ("row", expected.row.unwrap_or(0).into()),
         ];
-        let said =
-            lang.text_with(if expected.row.is_some() { "lake-expected-held" } else { "lake-expected-gone" }, &args);
-        let _ = writeln!(out, "{}", if expected.row.is_some() { said } else { alarm(&said) });
+        let key = match (expected.is_there(), expected.row) {
+            (false, _) => "lake-expected-gone",
+            (true, Some(_)) => "lake-expected-held",
+            (true, None) => "lake-expected-sealed",
+        };
+        let said = lang.text_with(key, &args);
+        let _ = writeln!(out, "{}", if expected.is_there() { said } else { alarm(&said) });
     }
     if verdict.proved.is_some() {
         let _ = writeln!(out, "{}\n{}", lang.text("lake-proved"), lang.text("lake-unproved"));

@@ -40,15 +40,21 @@ pub fn server(context: &Context) -> anyhow::Result<Found> {
         })
         .filter_map(|process| Some((process, *process.listens.first()?)))
         .collect();
-    match fronts.as_slice() {
-        [] => bail!("{}", context.lang.text("probe-none-found")),
-        [(process, at)] => {
+    let hidden =
+        servers.running.iter().find(|process| process.role != Role::OllamaRunner && process.listens.is_empty());
+    match (fronts.as_slice(), hidden) {
+        ([], Some(process)) => {
+            let args = [("role", process.role.name().into()), ("pid", process.pid.to_string().into())];
+            bail!("{}", context.lang.text_with("probe-hidden-found", &args))
+        }
+        ([], None) => bail!("{}", context.lang.text("probe-none-found")),
+        ([(process, at)], _) => {
             let to = Address { host: at.ip().to_string(), port: at.port() };
             let args = [("role", process.role.name().into()), ("url", format!("http://{to}").into())];
             context.note(&context.lang.text_with("probe-found", &args));
             Ok(Found::at(to))
         }
-        several => {
+        (several, _) => {
             let list: Vec<String> =
                 several.iter().map(|(process, at)| format!("http://{at} ({})", process.role.name())).collect();
             bail!("{}", context.lang.text_with("probe-several-found", &[("list", list.join(", ").into())]))

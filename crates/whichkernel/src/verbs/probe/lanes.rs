@@ -24,7 +24,15 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Exi
     lanes.iter().try_for_each(|lane| lane.fill(&args.serve, 0).map(drop))?;
     let tokens = if args.tokens.is_empty() { LENGTHS.to_vec() } else { args.tokens.clone() };
     let rounds = args.repeat.unwrap_or(ROUNDS);
-    let plan = Plan { tokens, rounds, predict: 1, decode: args.tokens.is_empty(), parallel: 1, cold: false };
+    let plan = Plan {
+        tokens,
+        rounds,
+        predict: 1,
+        decode: args.tokens.is_empty(),
+        parallel: 1,
+        cold: false,
+        until_seen: false,
+    };
     let live = Live {
         to: Address { host: String::new(), port: 0 },
         model: args.model.clone(),
@@ -110,7 +118,7 @@ impl Show for Lanes {
             let answer = lane.answer.iter();
             answer.clone().for_each(|answer| out.push_str(&super::text::missing(answer, lang)));
             for failure in answer.flat_map(|answer| &answer.failed) {
-                let args = [("name", failure.name.as_str().into()), ("why", failure.why.as_str().into())];
+                let args = [("name", failure.name.as_str().into()), ("why", report::phrase(lang, &failure.why).into())];
                 let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
             }
         }

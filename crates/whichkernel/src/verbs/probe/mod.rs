@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "A..B", conflicts_with = "tokens")]
     sweep: Option<String>,
 
-    /// How often each length is asked, interleaved [default: 3]
+    /// How often each length is asked, interleaved [default: 3; a sweep: as often as a step of 10 % takes, 3 to 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repeat: Option<u64>,
 
@@ -144,7 +144,9 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
         (None, false) => args.tokens.clone(),
     };
     let rounds = args.repeat.unwrap_or(3);
-    let mut plan = Plan { tokens, rounds, predict: 1, decode: whole, parallel: args.parallel, cold: args.cold };
+    let until_seen = args.sweep.is_some() && args.repeat.is_none();
+    let (parallel, cold) = (args.parallel, args.cold);
+    let mut plan = Plan { tokens, rounds, predict: 1, decode: whole, parallel, cold, until_seen };
     let journal: Journal = ("journalctl -u ollama", || doctor::ollama_journal(&doctor::Host::this()));
     let live = Live {
         to: found.to.clone(),

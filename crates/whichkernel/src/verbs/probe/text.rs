@@ -26,7 +26,7 @@ impl Show for Answer {
         out.push('\n');
         out.push_str(&rests_on(self, lang));
         for failure in &self.failed {
-            let args = [("name", failure.name.as_str().into()), ("why", failure.why.as_str().into())];
+            let args = [("name", failure.name.as_str().into()), ("why", report::phrase(lang, &failure.why).into())];
             let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
         }
         out.push_str(&missing(self, lang));
@@ -153,7 +153,47 @@ fn server(answer: &Answer, lang: &Lang) -> String {
     for fact in &server.facts {
         let _ = writeln!(out, "  {}: {} ({})", fact.field, fact.said, fact.place);
     }
+    out.push_str(&offload(answer, lang));
     out
+}
+
+/// How much of the model the paths speak of.
+fn offload(answer: &Answer, lang: &Lang) -> String {
+    if !zones(answer).any(|zone| zone.path.is_some()) {
+        return String::new();
+    }
+    let target = answer.server.target.clone().unwrap_or_default();
+    let Some(offload) = &answer.server.offload else {
+        return format!("{}\n", lang.text_with("probe-offload-unknown", &[("target", target.into())]));
+    };
+    let (gpu, of) = match offload.unit {
+        "bytes" => (format!("{} MiB", offload.gpu >> 20), format!("{} MiB", offload.of >> 20)),
+        _ => (offload.gpu.to_string(), offload.of.to_string()),
+    };
+    let key = match offload.gpu {
+        0 => "probe-offload-none",
+        gpu if gpu >= offload.of => "probe-offload-all",
+        _ if offload.unit == "bytes" => "probe-offload-part-bytes",
+        _ => "probe-offload-part",
+    };
+    let args =
+        [("gpu", gpu.into()), ("of", of.into()), ("place", offload.place.as_str().into()), ("target", target.into())];
+    format!("{}\n", lang.text_with(key, &args))
+}
+
+/// What stands behind a path where it is not the path of all layers.
+fn share(answer: &Answer) -> String {
+    match &answer.server.offload {
+        Some(offload) if offload.gpu < offload.of => {
+            let percent = offload.gpu as f64 / offload.of as f64 * 100.0;
+            match offload.unit {
+                "bytes" => format!(" [{percent:.0} %]"),
+                _ => format!(" [{}/{}]", offload.gpu, offload.of),
+            }
+        }
+        Some(_) => String::new(),
+        None => " [?]".to_owned(),
+    }
 }
 
 fn table(answer: &Answer, lang: &Lang) -> Table {
@@ -171,6 +211,7 @@ fn table(answer: &Answer, lang: &Lang) -> Table {
         right("decode_tps"),
         Column::left("zones", title("zones")),
     ]);
+    let share = share(answer);
     for probe in &answer.probes {
         let count = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
         let rate = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
@@ -184,7 +225,7 @@ fn table(answer: &Answer, lang: &Lang) -> Table {
             rate(probe.prompt_per_second()),
             probe.eval_count.map_or_else(String::new, |count| count.to_string()),
             rate(probe.decode_per_second()),
-            paths(probe),
+            paths(probe, &share),
         ]);
     }
     out
@@ -203,7 +244,7 @@ fn widths(ne11: &[u64]) -> String {
 }
 
 /// `Q4_K MMQ, Q6_K MMQ`: what the layers get, each once; the rest is in JSON.
-fn paths(probe: &Probe) -> String {
+fn paths(probe: &Probe, share: &str) -> String {
     let mut list: Vec<String> = Vec::new();
     for zone in probe.zones.iter().filter(|zone| matches!(zone.place, Part::Layers | Part::Experts | Part::Parallel)) {
         let path = zone.path.as_deref().unwrap_or("?");
@@ -214,6 +255,7 @@ fn paths(probe: &Probe) -> String {
             }
             (rung, _) => format!("{} {path} ({})", zone.ty, rung.name()),
         };
+        let word = if zone.path.is_some() { word + share } else { word };
         if !list.contains(&word) {
             list.push(word);
         }
@@ -245,6 +287,13 @@ fn times(answer: &Answer, context: &Context) -> String {
         ];
         let _ = writeln!(out, "{}", lang.text_with("probe-load", &args));
     }
+    out.push_str(&course(answer, lang));
+    out
+}
+
+/// Steps of a sweep, and the smallest one that it would have found.
+fn course(answer: &Answer, lang: &Lang) -> String {
+    let mut out = String::new();
     for change in &answer.changes {
         let declared = match change.declared.as_slice() {
             [] => lang.text("probe-change-undeclared"),
@@ -253,13 +302,28 @@ fn times(answer: &Answer, context: &Context) -> String {
         let args = [
             ("at", change.at.to_string().into()),
             ("jump", format!("{:+.3}", change.jump_ms).into()),
+            ("share", format!("{:+.0}", change.step * 100.0).into()),
             ("p", format!("{:.3}", change.p).into()),
             ("declared", declared.into()),
         ];
         let _ = writeln!(out, "{}", lang.text_with("probe-change", &args));
     }
-    if answer.changes.is_empty() && answer.speed.len() >= probe::SWEEP {
-        let _ = writeln!(out, "{}", lang.text("probe-change-none"));
+    if let Some(power) = &answer.power {
+        let percent = |share: f64| format!("{:.0}", (share * 100.0).ceil());
+        let args = [
+            ("smallest", percent(power.smallest).into()),
+            ("lengths", power.lengths.to_string().into()),
+            ("runs", power.runs.to_string().into()),
+            ("noise", format!("{:.1}", power.noise * 100.0).into()),
+            ("needed", power.runs_for_tenth.to_string().into()),
+        ];
+        let none = if answer.changes.is_empty() { "probe-change-none" } else { "probe-change-no-more" };
+        let _ = writeln!(out, "{} {}", lang.text(none), lang.text_with("probe-power", &args));
+        if power.smallest > 0.10 {
+            let _ = writeln!(out, "{}", lang.text_with("probe-power-tenth", &args));
+        }
+    } else if answer.speed.len() >= probe::SWEEP {
+        let _ = writeln!(out, "{}", lang.text("probe-power-none"));
     }
     out
 }

@@ -31,7 +31,7 @@ pub struct Given {
     /// For perfetto and profiler: what `watch --trace`, `dryrun` or the preload recorded
     #[arg(long, value_name = "FILE", requires = "export")]
     launches: Option<PathBuf>,
-    /// For parquet: what this machine is called in the tables [default: the ledger's id]
+    /// For parquet: what this machine is called in the tables [default: the ids of the ledger and the machine]
     #[arg(long, value_name = "NAME", requires = "export")]
     host: Option<String>,
 }
@@ -48,8 +48,19 @@ pub fn write(
             let dir = out.unwrap_or(Path::new("lake"));
             let claims: Vec<_> = gathered.graded.claims().collect();
             let title = &gathered.graded.investigation.title.en;
-            let origin = export::Origin { host: given.host.as_deref(), title, claims: &claims };
-            export::write(&ledger::Reader::open(gathered.ledger())?, &origin, dir)?;
+            let machine = export::machine();
+            let origin = export::Origin { host: given.host.as_deref(), machine: &machine, title, claims: &claims };
+            let exported = export::write(&ledger::Reader::open(gathered.ledger())?, &origin, dir)?;
+            let args = [
+                ("name", exported.stem.as_str().into()),
+                ("seal", exported.seal.as_str().into()),
+                ("beside", exported.beside.clone().unwrap_or_default().into()),
+            ];
+            if exported.beside.is_some() {
+                context.note(&context.lang.text_with("lake-forked", &args));
+            }
+            let key = if exported.kept_later { "lake-kept-later" } else { "lake-sealed" };
+            context.note(&context.lang.text_with(key, &args));
             Ok(dir.to_owned())
         }
         Export::Perfetto | Export::Profiler => {

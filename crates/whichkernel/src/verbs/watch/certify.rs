@@ -57,10 +57,12 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         }
     }
     // Whoever counted, in whichever run.
-    let everybody = plain.iter().chain(&observed).chain(&counted);
+    let everybody: Vec<&Observed> =
+        plain.iter().chain(&observed).chain(&counted).filter_map(|(_, seen)| seen.as_ref()).collect();
     // Where the same one counts in all runs, that he sees less in the one is the wrapper's doing; but not what he knows to have lost.
-    let trusted = |seen: &Observed| if args.with.is_some() { seen.lost_nothing() } else { seen.whole() };
-    let whole = everybody.filter_map(|(_, seen)| seen.as_ref()).all(trusted);
+    let same = args.with.is_some();
+    let whole = everybody.iter().all(|seen| if same { seen.lost_nothing() } else { seen.whole() });
+    let vouched = everybody.iter().all(|seen| if same { seen.lost_nothing() } else { seen.vouched() });
     let ([(before, _), (after, _)], [(during, seen)]) = (&plain[..], &mut observed[..]) else {
         anyhow::bail!("a run is missing")
     };
@@ -72,7 +74,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     };
     let name = args.with.as_deref().unwrap_or_else(|| key(args.how));
     let rung = seen.as_ref().map_or(Rung::Selected, |seen| seen.account.rung(seen.account.device));
-    let mut certificate = compare(Trial { observer: name, rung, counted, whole }, [before, during, after]);
+    let mut certificate = compare(Trial { observer: name, rung, counted, whole, vouched }, [before, during, after]);
     if let Some(cost) = seen.as_ref().and_then(|seen| seen.account.cost_ns).filter(|_| args.with.is_none()) {
         let note = Message::new("watch-certify-note-cost").with("observer", name).with("ns", format!("{cost:.0}"));
         certificate.notes.push(note);

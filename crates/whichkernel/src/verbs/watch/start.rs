@@ -12,7 +12,7 @@ use sys::on_path;
 use watch::Source;
 use watch::layer;
 use watch::logs::{LogSource, Variable, meaning_key, parts, wanted};
-use watch::preload::{Known, PreloadSource, Session, layouts};
+use watch::preload::{Known, PreloadSource, Session, Tree, layouts};
 
 /// Logs that are switched on where none is asked for.
 const USUAL: [&str; 3] = ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB"];
@@ -32,8 +32,10 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
     let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
     start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
+    let tree = Tree::open().ok();
     let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;
-    let mut source = PreloadSource::new(session, Known::new(table), Box::new(child));
+    let pid = child.id();
+    let mut source = PreloadSource::new(session, Known::new(table), Box::new(child)).with_tree(tree, pid);
     if let Some(trace) = trace.cloned() {
         source.on_each(move |seen| trace.borrow_mut().add(seen));
     }

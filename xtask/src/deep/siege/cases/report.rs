@@ -1,3 +1,351 @@
-use super::Case;
+//! Reports, lakes, notes and the page server. The truth comes from the files' own bytes, from the kernel's tables and from the
+//! commands themselves, run as they were printed.
 
-pub const CASES: &[Case] = &[];
+use super::{Bench, Case, Outcome};
+use anyhow::Context as _;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const fn quick(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -> Case {
+    Case { observer: "report", name, quick: true, run }
+}
+
+const fn slow(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -> Case {
+    Case { observer: "report", name, quick: false, run }
+}
+
+pub const CASES: &[Case] = &[
+    quick("lake: a cloned ledger exports beside its twin", clones),
+    slow("lake: a ledger restored from a backup", restored),
+    quick("lake: an edited grade", |bench| edited(bench, "claims", b"unresolved", b"confirmedd")),
+    slow("lake: an edited note", |bench| edited(bench, "observations", b"note 1", b"note 7")),
+    slow("lake: a manifest that was removed", without_manifest),
+    slow("lake: two exports at one time", |bench| at_one_time(bench, 3)),
+    slow("lake: two exports at one time, 24 rounds", |bench| at_one_time(bench, 24)),
+    slow("lake: exports that are killed", killed),
+    slow("lake: cloned machines with numbers of their own", machine_numbers),
+    quick("note: password after a colon", |bench| secret(bench, "password: S3cretZk7 end")),
+    quick("note: password after a full-width colon", |bench| secret(bench, "パスワード：S3cretZk7 end")),
+    slow("note: key, token and header", |bench| {
+        secret(bench, "api_key = S3cretZk7 token: S3cretZk7x Authorization: Bearer S3cretZk7y")
+    }),
+    slow("note: address and JSON", |bench| {
+        secret(bench, "https://me:S3cretZk7@host/x {\"clientSecret\": \"S3cretZk7\"} {'passwd': 'S3cretZk7'}")
+    }),
+    quick("note: numbers of tokens stay", kept),
+    quick("serve: visitors who never speak", |bench| served(bench, b"GET /")),
+    slow("serve: readers who take nothing", |bench| served(bench, b"")),
+    slow("report: an empty ledger says nothing of all", empty),
+    slow("report: a process without GPU libraries", none_loaded),
+    quick("check: a server that does not listen", |bench| possible(bench, "whichkernel probe", listens(11434))),
+    slow("check: a process that does not run", |bench| {
+        possible(bench, "whichkernel watch --name ollama", runs("ollama"))
+    }),
+    slow("check: commands that can be run here", runnable),
+    quick("summary: no GPU", no_gpu),
+];
+
+fn said(output: &std::process::Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Runs the command; it must succeed.
+fn ok(bench: &Bench, ledger: &str, line: &str) -> anyhow::Result<String> {
+    let output = bench.command(line.split(' ')).env("WHICHKERNEL_LEDGER", bench.dir.join(ledger)).output()?;
+    anyhow::ensure!(output.status.success(), "{line}: {}", said(&output));
+    Ok(said(&output))
+}
+
+fn note(bench: &Bench, ledger: &str, text: &str) -> anyhow::Result<()> {
+    let output = bench.command(["ledger", "note", text]).env("WHICHKERNEL_LEDGER", bench.dir.join(ledger)).output()?;
+    anyhow::ensure!(output.status.success(), "note: {}", said(&output));
+    Ok(())
+}
+
+fn copy(bench: &Bench, from: &str, to: &str) -> anyhow::Result<()> {
+    let copied = Command::new("cp").arg("-a").args([bench.dir.join(from), bench.dir.join(to)]).status()?;
+    anyhow::ensure!(copied.success(), "cp");
+    Ok(())
+}
+
+fn files(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() { all.extend(files(&path)?) } else { all.push(path) }
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// Which of these notes are in the lake's tables, as the files' plain bytes have them.
+fn in_lake(bench: &Bench, notes: &[&str]) -> anyhow::Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for file in files(&bench.dir.join("lake/observations"))? {
+        let bytes = fs::read(file)?;
+        found.extend(notes.iter().filter(|note| holds(&bytes, note.as_bytes())).map(|note| (*note).to_owned()));
+    }
+    Ok(found)
+}
+
+fn equal(truth: impl ToString, answer: impl ToString) -> Outcome {
+    let (truth, said) = (truth.to_string(), answer.to_string());
+    if truth == said { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } }
+}
+
+fn verified(bench: &Bench) -> anyhow::Result<bool> {
+    Ok(bench.run(["ledger", "verify", "--parquet", "lake"])?.status.success())
+}
+
+const EXPORT: &str = "report --export parquet --out lake";
+
+fn clones(bench: &Bench) -> anyhow::Result<Outcome> {
+    note(bench, "one", "note shared")?;
+    copy(bench, "one", "two")?;
+    note(bench, "one", "note of one")?;
+    note(bench, "two", "note of two")?;
+    ok(bench, "one", EXPORT)?;
+    ok(bench, "two", EXPORT)?;
+    let notes = ["note shared", "note of one", "note of two"];
+    Ok(equal(
+        format!("{} notes, whole", notes.len()),
+        format!("{} notes, {}", in_lake(bench, &notes)?.len(), if verified(bench)? { "whole" } else { "not whole" }),
+    ))
+}
+
+fn restored(bench: &Bench) -> anyhow::Result<Outcome> {
+    note(bench, "now", "note early")?;
+    copy(bench, "now", "backup")?;
+    note(bench, "now", "note late")?;
+    ok(bench, "now", EXPORT)?;
+    let told = ok(bench, "backup", EXPORT)?;
+    note(bench, "backup", "note after")?;
+    ok(bench, "backup", EXPORT)?;
+    let found = in_lake(bench, &["note early", "note late", "note after"])?.len();
+    let told = if told.contains("later export") { "and said" } else { "unsaid" };
+    Ok(equal("3 notes, and said, true", format!("{found} notes, {told}, {}", verified(bench)?)))
+}
+
+fn edited(bench: &Bench, table: &str, from: &[u8], to: &[u8]) -> anyhow::Result<Outcome> {
+    note(bench, "ledger", "note 1")?;
+    ok(bench, "ledger", EXPORT)?;
+    anyhow::ensure!(verified(bench)?, "whole before");
+    let file = files(&bench.dir.join("lake").join(table))?.into_iter().next().context("a table")?;
+    let mut bytes = fs::read(&file)?;
+    let at = bytes.windows(from.len()).position(|window| window == from).context("the value")?;
+    bytes.splice(at..at + from.len(), to.iter().copied());
+    fs::write(&file, bytes)?;
+    Ok(equal("altered", if verified(bench)? { "whole" } else { "altered" }))
+}
+
+fn without_manifest(bench: &Bench) -> anyhow::Result<Outcome> {
+    note(bench, "ledger", "note 1")?;
+    ok(bench, "ledger", EXPORT)?;
+    fs::remove_dir_all(bench.dir.join("lake/manifests"))?;
+    Ok(equal("not proved", if verified(bench)? { "whole" } else { "not proved" }))
+}
+
+fn start(bench: &Bench, line: &str) -> anyhow::Result<Child> {
+    let mut command = bench.command(line.split(' '));
+    Ok(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
+}
+
+fn at_one_time(bench: &Bench, rounds: usize) -> anyhow::Result<Outcome> {
+    note(bench, "ledger", "note first")?;
+    let mut whole = 0;
+    for round in 0..rounds {
+        let mut running = [start(bench, EXPORT)?, start(bench, EXPORT)?];
+        note(bench, "ledger", &format!("note {round}"))?;
+        let ended = running.iter_mut().map(|child| child.wait().is_ok_and(|status| status.success()));
+        let ended = ended.filter(|ended| *ended).count() == 2;
+        whole += usize::from(ended && verified(bench)? && files(&bench.dir.join("lake"))?.len() == 3);
+    }
+    Ok(equal(format!("{rounds} of {rounds} whole"), format!("{whole} of {rounds} whole")))
+}
+
+/// Whatever a kill leaves is whole or named, and the next export is whole.
+fn killed(bench: &Bench) -> anyhow::Result<Outcome> {
+    for round in 0..20_u64 {
+        note(bench, "ledger", &format!("note {round}"))?;
+        let mut child = start(bench, EXPORT)?;
+        std::thread::sleep(std::time::Duration::from_millis(round * 7));
+        child.kill()?;
+        child.wait()?;
+    }
+    ok(bench, "ledger", EXPORT)?;
+    let names: Vec<String> = (0..20).map(|round| format!("note {round}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(equal("20 notes, true", format!("{} notes, {}", in_lake(bench, &names)?.len(), verified(bench)?)))
+}
+
+/// The same ledger on two machines: a name space of mounts has another number in the file of the machine's number.
+fn machine_numbers(bench: &Bench) -> anyhow::Result<Outcome> {
+    note(bench, "ledger", "note shared")?;
+    let before = fs::read("/etc/machine-id").unwrap_or_default();
+    for number in ["1", "2"] {
+        fs::write(bench.dir.join("number"), number.repeat(32))?;
+        let export = format!(
+            "mount --bind {0}/number /etc/machine-id && WHICHKERNEL_LEDGER={0}/ledger {1} {EXPORT}",
+            bench.dir.display(),
+            bench.tool.display()
+        );
+        let output = Command::new("unshare").args(["-m", "sh", "-c", &export]).current_dir(&bench.dir).output()?;
+        if !output.status.success() {
+            return Ok(Outcome::Skipped { why: said(&output) });
+        }
+    }
+    anyhow::ensure!(fs::read("/etc/machine-id").unwrap_or_default() == before, "the machine's own number");
+    Ok(equal(
+        "2 files, true",
+        format!("{} files, {}", files(&bench.dir.join("lake/observations"))?.len(), verified(bench)?),
+    ))
+}
+
+fn secret(bench: &Bench, text: &str) -> anyhow::Result<Outcome> {
+    note(bench, "ledger", text)?;
+    ok(bench, "ledger", EXPORT)?;
+    let mut places = files(&bench.dir)?;
+    places.retain(|file| fs::read(file).is_ok_and(|bytes| holds(&bytes, b"S3cretZk7")));
+    Ok(equal("in no file", if places.is_empty() { "in no file".to_owned() } else { format!("{places:?}") }))
+}
+
+fn kept(bench: &Bench) -> anyhow::Result<Outcome> {
+    let text = "EOS token = 151645, prompt tokens: 290, second pass: reading";
+    note(bench, "ledger", text)?;
+    let listed = ok(bench, "ledger", "ledger list --only notes")?;
+    Ok(equal("kept", if listed.contains(text) { "kept" } else { &listed }))
+}
+
+/// The server's places are taken by others; one more visitor asks for the first page.
+fn served(bench: &Bench, part: &[u8]) -> anyhow::Result<Outcome> {
+    note(bench, "ledger", "note 1")?;
+    let mut child = bench.command(["report", "--serve"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let answer = (|| {
+        let out = child.stdout.take().context("its output")?;
+        let line = BufReader::new(out).lines().map_while(Result::ok).find(|line| line.contains("http://"));
+        let line = line.context("an address")?;
+        let url = line.split_whitespace().find(|word| word.starts_with("http://")).context("an address")?.to_owned();
+        let (host, path) = url.trim_start_matches("http://").split_once('/').context("a path")?;
+        let ask = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let part = if part.is_empty() { ask.as_bytes() } else { part };
+        let mut others = Vec::new();
+        for _ in 0..64 {
+            let mut other = TcpStream::connect(host)?;
+            let _ = other.write_all(part);
+            others.push(other);
+        }
+        for _ in 0..200 {
+            let mut stream = TcpStream::connect(host)?;
+            let _ = stream.write_all(ask.as_bytes());
+            let mut said = Vec::new();
+            let _ = stream.read_to_end(&mut said);
+            if said.starts_with(b"HTTP/1.1 200") {
+                return Ok("served");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        anyhow::Ok("starved")
+    })();
+    child.kill()?;
+    child.wait()?;
+    Ok(equal("served", answer?))
+}
+
+fn page(bench: &Bench, name: &str) -> anyhow::Result<String> {
+    ok(bench, "ledger", "report --out pages")?;
+    Ok(fs::read_to_string(bench.dir.join("pages").join(name))?)
+}
+
+fn empty(bench: &Bench) -> anyhow::Result<Outcome> {
+    let first = page(bench, "libraries.html")?;
+    let other = |name: &str| fs::read_to_string(bench.dir.join("pages").join(name));
+    let text = first + &other("observers.html")? + &other("sources.html")?;
+    let wrong = ["also seen to launch something", "No recorded attempt failed", "is contradicted by what was seen"];
+    let wrong: Vec<&str> = wrong.into_iter().filter(|sentence| text.contains(sentence)).collect();
+    Ok(equal("none of all", if wrong.is_empty() { "none of all".to_owned() } else { wrong.join("; ") }))
+}
+
+fn none_loaded(bench: &Bench) -> anyhow::Result<Outcome> {
+    let mut child = Command::new("sleep").arg("60").spawn()?;
+    let answer =
+        ok(bench, "ledger", &format!("inspect {} --record", child.id())).and_then(|_| page(bench, "libraries.html"));
+    let maps = fs::read_to_string(format!("/proc/{}/maps", child.id()))?;
+    child.kill()?;
+    child.wait()?;
+    anyhow::ensure!(!maps.contains("hip") && !maps.contains("cuda"), "sleep has GPU libraries");
+    let text = answer?;
+    Ok(equal(
+        "no sentence of all",
+        if text.contains("also seen to launch something") { "all launch" } else { "no sentence of all" },
+    ))
+}
+
+fn listens(port: u16) -> bool {
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+fn runs(name: &str) -> bool {
+    Command::new("pgrep").args(["-x", name]).output().is_ok_and(|output| output.status.success())
+}
+
+fn next(bench: &Bench) -> anyhow::Result<Vec<(String, bool)>> {
+    let output = bench.run(["check", "--format", "json"])?;
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let next = answer["next"].as_array().context("next steps")?;
+    let one = |step: &serde_json::Value| Some((step["command"].as_str()?.to_owned(), step["possible"].as_bool()?));
+    Ok(next.iter().filter_map(one).collect())
+}
+
+/// Whether such commands are said to be possible, beside whether what they need is there.
+fn possible(bench: &Bench, begins: &str, there: bool) -> anyhow::Result<Outcome> {
+    let all = next(bench)?;
+    let said: Vec<bool> = all.iter().filter(|(command, _)| command.starts_with(begins)).map(|(_, it)| *it).collect();
+    if said.is_empty() || there {
+        return Ok(Outcome::Skipped { why: format!("{} such commands; there: {there}", said.len()) });
+    }
+    Ok(equal("not possible", if said.contains(&true) { "possible" } else { "not possible" }))
+}
+
+/// Every command that "can be run here" is run here; those that fetch are not.
+fn runnable(bench: &Bench) -> anyhow::Result<Outcome> {
+    let mut failed = Vec::new();
+    let commands: Vec<String> = next(bench)?.into_iter().filter(|(_, possible)| *possible).map(|(it, _)| it).collect();
+    for command in commands.iter().filter(|command| !command.contains("--yes") && !command.contains("fetch")) {
+        let line = command.replace("whichkernel ", &format!("{} ", bench.tool.display()));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(&bench.dir).env("WHICHKERNEL_LEDGER", bench.dir.join("ledger"));
+        let output = shell.env("HOME", &bench.dir).stdin(Stdio::null()).output()?;
+        if !output.status.success() {
+            failed.push(format!("{command}: {}", said(&output).lines().last().unwrap_or_default()));
+        }
+    }
+    Ok(equal("all ran", if failed.is_empty() { "all ran".to_owned() } else { failed.join("; ") }))
+}
+
+/// Cards of AMD and NVIDIA by the class and vendor that the bus has for each device.
+fn no_gpu(bench: &Bench) -> anyhow::Result<Outcome> {
+    let devices = fs::read_dir("/sys/bus/pci/devices").into_iter().flatten().flatten();
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+    let is_card = |path: &PathBuf| {
+        let (class, vendor) = (read(path.join("class")), read(path.join("vendor")));
+        (class.starts_with("0x03") || class.starts_with("0x12")) && ["0x1002", "0x10de"].contains(&vendor.trim())
+    };
+    let cards = devices.map(|entry| entry.path()).filter(is_card).count();
+    let text = ok(bench, "ledger", "--lang en").or_else(|_| bench.run([""; 0]).map(|output| said(&output)))?;
+    let line = text.lines().find(|line| line.contains("GPU")).unwrap_or_default().to_owned();
+    let truth = format!("{cards} cards");
+    Ok(match (cards, line.contains("no AMD or NVIDIA GPU"), line.contains("cannot see")) {
+        (0, true, false) => Outcome::Equal { truth },
+        (0, _, true) => Outcome::Said { truth, said: line },
+        (1.., true, _) => Outcome::Silent { truth, said: line },
+        _ => Outcome::Said { truth, said: line },
+    })
+}

@@ -1,6 +1,6 @@
 //! How what was selected through Vulkan looks to people.
 
-use crate::asked::dry::reach_line;
+use crate::asked::dry::{head, reach_line};
 use crate::context::Context;
 use crate::emit::Show;
 use dryrun::{VulkanRow, VulkanSelection};
@@ -77,6 +77,7 @@ impl Show for VulkanSelection {
             say(lang.text("dryrun-speed"));
         }
         say(reach_line(&self.reach, lang));
+        head::elsewhere(self.products.as_ref(), lang).lines().for_each(|line| say(line.to_owned()));
         if self.lost > 0 {
             say(lang.text_with("dryrun-lost", &[("count", self.lost.into())]));
         }

@@ -1,0 +1,60 @@
+//! Where a function goes on that ends in a jump through a table which its library fills itself: the HIP runtime's exported functions
+//! do nothing else.
+
+use super::image::Image;
+use super::machine::{Machine, RETURN, STACK, State, Step};
+use super::memory::Memory;
+use std::collections::BTreeSet;
+
+/// Instructions that are carried out for one function, and branches that are followed both ways.
+const BUDGET: usize = 50_000;
+const PATHS: usize = 64;
+/// Calls inside calls.
+const DEPTH: u32 = 6;
+
+/// The functions that one ends in through an indirect jump, with its frame already gone. Empty where no path leads to a known address.
+pub fn leaves(image: &Image<'_>, entry: u64) -> BTreeSet<u64> {
+    let mut machine = Machine::new(image);
+    let mut first = State::new(entry, Memory::default());
+    machine.push(&mut first, Some(RETURN));
+    let (mut paths, mut taken, mut spent) = (vec![first], 0, 0);
+    let mut found = BTreeSet::new();
+    while let Some(mut state) = paths.pop() {
+        loop {
+            spent += 1;
+            if spent > BUDGET || state.ip == RETURN {
+                break;
+            }
+            let bare = state.depth == 0 && state.argument(super::machine::RSP) == Some(STACK - 8);
+            let indirect = bare && machine.jumps_indirectly(state.ip);
+            match machine.step(&mut state) {
+                Step::Next => {}
+                Step::Transfer if indirect => {
+                    if image.is_code(state.ip) {
+                        found.insert(state.ip);
+                    }
+                    break;
+                }
+                Step::Transfer if image.is_code(state.ip) && state.depth <= DEPTH => {}
+                Step::Transfer => {
+                    let guard = image.import(state.ip) == Some("__cxa_guard_acquire");
+                    state.clobber(guard.then_some(1));
+                    state.depth = state.depth.saturating_sub(1);
+                    let Some(back) = machine.pop(&mut state) else { break };
+                    state.ip = back;
+                }
+                Step::Fork { taken: to, next } => {
+                    if taken < PATHS {
+                        taken += 1;
+                        let mut other = state.clone();
+                        other.ip = to;
+                        paths.push(other);
+                    }
+                    state.ip = next;
+                }
+                Step::Stop(_) => break,
+            }
+        }
+    }
+    found
+}

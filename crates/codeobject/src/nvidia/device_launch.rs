@@ -1,0 +1,166 @@
+//! Which kernels launch other kernels: those whose code reaches the CUDA device runtime (`cudaLaunchDevice` and its successors), by the
+//! relocations of a cubin, or by the text of PTX. Only code that was linked with the device runtime can; it keeps its relocations.
+
+use super::{EntryKind, Region, cubin, host_sections, walk};
+use crate::{ReadAt, Result};
+use object::{
+    LittleEndian as Le,
+    elf::Sym64,
+    read::elf::{ElfFile64, Rel, Rela, SectionHeader},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How the functions begin through which device code launches: of the device runtime before CUDA 12, since then, and for graphs.
+const RUNTIME: [&str; 4] = ["cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2", "cudaGraphLaunch"];
+
+fn launches(name: &str) -> bool {
+    RUNTIME.iter().any(|start| name.starts_with(start))
+}
+
+/// What each function of an image refers to.
+#[derive(Debug, Default)]
+struct References {
+    kernels: BTreeSet<String>,
+    /// By function.
+    to: BTreeMap<String, BTreeSet<String>>,
+    /// The device runtime is there, whoever calls it.
+    runtime: bool,
+}
+
+impl References {
+    /// The kernels that reach the device runtime; all of them where nothing says which.
+    fn launchers(&self) -> BTreeSet<String> {
+        if !self.runtime {
+            return BTreeSet::new();
+        }
+        if !self.to.values().flatten().any(|name| launches(name)) {
+            return self.kernels.clone();
+        }
+        self.kernels.iter().filter(|kernel| self.reaches(kernel)).cloned().collect()
+    }
+
+    fn reaches(&self, kernel: &str) -> bool {
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![kernel]);
+        while let Some(name) = waiting.pop() {
+            if seen.insert(name)
+                && let Some(to) = self.to.get(name)
+            {
+                if to.iter().any(|name| launches(name)) {
+                    return true;
+                }
+                waiting.extend(to.iter().map(String::as_str));
+            }
+        }
+        false
+    }
+}
+
+fn of_cubin(data: &[u8]) -> Option<References> {
+    let mut found =
+        References { kernels: cubin(data)?.kernels.into_iter().map(|k| k.name).collect(), ..References::default() };
+    let file = ElfFile64::<Le>::parse(data).ok()?;
+    let (sections, symbols) = (file.elf_section_table(), file.elf_symbol_table());
+    let name_of = |symbol: &Sym64<Le>| {
+        symbols.symbol_name(Le, symbol).ok().map(|name| String::from_utf8_lossy(name).into_owned())
+    };
+    found.runtime = symbols.iter().filter_map(name_of).any(|name| launches(&name));
+    if !found.runtime {
+        return Some(found);
+    }
+    for section in sections.iter() {
+        let name = sections.section_name(Le, section).map(String::from_utf8_lossy).unwrap_or_default();
+        let Some(function) = name.strip_prefix(".rela.text.").or_else(|| name.strip_prefix(".rel.text.")) else {
+            continue;
+        };
+        let with =
+            section.rela(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le, false)).collect());
+        let without =
+            || section.rel(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le)).collect());
+        let all: Vec<Option<object::SymbolIndex>> = with.or_else(without).unwrap_or_default();
+        let names = all.into_iter().flatten().filter_map(|index| name_of(symbols.symbol(index).ok()?));
+        found.to.entry(function.to_owned()).or_default().extend(names);
+    }
+    Some(found)
+}
+
+/// Functions by their directives; what their bodies name.
+fn of_ptx(text: &[u8]) -> References {
+    let text = String::from_utf8_lossy(text);
+    let mut found = References::default();
+    let mut at: Option<String> = None;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_$%".contains(c);
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        let entry = line.split_once(".entry").map(|(_, rest)| (true, rest));
+        let function = || line.split_once(".func").map(|(_, rest)| (false, rest));
+        if let Some((kernel, rest)) = entry.or_else(function) {
+            // A function's result stands in brackets before its name.
+            let rest = rest.trim_start();
+            let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+            let name: String = rest.trim_start().chars().take_while(|c| is_word(*c)).collect();
+            if kernel && !line.contains(".extern") {
+                found.kernels.insert(name.clone());
+            }
+            at = Some(name);
+            continue;
+        }
+        let words = line.split(|c: char| !is_word(c)).filter(|word| word.len() > 2);
+        for word in words {
+            found.runtime |= launches(word);
+            if let Some(at) = &at {
+                found.to.entry(at.clone()).or_default().insert(word.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The kernels in one image.
+pub fn launchers_of(image: &[u8]) -> BTreeSet<String> {
+    of_cubin(image).unwrap_or_else(|| of_ptx(image)).launchers()
+}
+
+/// The kernels of a host file that may launch others. Only a file with relocatable device code can have any: the device runtime is linked.
+pub fn device_launchers(source: &dyn ReadAt, limit: usize) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let sections = host_sections(source)?;
+    if !sections.iter().any(|section| section.region == Region::Relocatable) {
+        return Ok(found);
+    }
+    for section in sections {
+        let data = source.bytes(section.offset, section.size, "fatbin section")?;
+        for entry in walk(&data).containers.iter().flat_map(|container| &container.entries) {
+            if matches!(entry.kind, EntryKind::Cubin | EntryKind::Ptx)
+                && let Ok(image) = entry.image(&data, limit)
+            {
+                found.extend(launchers_of(&image));
+            }
+        }
+    }
+    // The device runtime's own kernels copy and fill.
+    found.retain(|name| !name.contains("cuda_device_runtime"));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ptx_says_which_entry_reaches_the_device_runtime() {
+        let text =
+            b".version 8.7\n.target sm_90\n.extern .func (.param .b32 r) cudaLaunchDeviceV2\n(\n.param .b64 a\n)\n;\n\
+            .func (.param .b32 r) helper(\n.param .b64 a\n)\n{\ncall.uni (r), cudaLaunchDeviceV2, (a);\n}\n\
+            .visible .entry _Z6parenti(\n.param .u32 n\n)\n{\ncall.uni (r), helper, (a);\nret;\n}\n\
+            .visible .entry _Z5childi(\n.param .u32 n\n)\n{\nret;\n}\n";
+        assert_eq!(launchers_of(text), BTreeSet::from(["_Z6parenti".to_owned()]));
+        assert_eq!(launchers_of(b".version 8.7\n.target sm_90\n.visible .entry k()\n{\nret;\n}\n"), BTreeSet::new());
+    }
+
+    /// `nvcc 13.4 -arch=sm_90 -rdc=true -cubin` of `xtask/src/deep/siege/gpu/cdp.cu`: `parent` launches `child` on the device.
+    #[test]
+    fn a_cubin_says_which_kernel_launches() {
+        let image = include_bytes!("../../tests/data/device-launch.cubin");
+        assert_eq!(launchers_of(image), BTreeSet::from(["_Z6parenti".to_owned()]));
+        assert_eq!(cubin(image).map(|cubin| cubin.kernels.len()), Some(3));
+    }
+}

@@ -1,0 +1,193 @@
+//! The second account of a run: the matrix products of every graph that the program had ggml compute, on whatever backend.
+//!
+//! A library of ours before ggml's own writes them down (shims/graph/src/products.rs), and knows nothing of launches. From it
+//! come the width of each evaluation, the columns whose output was asked for, and which products the CPU computed.
+
+use std::collections::BTreeMap;
+
+/// Products of one kind in one computed graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Products {
+    /// With the weights of experts: `columns` are tokens, `batch` the experts of each.
+    pub experts: bool,
+    /// Type of the left side, in capitals as in GGUF.
+    pub kind: String,
+    pub k: i64,
+    pub m: i64,
+    pub columns: u64,
+    pub batch: i64,
+    /// A matrix of the model; the others are attention's own.
+    pub weights: bool,
+    pub count: u64,
+}
+
+/// A graph, or the part of one that one backend computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub thread: u32,
+    pub from: u64,
+    pub end: u64,
+    /// `ROCm0`, `CPU`.
+    pub backend: String,
+    /// Columns of the logits, where it computes them.
+    pub outputs: Option<u64>,
+    pub products: Vec<Products>,
+}
+
+impl Part {
+    /// It was computed on one of the devices that are played.
+    pub fn on_device(&self) -> bool {
+        ["ROCm", "HIP", "CUDA"].iter().any(|name| self.backend.starts_with(name))
+    }
+}
+
+/// One evaluation of a model: a prompt, a part of one, or a token of each sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pass {
+    pub thread: u32,
+    pub from: u64,
+    pub end: u64,
+    pub parts: Vec<Part>,
+}
+
+impl Pass {
+    pub fn products(&self) -> impl Iterator<Item = (&Part, &Products)> {
+        self.parts.iter().flat_map(|part| part.products.iter().map(move |products| (part, products)))
+    }
+
+    /// Columns that went through the layers.
+    pub fn width(&self) -> Option<u64> {
+        self.products().filter(|(_, of)| of.weights).map(|(_, of)| of.columns).max()
+    }
+
+    /// Columns whose logits were asked for; None where it has no logits.
+    pub fn outputs(&self) -> Option<u64> {
+        self.parts.iter().filter_map(|part| part.outputs).max()
+    }
+
+    pub fn has_experts(&self) -> bool {
+        self.products().any(|(_, of)| of.experts)
+    }
+
+    pub fn holds(&self, thread: Option<u32>, time: u64) -> bool {
+        (self.from..=self.end).contains(&time) && thread.is_none_or(|thread| thread == self.thread)
+    }
+}
+
+/// What one process computed, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Computed {
+    pub passes: Vec<Pass>,
+    /// Why nothing can be said of some of its graphs: ggml's structures are not as they are known, or too many kinds of products.
+    pub unread: u64,
+}
+
+/// By process.
+pub type Account = BTreeMap<u32, Computed>;
+
+impl Computed {
+    /// Lines that were cut short end the reading: what stands behind them is not known, and `unread` says so.
+    pub fn parse(text: &str) -> Computed {
+        let (mut parts, mut passes, mut unread): (Vec<Part>, Vec<Pass>, u64) = (Vec::new(), Vec::new(), 0);
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            match words.as_slice() {
+                ["pass", thread, from, end] => match (number(thread), number(from), number(end)) {
+                    (Some(thread), Some(from), Some(end)) => {
+                        passes.push(Pass { thread: thread as u32, from, end, parts: Vec::new() });
+                    }
+                    _ => unread += 1,
+                },
+                ["ran", thread, from, end, backend, outputs] => match (number(thread), number(from), number(end)) {
+                    (Some(thread), Some(from), Some(end)) => parts.push(Part {
+                        thread: thread as u32,
+                        from,
+                        end,
+                        backend: (*backend).to_owned(),
+                        outputs: number(outputs),
+                        products: Vec::new(),
+                    }),
+                    _ => unread += 1,
+                },
+                ["", "d" | "e", ..] => match (parts.last_mut(), products(&words)) {
+                    (Some(part), Some(of)) => part.products.push(of),
+                    _ => unread += 1,
+                },
+                _ => unread += 1,
+            }
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            unread += 1;
+        }
+        Computed { passes: grouped(passes, parts), unread }
+    }
+}
+
+fn number(word: &str) -> Option<u64> {
+    word.parse().ok()
+}
+
+fn products(words: &[&str]) -> Option<Products> {
+    let ["", op, kind, k, m, columns, batch, weights, count] = words else { return None };
+    Some(Products {
+        experts: *op == "e",
+        kind: kind.to_ascii_uppercase(),
+        k: k.parse().ok()?,
+        m: m.parse().ok()?,
+        columns: columns.parse().ok()?,
+        batch: batch.parse().ok()?,
+        weights: *weights == "w",
+        count: count.parse().ok()?,
+    })
+}
+
+/// Each part with the call of the scheduler that it is part of; one without is an evaluation of its own.
+fn grouped(mut passes: Vec<Pass>, parts: Vec<Part>) -> Vec<Pass> {
+    passes.sort_by_key(|pass| pass.from);
+    let mut alone = Vec::new();
+    for part in parts {
+        let before = passes.partition_point(|pass| pass.from <= part.from);
+        let candidates = passes.get_mut(..before).unwrap_or_default().iter_mut().rev().take(8);
+        let mut own = candidates.filter(|pass| pass.thread == part.thread && pass.end >= part.end);
+        match own.next() {
+            Some(pass) => pass.parts.push(part),
+            None => {
+                let (thread, from, end) = (part.thread, part.from, part.end);
+                alone.push(Pass { thread, from, end, parts: vec![part] });
+            }
+        }
+    }
+    passes.extend(alone);
+    passes.retain(|pass| !pass.parts.is_empty());
+    passes.sort_by_key(|pass| pass.from);
+    passes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "ran 7 10 20 ROCm0 -\n d q4_K 4096 4096 290 1 w 12\n e q4_K 2048 768 290 8 w 3\nran 7 21 30 CPU 1\n d q6_K 4096 32000 1 1 w 1\npass 7 9 31\nran 7 40 50 ROCm0 1\n d q4_K 4096 4096 1 1 w 12\npass 7 39 51\n";
+
+    #[test]
+    fn the_parts_of_one_evaluation_are_put_together() {
+        let computed = Computed::parse(TEXT);
+        assert_eq!(computed.unread, 0);
+        let widths: Vec<_> = computed.passes.iter().map(|pass| (pass.width(), pass.outputs())).collect();
+        assert_eq!(widths, [(Some(290), Some(1)), (Some(1), Some(1))]);
+        let backends: Vec<&str> = computed.passes[0].parts.iter().map(|part| part.backend.as_str()).collect();
+        assert_eq!(backends, ["ROCm0", "CPU"]);
+        assert!(computed.passes[0].has_experts() && !computed.passes[1].has_experts());
+        assert_eq!(computed.passes[0].parts[0].products[0].kind, "Q4_K");
+    }
+
+    #[test]
+    fn lines_that_are_cut_short_or_refused_are_counted() {
+        for end in 1..TEXT.len() {
+            let computed = Computed::parse(&TEXT[..end]);
+            assert!(computed.unread > 0 || TEXT[..end].ends_with('\n'), "{end}");
+        }
+        assert_eq!(Computed::parse("refused 1 2 3 ROCm0 -\n").unread, 1);
+        assert_eq!(Computed::parse(" more 3\n").unread, 1);
+    }
+}

@@ -1,0 +1,144 @@
+//! One export of a lake: which ledger, which machine, and the SHA-256 of each table. Written last, so that what it names is there.
+
+use crate::lake::{LakeError, fail};
+use ledger::{Hash, Reader};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use sys::regular_file;
+
+pub const FOLDER: &str = "manifests";
+pub const SCHEMA: &str = "whichkernel.lake-manifest/1";
+pub const TABLES: [&str; 3] = ["observations", "launches", "claims"];
+/// A manifest has under a thousand bytes.
+const LONGEST: u64 = 64 << 10;
+/// Forks of one ledger on one machine.
+const MOST_FORKS: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub schema: String,
+    pub ledger: String,
+    pub machine: String,
+    pub host: String,
+    pub rows: u64,
+    pub head: String,
+    /// By name; a table without a row has no file.
+    pub tables: BTreeMap<String, Sealed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    pub rows: u64,
+    pub sha256: String,
+}
+
+impl Manifest {
+    pub fn path(dir: &Path, stem: &str) -> PathBuf {
+        dir.join(FOLDER).join(format!("{stem}.json"))
+    }
+
+    /// With the SHA-256 of its own bytes; None where there is none.
+    pub fn read(path: &Path) -> io::Result<Option<(Manifest, String)>> {
+        let file = match regular_file::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut bytes = Vec::new();
+        file.take(LONGEST).read_to_end(&mut bytes)?;
+        Ok(Some((serde_json::from_slice(&bytes)?, sha256(&bytes))))
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+}
+
+pub fn sha256(bytes: &[u8]) -> String {
+    Hash(Sha256::digest(bytes).into()).to_string()
+}
+
+/// This machine by a hash of its own: a ledger that was cloned with a disk image has the same id on both. The system's number itself
+/// is confidential (machine-id(5)).
+pub fn machine() -> String {
+    let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
+        .iter()
+        .find_map(|path| regular_file::text(Path::new(path), 1 << 10).ok());
+    let number = number.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let hash = |number: String| sha256(format!("whichkernel lake 1\0{number}").as_bytes());
+    number.map(hash).and_then(|hash| hash.get(..12).map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Where the files of this export go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A name that is free, or has an earlier export of the same rows.
+    At { stem: String, beside: Option<String> },
+    /// A later export of the same rows is there: an older one must not replace it.
+    Later { stem: String },
+}
+
+/// The first name under which nothing would be lost. An earlier export is replaced only where its last row is ours, too.
+pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<Place, LakeError> {
+    let mut beside = None;
+    for at in 1..=MOST_FORKS {
+        let base = format!("{}-{}", new.ledger, new.machine);
+        let stem = if at == 1 { base } else { format!("{base}-{at}") };
+        let path = Manifest::path(dir, &stem);
+        let Some((there, _)) = Manifest::read(&path).map_err(|error| fail(&path, error))? else {
+            return Ok(Place::At { stem, beside });
+        };
+        let ours = |row: u64| Ok::<_, LakeError>(reader.row(row)?.map(|row| row.hash.to_string()));
+        let same = ours(there.rows)?.as_deref() == Some(&there.head);
+        match (same, there.rows <= new.rows) {
+            (true, true) => return Ok(Place::At { stem, beside }),
+            (true, false) => return Ok(Place::Later { stem }),
+            // Its rows are not ours: another machine with the same image, or a ledger that was put back to an earlier state.
+            (false, _) if there.host == new.host && holds(dir, &stem, new) => return Ok(Place::Later { stem }),
+            (false, _) => beside = Some(stem),
+        }
+    }
+    Err(LakeError::Forks { ledger: new.ledger.clone(), most: MOST_FORKS })
+}
+
+/// Of a table that is held in memory.
+const MOST: u64 = 4 << 30;
+
+/// Whether every row of the new export is in the table that is there.
+fn holds(dir: &Path, stem: &str, new: &Manifest) -> bool {
+    let file = dir.join("observations").join(format!("{stem}.parquet"));
+    let table = regular_file::whole(&file, MOST).ok().and_then(|bytes| crate::parquet::read(&bytes).ok());
+    let hashes = table.as_ref().and_then(|table| crate::rows::texts(table, "hash"));
+    let last = usize::try_from(new.rows).ok().and_then(|rows| rows.checked_sub(1));
+    hashes.zip(last).is_some_and(|(hashes, last)| hashes.get(last).and_then(Option::as_ref) == Some(&new.head))
+}
+
+/// How long an export waits for another that is publishing: it renames four files.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The lake for one export alone (`write`), or for those who read it. Held until it is dropped.
+pub fn lock(dir: &Path, write: bool) -> io::Result<File> {
+    // With the dot only a directory can be opened, so that no pipe is waited for.
+    let (folder, start) = (File::open(dir.join("."))?, Instant::now());
+    loop {
+        match if write { folder.try_lock() } else { folder.try_lock_shared() } {
+            Ok(()) => return Ok(folder),
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(10))
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::WouldBlock,
+                    "another program has held the lake for a minute",
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}

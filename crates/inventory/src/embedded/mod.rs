@@ -1,0 +1,40 @@
+//! Device code that lies in a file outside its device sections: in `.rodata`, as a byte array, for `hipModuleLoadData`; behind the end of
+//! the file's own headers; in a stream or an archive in it. "This target is not in the file" must have looked there too.
+
+pub(crate) mod images;
+
+use crate::object::ObjectReport;
+use codeobject::{Error, Problem, Range};
+
+/// A code object in the middle of a file.
+#[derive(Debug, Clone)]
+pub struct Embedded {
+    /// In the file: of the code object, or of the stream that it was unpacked from.
+    pub offset: u64,
+    /// `gzip`, `xz > zip`: what it was unpacked from, from the file inwards. Empty where it lies there as it is.
+    pub inside: String,
+    pub object: ObjectReport,
+}
+
+/// Bytes that may hold device code and cannot be looked into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opaque {
+    pub range: Range,
+    /// The format, by its own name: `squashfs`, `gzip > 7z`; or `high-entropy`, for bytes that look compressed or encrypted.
+    pub what: String,
+    /// The same as an error of the file.
+    pub why: Error,
+}
+
+impl Opaque {
+    pub(crate) fn new(range: Range, what: String) -> Self {
+        let why = match what.as_str() {
+            NOISE => "bytes that look compressed or encrypted, in no format that is known here".to_owned(),
+            what => format!("{what}, which cannot be looked into"),
+        };
+        Opaque { range, what, why: Error::new(range.start, "outside the device sections", Problem::Unknown(why)) }
+    }
+}
+
+/// The name of bytes that look like noise.
+pub(crate) const NOISE: &str = "high-entropy";

@@ -1,0 +1,50 @@
+//! How much of a file was read, and the word for what was not seen in it.
+
+use evidence::Coverage;
+
+/// How much of a file was read, by the best look at it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Read {
+    #[default]
+    Partly,
+    /// To the end, by the observer's own account.
+    Alone,
+    /// To the end, and a second account agrees: what was not seen is not there.
+    Whole,
+}
+
+impl Read {
+    pub fn of(coverage: &Coverage) -> Read {
+        match (coverage.is_complete(), coverage.accounts.is_empty()) {
+            (false, _) => Read::Partly,
+            (true, true) => Read::Alone,
+            (true, false) => Read::Whole,
+        }
+    }
+
+    /// The word for something that was not seen there.
+    pub fn absent(self) -> &'static str {
+        match self {
+            Read::Partly => "site-not-observed",
+            Read::Alone => "site-none-seen",
+            Read::Whole => "site-gen-absent-word",
+        }
+    }
+
+    /// The same in a table to download, which is in English.
+    pub fn in_csv(self) -> &'static str {
+        match self {
+            Read::Partly => "not observed",
+            Read::Alone => "none seen",
+            Read::Whole => "absent",
+        }
+    }
+
+    pub fn key(self) -> &'static str {
+        match self {
+            Read::Partly => "site-not-complete",
+            Read::Alone => "site-complete-alone",
+            Read::Whole => "site-complete",
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What a file that is mapped as code can do, by its own tables: launch, call a launch function, or look one up by itself.
+
+use codeobject::ReadAt;
+use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB, Symbols};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// Contents that are searched for names at most, per file.
+const LIMIT: u64 = 256 << 20;
+/// Functions that tell where a library lies: with them its symbol table can be read by hand.
+const WALKERS: [&str; 5] = ["dl_iterate_phdr", "dlinfo", "dladdr1", "_r_debug", "_dl_find_object"];
+/// Functions of other interfaces that give work to a GPU, past HIP and CUDA.
+const OTHERS: [&str; 5] = [
+    "hsa_queue_create",
+    "clEnqueueNDRangeKernel",
+    "vkQueueSubmit",
+    "vkQueueSubmit2",
+    "zeCommandQueueExecuteCommandLists",
+];
+/// They unwind stacks and load libraries for everybody.
+const SYSTEM: [&str; 9] =
+    ["ld-linux", "libc.so", "libc-", "libdl", "libgcc_s", "libstdc++", "libc++", "libunwind", "libwhichkernel-"];
+
+#[derive(Debug, Clone, Default)]
+pub struct Mapped {
+    /// None where the file could not be read or is another by now.
+    pub tables: Option<Tables>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Tables {
+    pub soname: String,
+    pub needed: Vec<String>,
+    /// Launch functions that it gives to others.
+    pub exports: BTreeSet<String>,
+    /// It has launch functions for itself.
+    pub runtime_inside: bool,
+    /// The same without CUDA's runtime, which is often linked in and launches through the driver, another library.
+    pub inside: bool,
+    /// It has no symbols but those of the dynamic loader.
+    pub stripped: bool,
+    /// It wants launch functions of others.
+    pub imports: bool,
+    /// A launch function's name is among its data: it can ask for the function in a way of its own.
+    pub names: bool,
+    /// It can walk the loader's tables, or give work to a GPU by another interface.
+    pub walks: bool,
+    /// The loader that it asks for.
+    pub loader: Option<String>,
+}
+
+/// Whether a function of this name launches kernels of a GPU. The same rule as in the shim.
+fn launches(name: &str) -> bool {
+    const ABOVE: [&str; 7] = ["hipblas", "hipsparse", "cublas", "cudnn", "cusparse", "cufft", "cusolver"];
+    (name.starts_with("hip") || name.starts_with("cu"))
+        && name.contains("Launch")
+        && !name.contains("LaunchHostFunc")
+        && !ABOVE.iter().any(|above| name.starts_with(above))
+}
+
+/// The names by which kernels are launched, as a program would write them.
+static NAME: LazyLock<Option<regex::bytes::Regex>> = LazyLock::new(|| {
+    let names = "(hip|cuda|cu)(Ext|Module|Drv|Graph|Hcc)*Launch(Cooperative)?(Kernel)?(Ex|ExC)?(_spt|_ptsz)?";
+    regex::bytes::Regex::new(&format!("(?-u){names}\\x00")).ok()
+});
+
+impl Mapped {
+    /// The file of this path, if it is still the one with this inode.
+    pub fn of(path: &str, inode: u64) -> Mapped {
+        let path = Path::new(path);
+        let same = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.ino() == inode);
+        let tables = same.then(|| inventory::File::open(path).ok()).flatten().and_then(|file| tables(&file));
+        Mapped { tables }
+    }
+}
+
+fn tables(source: &dyn ReadAt) -> Option<Tables> {
+    const INTERPRETER: u32 = 3;
+    let elf = Elf::parse(source).ok()?;
+    // Without section headers nothing is known of it.
+    if elf.sections().is_empty() {
+        return None;
+    }
+    let mut found = Tables::default();
+    if let Some(segment) = elf.segments().iter().find(|segment| segment.kind == INTERPRETER) {
+        let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").ok()?;
+        found.loader = Some(String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned());
+    }
+    if let Some(symbols) = elf.symbols_of_kind(SHT_DYNSYM).ok()? {
+        dynamic(&symbols, &mut found);
+    }
+    match elf.symbols_of_kind(SHT_SYMTAB).ok()? {
+        Some(symbols) => {
+            let own = || symbols.iter().filter(|symbol| symbol.section != 0 && launches(symbol.name));
+            found.runtime_inside = own().next().is_some();
+            found.inside = own().any(|symbol| !symbol.name.starts_with("cuda"));
+        }
+        None => found.stripped = true,
+    }
+    names_needed(&elf, &mut found);
+    found.names = names(&elf)?;
+    Some(found)
+}
+
+fn dynamic(symbols: &Symbols<'_>, found: &mut Tables) {
+    for symbol in symbols.iter() {
+        match symbol.section {
+            0 if launches(symbol.name) => found.imports = true,
+            0 if WALKERS.contains(&symbol.name) || OTHERS.contains(&symbol.name) => found.walks = true,
+            0 => {}
+            _ if launches(symbol.name) => drop(found.exports.insert(symbol.name.to_owned())),
+            _ => {}
+        }
+    }
+}
+
+/// DT_NEEDED and DT_SONAME.
+fn names_needed(elf: &Elf<'_>, found: &mut Tables) {
+    const STRINGS: &str = ".dynstr";
+    let part = |name: &str| elf.section(name).and_then(|section| elf.data(section).ok()).unwrap_or_default();
+    let (entries, strings) = (part(".dynamic"), part(STRINGS));
+    for entry in entries.chunks_exact(16) {
+        let number =
+            |at: usize| entry.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b));
+        let text = || {
+            let rest = usize::try_from(number(8)).ok().and_then(|at| strings.get(at..)).unwrap_or_default();
+            String::from_utf8_lossy(rest.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+        };
+        match number(0) {
+            1 => found.needed.push(text()),
+            14 => found.soname = text(),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the file's data hold the name of a launch function; None where there is too much of it. Device code is no data of the host's.
+fn names(elf: &Elf<'_>) -> Option<bool> {
+    const PROGBITS: u32 = 1;
+    const ALLOCATED: u64 = 2;
+    let mut left = LIMIT;
+    for section in elf.sections() {
+        let device = ["fatbin", "FatBin"].iter().any(|word| section.name.contains(word));
+        if section.kind != PROGBITS || section.flags & ALLOCATED == 0 || device {
+            continue;
+        }
+        left = left.checked_sub(section.size)?;
+        let data = elf.data(section).ok()?;
+        if NAME.as_ref().is_some_and(|name| name.is_match(&data)) {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// Files that were looked into, by path and inode.
+#[derive(Debug, Default)]
+pub struct Library {
+    known: BTreeMap<(String, u64), Mapped>,
+}
+
+impl Library {
+    pub fn get(&mut self, path: &str, inode: u64) -> Mapped {
+        let key = (path.to_owned(), inode);
+        self.known.entry(key).or_insert_with(|| Mapped::of(path, inode)).clone()
+    }
+}
+
+impl Tables {
+    /// It can find a launch function without the loader's lookup, by what it holds.
+    pub fn looks_up(&self, name: &str) -> bool {
+        let system = SYSTEM.iter().any(|start| name.starts_with(start));
+        !system && (self.names || self.walks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn made(dir: &Path, name: &str, code: &str, flags: &[&str]) -> Tables {
+        let (source, to) = (dir.join(format!("{name}.c")), dir.join(name));
+        std::fs::write(&source, code).expect("written");
+        let done = Command::new("cc").arg("-o").arg(&to).arg(&source).args(flags).status().expect("a C compiler");
+        assert!(done.success());
+        let inode = std::fs::metadata(&to).expect("made").ino();
+        Mapped::of(&to.to_string_lossy(), inode).tables.expect("an ELF file")
+    }
+
+    #[test]
+    fn a_file_is_known_by_what_it_can_do() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let shared = ["-shared", "-fPIC"];
+        let runtime = made(dir.path(), "libany.so", "int cuLaunchKernel(void) { return 0; }", &shared);
+        assert!(runtime.exports.contains("cuLaunchKernel") && !runtime.imports && !runtime.names);
+        let user = made(
+            dir.path(),
+            "libuser.so",
+            "int cuLaunchKernel(void); int f(void) { return cuLaunchKernel(); }",
+            &shared,
+        );
+        assert!(
+            user.exports.is_empty() && user.imports && !user.names,
+            "an import is no name among its data: {user:?}"
+        );
+        let asks = made(dir.path(), "libasks.so", "const char *f(void) { return \"hipModuleLaunchKernel\"; }", &shared);
+        assert!(asks.names && asks.looks_up("libasks.so") && !asks.imports);
+        let words = "const char *f(void) { return \"hipLaunchKernel failed\"; }";
+        assert!(!made(dir.path(), "libwords.so", words, &shared).names, "a message is no name");
+        let walks = "int dl_iterate_phdr(void *, void *); int f(void) { return dl_iterate_phdr(0, 0); }";
+        assert!(made(dir.path(), "libwalks.so", walks, &shared).walks);
+        let inside = "int hipLaunchKernel(void) { return 0; } int main(void) { return hipLaunchKernel(); }";
+        let inside = made(dir.path(), "inside", inside, &["-static"]);
+        assert!(inside.loader.is_none() && inside.inside && !inside.stripped);
+    }
+}
