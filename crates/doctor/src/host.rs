@@ -167,9 +167,15 @@ impl Host {
         if self.live { regular_file::open(path.as_ref()) } else { self.root.open(path.as_ref()) }
     }
 
-    /// Whether a device file opens for reading and writing; in a tree, whether it is there at all.
+    /// Whether a device file opens for reading and writing. In a tree it is not opened, only looked up.
     pub fn opens(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        if self.live { sys::trial::opens(path.as_ref()) } else { self.root.metadata(path.as_ref()).map(drop) }
+        if self.live {
+            return sys::trial::opens(path.as_ref());
+        }
+        match self.root.metadata(path.as_ref())?.is_dir() {
+            true => Err(ErrorKind::IsADirectory.into()),
+            false => Ok(()),
+        }
     }
 
     /// The path with all links resolved.

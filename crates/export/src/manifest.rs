@@ -5,10 +5,11 @@ use ledger::{Hash, Reader};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use sys::regular_file;
 
 pub const FOLDER: &str = "manifests";
 pub const SCHEMA: &str = "whichkernel.lake-manifest/1";
@@ -43,7 +44,7 @@ impl Manifest {
 
     /// With the SHA-256 of its own bytes; None where there is none.
     pub fn read(path: &Path) -> io::Result<Option<(Manifest, String)>> {
-        let file = match File::open(path) {
+        let file = match regular_file::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
@@ -66,7 +67,9 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// This machine by a hash of its own: a ledger that was cloned with a disk image has the same id on both. The system's number itself
 /// is confidential (machine-id(5)).
 pub fn machine() -> String {
-    let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"].iter().find_map(|path| fs::read_to_string(path).ok());
+    let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
+        .iter()
+        .find_map(|path| regular_file::text(Path::new(path), 1 << 10).ok());
     let number = number.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let hash = |number: String| sha256(format!("whichkernel lake 1\0{number}").as_bytes());
     number.map(hash).and_then(|hash| hash.get(..12).map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
@@ -104,10 +107,13 @@ pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<Place, LakeE
     Err(LakeError::Forks { ledger: new.ledger.clone(), most: MOST_FORKS })
 }
 
+/// Of a table that is held in memory.
+const MOST: u64 = 4 << 30;
+
 /// Whether every row of the new export is in the table that is there.
 fn holds(dir: &Path, stem: &str, new: &Manifest) -> bool {
     let file = dir.join("observations").join(format!("{stem}.parquet"));
-    let table = fs::read(file).ok().and_then(|bytes| crate::parquet::read(&bytes).ok());
+    let table = regular_file::whole(&file, MOST).ok().and_then(|bytes| crate::parquet::read(&bytes).ok());
     let hashes = table.as_ref().and_then(|table| crate::rows::texts(table, "hash"));
     let last = usize::try_from(new.rows).ok().and_then(|rows| rows.checked_sub(1));
     hashes.zip(last).is_some_and(|(hashes, last)| hashes.get(last).and_then(Option::as_ref) == Some(&new.head))
@@ -118,7 +124,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The lake for one export alone (`write`), or for those who read it. Held until it is dropped.
 pub fn lock(dir: &Path, write: bool) -> io::Result<File> {
-    let (folder, start) = (File::open(dir)?, Instant::now());
+    // With the dot only a directory can be opened, so that no pipe is waited for.
+    let (folder, start) = (File::open(dir.join("."))?, Instant::now());
     loop {
         match if write { folder.try_lock() } else { folder.try_lock_shared() } {
             Ok(()) => return Ok(folder),

@@ -13,7 +13,6 @@ mod userns;
 pub use crate::trials::http::{Answer, Server};
 pub use crate::trials::switches::Switch;
 pub(crate) use crate::trials::switches::contains;
-pub use crate::trials::tool::on_path;
 
 use crate::Facts;
 use crate::host::Host;

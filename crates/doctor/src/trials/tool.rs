@@ -1,21 +1,14 @@
 //! Does a tool that lies there really start? It is asked for its version and given a few seconds. Root runs none that others could have
 //! put there.
 
-use crate::host::Host;
 use crate::trials::Trial;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use sys::regular_file::may_run;
 
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A program on PATH that may be run with the rights that we have.
-pub fn on_path(host: &Host, name: &str) -> Option<PathBuf> {
-    let path = host.environment().get("PATH")?;
-    std::env::split_paths(path).filter(|dir| dir.is_absolute()).find_map(|dir| may_run(&dir.join(name)).ok())
-}
 
 pub fn version(found: &[String]) -> Trial {
     let Some(first) = found.first() else { return Trial::missing("rocprofv3") };
