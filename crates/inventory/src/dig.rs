@@ -123,10 +123,7 @@ impl<'d> Dig<'d> {
             Mark::Fatbin => self.images.container(source, rest, place.of(rest).start),
             Mark::Ccob | Mark::Bundle => return self.bundle(source, rest, mark, place),
             Mark::Offload => self.packaged(source, rest, place),
-            Mark::Bitcode => bitcode(source, rest).map(|range| {
-                self.opaque(place, range, mark.name());
-                range
-            }),
+            Mark::Bitcode => bitcode(source, rest).inspect(|range| self.opaque(place, *range, mark.name())),
             Mark::Gzip | Mark::Zlib | Mark::Zstd | Mark::Xz => {
                 let unpacked = unpack(source, rest.start, mark, &mut self.budget);
                 return self.unpacked(unpacked, rest, mark, place);
