@@ -14,7 +14,7 @@ use crate::stage::Stage;
 use crate::zone::Rules;
 use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use source::Device;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use watch::claims::{Claims, Meaning, of_log};
 
 /// What the user decided.
@@ -157,7 +157,7 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     let load = loads(&probes);
     let every: Vec<Probe> = probes.iter().filter(|probe| is_rung(probe)).cloned().collect();
     let speed = speeds(&every.iter().collect::<Vec<_>>());
-    let (changes, power) = if speed.len() >= SWEEP { course(&every, &around) } else { (Vec::new(), None) };
+    let (changes, power) = if is_sweep(&every) { course(&every, &around) } else { (Vec::new(), None) };
     let server = around.server(wanted.url.clone());
     probes.retain(|probe| !is_step(&probe.name));
     let asked = Asked { planned: recording.planned, counters: counters(recording) };
@@ -190,6 +190,16 @@ fn is_rung(probe: &Probe) -> bool {
 fn is_shown(probe: &Probe) -> bool {
     let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
     !is_step(&probe.name) && (!is_rung(probe) || first())
+}
+
+/// Enough lengths, and most of those between the first and the last at their own distance: a ladder of scattered lengths has no course.
+fn is_sweep(every: &[Probe]) -> bool {
+    let lengths: BTreeSet<u64> =
+        every.iter().filter(|probe| probe.is_exact()).filter_map(|probe| probe.asked).collect();
+    let list: Vec<u64> = lengths.into_iter().collect();
+    let (Some(first), Some(last)) = (list.first(), list.last()) else { return false };
+    let step = list.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(1);
+    list.len() >= SWEEP && (last - first) / step < 2 * list.len() as u64
 }
 
 /// Lengths are asked in any order, and listed in their own.
@@ -285,7 +295,9 @@ pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Opt
     let answered = good.len() as u64;
     let known = asked.planned.unwrap_or(answered);
     let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, answered);
-    let failures: Vec<&str> = failed.iter().map(|failure| failure.name.as_str()).collect();
+    // A busy server is asked again under the same name.
+    let again = |name: &str| good.iter().any(|probe| probe.name == name);
+    let failures: Vec<&str> = failed.iter().map(|failure| failure.name.as_str()).filter(|name| !again(name)).collect();
     let left = [(failures, LeftOutWhy::Failed), (off, LeftOutWhy::Disagrees), (unknown, LeftOutWhy::Undetermined)];
     for (names, why) in left.into_iter().filter(|(names, _)| !names.is_empty()) {
         basis = basis.without(several(&names), Some(names.len() as u64), why);
