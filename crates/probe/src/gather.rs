@@ -1,9 +1,8 @@
 //! From a recording, or from exchanges that just happened, to the answer.
 
-use crate::answer::{self, Answer, Fact, Failure, Missing, Offload, Probe, Server, TypeCount};
+use crate::answer::{Answer, Fact, Missing, Offload, Probe, Server, TypeCount};
 use crate::change::{Change, Point, Power, changes};
-use crate::counts;
-use crate::exchange::Purpose;
+use crate::counted::{Asked, counted, counters};
 use crate::model::Mix;
 use crate::read::Reader;
 use crate::release::{self, Build, Tables};
@@ -12,9 +11,8 @@ use crate::server::Identity;
 use crate::speed::{loads, speeds};
 use crate::stage::Stage;
 use crate::zone::Rules;
-use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use source::Device;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use watch::claims::{Claims, Meaning, of_log};
 
 /// What the user decided.
@@ -157,7 +155,7 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     let load = loads(&probes);
     let every: Vec<Probe> = probes.iter().filter(|probe| is_rung(probe)).cloned().collect();
     let speed = speeds(&every.iter().collect::<Vec<_>>());
-    let (changes, power) = if speed.len() >= SWEEP { course(&every, &around) } else { (Vec::new(), None) };
+    let (changes, power) = if is_sweep(&every) { course(&every, &around) } else { (Vec::new(), None) };
     let server = around.server(wanted.url.clone());
     probes.retain(|probe| !is_step(&probe.name));
     let asked = Asked { planned: recording.planned, counters: counters(recording) };
@@ -180,7 +178,7 @@ const STEP: &str = "calibrate-";
 pub const SWEEP: usize = 30;
 
 /// A run of ours: named `LENGTH#ROUND`.
-fn is_rung(probe: &Probe) -> bool {
+pub fn is_rung(probe: &Probe) -> bool {
     probe.asked.is_some()
         && probe.name.split_once('#').is_some_and(|(_, round)| round.parse::<u64>().is_ok())
         && !probe.name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -190,6 +188,16 @@ fn is_rung(probe: &Probe) -> bool {
 fn is_shown(probe: &Probe) -> bool {
     let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
     !is_step(&probe.name) && (!is_rung(probe) || first())
+}
+
+/// Enough lengths, and most of those between the first and the last at their own distance: a ladder of scattered lengths has no course.
+fn is_sweep(every: &[Probe]) -> bool {
+    let lengths: BTreeSet<u64> =
+        every.iter().filter(|probe| probe.is_exact()).filter_map(|probe| probe.asked).collect();
+    let list: Vec<u64> = lengths.into_iter().collect();
+    let (Some(first), Some(last)) = (list.first(), list.last()) else { return false };
+    let step = list.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(1);
+    list.len() >= SWEEP && (last - first) / step < 2 * list.len() as u64
 }
 
 /// Lengths are asked in any order, and listed in their own.
@@ -260,72 +268,6 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
 pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec<u64> {
     let around = Around::look(recording, wanted, claims);
     limits(&around).into_iter().map(|(last, _)| last).collect()
-}
-
-/// How much was to be asked, and what the server's own counters add up to.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Asked {
-    /// Questions of the plan; None for a recording, which holds what it holds.
-    pub planned: Option<u64>,
-    /// Evaluated prompt tokens between the first and the last look at the server's counters: the server's sum and ours.
-    pub counters: Option<(u64, u64)>,
-}
-
-/// Whether every question that was to be asked was asked, and its true count is known: by the server's own count beside what was sent.
-pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Option<&str>, asked: Asked) -> Conclusion {
-    let (mut good, mut off, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
-    for probe in probes {
-        let wrong_length = is_rung(probe) && !probe.is_exact();
-        match probe.evaluated {
-            None => unknown.push(probe.name.as_str()),
-            Some(_) if wrong_length => off.push(probe.name.as_str()),
-            Some(_) => good.push(probe),
-        }
-    }
-    let answered = good.len() as u64;
-    let known = asked.planned.unwrap_or(answered);
-    let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, answered);
-    let failures: Vec<&str> = failed.iter().map(|failure| failure.name.as_str()).collect();
-    let left = [(failures, LeftOutWhy::Failed), (off, LeftOutWhy::Disagrees), (unknown, LeftOutWhy::Undetermined)];
-    for (names, why) in left.into_iter().filter(|(names, _)| !names.is_empty()) {
-        basis = basis.without(several(&names), Some(names.len() as u64), why);
-    }
-    if let Some(why) = ended {
-        basis = basis.without(why, None, LeftOutWhy::Failed);
-    }
-    if good.iter().all(|probe| probe.agreed) && !good.is_empty() {
-        basis = basis.account(Account::searched(Witness::ServerCount));
-    }
-    if let Some((theirs, ours)) = asked.counters {
-        basis = basis.account(Account::counted(Witness::ServerCount, theirs, ours));
-    }
-    if good.iter().any(|probe| probe.basis == answer::Basis::OwnPrompts) {
-        basis = basis.cannot_see(Blind::ServerCache.spot());
-    }
-    basis.completeness()
-}
-
-/// The first of them by name.
-fn several(names: &[&str]) -> String {
-    const NAMED: usize = 3;
-    let more = if names.len() > NAMED { ", ..." } else { "" };
-    format!("{}{more}", names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
-}
-
-/// llama-server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in between
-/// add up to. None where an answer has no count.
-fn counters(recording: &Recording) -> Option<(u64, u64)> {
-    let counter = |text: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix("llamacpp:prompt_tokens_total "))?;
-        line.trim().parse::<f64>().ok().map(|count| count as u64)
-    };
-    let is_look = |exchange: &&crate::exchange::Exchange| exchange.route() == "/metrics" && exchange.status == 200;
-    let first = recording.exchanges.iter().position(|exchange| is_look(&exchange))?;
-    let last = recording.exchanges.iter().rposition(|exchange| is_look(&exchange)).filter(|last| *last > first)?;
-    let at = |i: usize| counter(&recording.exchanges.get(i)?.answer);
-    let between = recording.exchanges.get(first..last)?.iter().filter(|one| one.purpose() != Purpose::Other);
-    let ours = between.map(|one| counts::read(one).ok()?.processed).sum::<Option<u64>>()?;
-    Some((at(last)?.checked_sub(at(first)?)?, ours))
 }
 
 /// How much of the model is on the GPU: by the log of the load, by Ollama's own list, or by the command line, which only asks for it.

@@ -8,6 +8,7 @@
 mod answer;
 mod change;
 mod contradiction;
+mod counted;
 mod counts;
 mod exchange;
 mod gather;
