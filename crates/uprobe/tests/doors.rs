@@ -117,6 +117,7 @@ fn a_program_that_throws_through_a_probed_function_goes_on() {
     for what in ["launch", "graph", "copy", "function", "create", "instantiate", "ask"] {
         let seen = doors.watch(&[], &["throw", "20", "1", what]);
         assert_eq!(seen.ended, Ended::Code(0), "{what}: {}", seen.gaps());
+        assert!(seen.truth == seen.tally.launches() || seen.reach() != Reach::Whole, "{what}: {}", seen.gaps());
     }
     for mode in ["2", "3"] {
         let seen = doors.watch(&[], &["throw", "20", mode, "launch"]);

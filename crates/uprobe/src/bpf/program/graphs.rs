@@ -3,11 +3,11 @@
 //! The key of such a record has the kernel or graph that a node is made of as its handle and the kind of node in the capture's place; the
 //! graph or executable graph stands where a launch has its stream, the node where a launch has the runtime's handle.
 
-use crate::bpf::asm::Reg::{R1, R3, R6, R10};
+use crate::bpf::asm::Reg::{R0, R1, R3, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
 use crate::bpf::asm::{Asm, If};
-use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, STREAM, TASK, TEMP, regs};
-use crate::bpf::wire::key;
+use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, PAIR, STREAM, TASK, TEMP, regs};
+use crate::bpf::wire::{counter, key};
 use crate::probes::entries::{At, Flags, Node, Params, node};
 
 impl At {
@@ -74,8 +74,14 @@ impl Body {
         self.asm.store_imm(Word, R10, KEY + key::GRAPH, kind.cast_signed());
     }
 
+    /// A call that was begun before and never returned was left by an exception: what it did is not known.
     fn until_it_returns(&mut self, number: i32) {
         self.pair(TASK, Some(number));
+        let none = self.asm.label();
+        self.look_up(self.maps.calls, PAIR);
+        self.asm.jump_if(If::Equal, R0, 0, none);
+        self.bump(counter::UNTOLD);
+        self.asm.place(none);
         self.keep_call();
     }
 

@@ -119,7 +119,8 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Refused { why });
     };
     let (truth, seen) = (truth(bench)?.to_string(), json["seen"].as_u64().unwrap_or(0).to_string());
-    if !done.status.success() {
+    // Exit code 2 also means that nothing was in view, which the answer says.
+    if !json["ended"].is_null() && json["ended"]["code"] != 0 {
         return Ok(Outcome::Silent {
             truth: "the program ends well".into(),
             said: format!("ended: {}", json["ended"]),
