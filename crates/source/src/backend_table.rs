@@ -59,18 +59,21 @@ pub fn entry(program: &Program, field: &str) -> Entry {
     found
 }
 
-/// Every function that the tables of a backend, its buffers and their types name, but for these fields.
-pub fn functions(program: &Program, without: &[&str]) -> Vec<u32> {
-    let mut found = Vec::new();
+/// Every function that the tables of a backend, its buffers and their types name, but for these fields; and what else they hold.
+pub fn functions<'p>(program: &'p Program, without: &[&str]) -> (Vec<u32>, Vec<&'p Expr>) {
+    let (mut found, mut others) = (Vec::new(), Vec::new());
     for table in TABLES.iter().chain(&["ggml_backend_buffer_i", "ggml_backend_buffer_type_i"]) {
         let Some(name) = program.interner.get(table) else { continue };
         let of_table = |ty: &Base| matches!(ty, Base::Name(ty) if ty.path.last().is_some_and(|last| last.sym == name));
         for global in program.globals.iter().filter(|global| of_table(&global.ty.base) && global.ty.pointers == 0) {
             let Initial::Value(Expr { kind: ExprKind::Init(items), .. }) = program.initial(global) else { continue };
-            found.extend(items.iter().filter_map(|(_, value)| match named(program, value) {
-                Entry::Function(function) => Some(function),
-                Entry::None | Entry::Other(_) => None,
-            }));
+            for (_, value) in items {
+                match named(program, value) {
+                    Entry::Function(function) => found.push(function),
+                    Entry::Other(_) => others.push(value),
+                    Entry::None => {}
+                }
+            }
         }
     }
     for field in without {
@@ -78,7 +81,7 @@ pub fn functions(program: &Program, without: &[&str]) -> Vec<u32> {
             found.retain(|index| *index != function);
         }
     }
-    found
+    (found, others)
 }
 
 fn named(program: &Program, value: &Expr) -> Entry {

@@ -2,12 +2,14 @@
 //! is evaluated, so one that writes to what a dispatcher decides by leaves the answer open.
 
 use super::effects::Effects;
+use super::harmless::STD_WRITES;
 use super::{TENSOR, called, told, type_name};
 use crate::backend_table::functions;
 use cxx::Program;
-use cxx::ast::{Expr, ExprKind, Function, Unary};
+use cxx::ast::{Expr, ExprKind, Function, Param, Unary};
 use cxx::files::Span;
-use cxx::sym::{FxSet, Sym};
+use cxx::lex::{Kind, Tok};
+use cxx::sym::{self, FxSet, Sym};
 use cxx::visit::{Part, parts_of};
 
 /// What a tensor is; where its numbers are decides nothing.
@@ -19,7 +21,12 @@ const DEEPEST: usize = 4;
 /// A function of the backend's tables that may change a tensor, beside those that compute graphs.
 pub(super) fn changed(program: &Program, dispatcher: &Function) -> Option<super::Doubt> {
     let mut seen = FxSet::default();
-    for function in functions(program, &["graph_compute", "graph_optimize"]) {
+    let (functions, others) = functions(program, &["graph_compute", "graph_optimize"]);
+    let unknown = others.into_iter().find(|value| is_hook(program, value)).map(|value| value.span);
+    if let Some(at) = unknown.or_else(|| set_later(program, dispatcher)) {
+        return Some(told(program, at, "what is done with a tensor before it is computed is not followed"));
+    }
+    for function in functions {
         let Some(found) = program.function(function).filter(|found| found.unit == dispatcher.unit) else { continue };
         if let Some(at) = writes(program, found, &mut seen, 0) {
             let what = format!("{} may change a tensor before it is computed", program.text(found.name));
@@ -35,6 +42,11 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
     }
     if depth > DEEPEST {
         return Some(function.span);
+    }
+    // A class within the function may do anything with what it is given.
+    let toks = program.body_toks(function);
+    if let Some([class, ..]) = toks.windows(3).find(|toks| matches!(toks, [class, _, brace] if (class.is(sym::STRUCT) || class.is(sym::CLASS)) && brace.is(sym::LBRACE))) {
+        return Some(Span::of(class));
     }
     let mut effects = Effects::new(program, function.name);
     effects.enter(function);
@@ -55,19 +67,29 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
                 continue;
             }
         };
+        // An object that is given the tensor, and a function of the standard library that writes to what it is given.
+        if let ExprKind::Call(callee, args) = &expr.kind {
+            let to_method =
+                matches!(callee.kind, ExprKind::Member { .. }) && args.iter().any(|arg| effects.is_node(arg));
+            let name = called(expr).map(|(name, _)| program.text(name));
+            let swapped = name.is_some_and(|name| STD_WRITES.contains(&name));
+            if to_method || (swapped && args.iter().any(|arg| decides(&effects, arg))) {
+                return Some(expr.span);
+            }
+        }
         let target = match &expr.kind {
             ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => Some(&**target),
             ExprKind::Unary(Unary::Address, inner) => Some(&**inner),
             _ => None,
         };
-        if target.is_some_and(|target| decides(&effects, target) && effects.changes(target)) {
+        if target.is_some_and(|target| decides(&effects, target) && (effects.changes(target) || !is_path(target))) {
             return Some(expr.span);
         }
         let Some((name, _)) = called(expr) else { continue };
         for callee in program.overloads(name).iter().filter_map(|&index| program.function(index)) {
             let found = match callee.body {
                 Some(_) => writes(program, callee, seen, depth + 1),
-                None => None,
+                None => is_unseen(program, callee).then_some(expr.span),
             };
             if found.is_some() {
                 return found;
@@ -82,12 +104,49 @@ fn decides(effects: &Effects<'_>, target: &Expr) -> bool {
     match &target.kind {
         ExprKind::Member { base, name, .. } => DECIDES.contains(&effects.program.text(*name)) || decides(effects, base),
         ExprKind::Index(base, _) | ExprKind::Cast(_, base) => decides(effects, base),
+        ExprKind::Ternary(parts) => parts.iter().skip(1).any(|part| decides(effects, part)),
         ExprKind::Unary(Unary::Deref, whole) => match &whole.kind {
             ExprKind::Cast(ty, _) => type_name(effects.program, ty) == Some(TENSOR),
             _ => effects.is_node(whole),
         },
         _ => false,
     }
+}
+
+/// Whether an expression is a way along fields and elements from a variable.
+fn is_path(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(..) => true,
+        ExprKind::Member { base, .. } | ExprKind::Index(base, _) | ExprKind::Cast(_, base) => is_path(base),
+        ExprKind::Unary(Unary::Deref, base) => is_path(base),
+        _ => false,
+    }
+}
+
+/// A function of another unit that is given a tensor to write to. ggml's public functions do not change what a tensor is.
+fn is_unseen(program: &Program, function: &Function) -> bool {
+    let written = |param: &Param| type_name(program, &param.ty) == Some(TENSOR) && !param.ty.constant;
+    !program.files.path(function.span.file).ends_with(".h") && function.params.iter().any(written)
+}
+
+/// Something in a table that may be a function, and is none that was read.
+fn is_hook(program: &Program, value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Lambda(_) => true,
+        ExprKind::Name(name) => {
+            let all = name.path.last().map_or(&[][..], |last| program.overloads(last.sym));
+            all.iter().filter_map(|&index| program.function(index)).any(|function| is_unseen(program, function))
+        }
+        _ => false,
+    }
+}
+
+/// `buffer->iface.init_tensor = f`: a table that is changed while the program runs.
+fn set_later(program: &Program, dispatcher: &Function) -> Option<Span> {
+    let name = program.interner.get("init_tensor")?;
+    let toks = program.files.toks(dispatcher.span.file);
+    let sets = |toks: &&[Tok]| matches!(toks, [before, dot, field, assign] if field.is(name) && assign.is(sym::ASSIGN) && (dot.is(sym::DOT) || dot.is(sym::ARROW)) && before.kind == Kind::Ident);
+    toks.windows(4).find(sets).and_then(|toks| toks.get(2)).map(Span::of)
 }
 
 fn takes_tensor(program: &Program, function: &Function) -> bool {
