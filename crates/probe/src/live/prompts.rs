@@ -38,7 +38,7 @@ pub struct Deck<T> {
     random: Seeded,
 }
 
-impl<T: Clone + Default> Deck<T> {
+impl<T: Clone + PartialEq> Deck<T> {
     fn new(mut list: Vec<T>) -> Deck<T> {
         let mut random = Seeded::new(sys::random::secret().map_or_else(|_| clock(), u64::from_ne_bytes));
         random.shuffle(&mut list);
@@ -61,7 +61,14 @@ impl<T: Clone + Default> Deck<T> {
         // Those that a prompt began with already come last.
         let (mine, theirs) = (self.next.min(self.list.len()), more.next.min(more.list.len()));
         let used = [&self.list[..mine], &more.list[..theirs]].concat();
-        self.list = [&self.list[mine..], &more.list[theirs..]].concat();
+        // A word may be in both lists: twice in one, it would begin two prompts.
+        let mut rest: Vec<T> = Vec::new();
+        for one in self.list[mine..].iter().chain(&more.list[theirs..]) {
+            if !used.contains(one) && !rest.contains(one) {
+                rest.push(one.clone());
+            }
+        }
+        self.list = rest;
         self.random.shuffle(&mut self.list);
         self.list.extend(used);
         self.next = 0;
@@ -256,6 +263,13 @@ mod tests {
             (0..100).map(|_| deck.deal(40)).collect()
         };
         assert!(prompts.iter().zip(&other).filter(|(a, b)| a[..2] == b[..2]).count() < 10);
+        // Lists that overlap make one without repeats.
+        let (mut deck, mut more) = (Deck::new((0_u64..50).collect()), Deck::new((25_u64..75).collect()));
+        let before = [deck.deal(5)[0], more.deal(5)[0]];
+        deck.extend(more);
+        let firsts: Vec<u64> = (0..73).map(|_| deck.deal(3)[0]).collect();
+        assert!(firsts.iter().all(|first| !before.contains(first)) || before[0] == before[1], "{firsts:?}");
+        assert_eq!(firsts.iter().collect::<std::collections::BTreeSet<_>>().len(), 73);
         assert_eq!(Deck::<u64>::new(Vec::new()).deal(3), [] as [u64; 0]);
     }
 }
