@@ -11,7 +11,7 @@ type Row = [u64; 6];
 /// True if no case was different and silent.
 pub fn run(options: &Options) -> anyhow::Result<bool> {
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
-    let mut list = String::from("| observer | case | truth | outcome |\n|---|---|---|---|\n");
+    let mut list = String::from("| observer | case | in tests | truth | outcome |\n|---|---|---|---|---|\n");
     let mut held = true;
     for case in CASES.iter().flat_map(|list| list.iter()).filter(|case| options.wants(case.name)) {
         eprintln!("{}: {}", case.observer, case.name);
@@ -27,8 +27,9 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
         let row = rows.entry(case.observer).or_default();
         row[0] += 1;
         row[column] += 1;
+        let kind = if case.quick { "quick" } else { "" };
         let one_line = |text: &str| text.replace('\n', " ").replace('|', "\\|");
-        writeln!(list, "| {} | {} | {} | {} |", case.observer, case.name, one_line(truth), one_line(&text))?;
+        writeln!(list, "| {} | {} | {kind} | {} | {} |", case.observer, case.name, one_line(truth), one_line(&text))?;
     }
     let mut table = String::from(
         "| observer | cases | equal | said | **different and silent** | refused | skipped |\n|---|---|---|---|---|---|---|\n",
