@@ -35,6 +35,8 @@ fn pairs() -> Vec<String> {
 pub struct Deck<T> {
     list: Vec<T>,
     next: usize,
+    /// Those at the end of the list that began a prompt before the list grew.
+    used: Vec<T>,
     random: Seeded,
 }
 
@@ -42,7 +44,7 @@ impl<T: Clone + PartialEq> Deck<T> {
     fn new(mut list: Vec<T>) -> Deck<T> {
         let mut random = Seeded::new(sys::random::secret().map_or_else(|_| clock(), u64::from_ne_bytes));
         random.shuffle(&mut list);
-        Deck { list, next: 0, random }
+        Deck { list, next: 0, used: Vec::new(), random }
     }
 
     /// So many of them, each as often as any other.
@@ -60,7 +62,7 @@ impl<T: Clone + PartialEq> Deck<T> {
     fn extend(&mut self, more: Deck<T>) {
         // Those that a prompt began with already come last.
         let (mine, theirs) = (self.next.min(self.list.len()), more.next.min(more.list.len()));
-        let used = [&self.list[..mine], &more.list[..theirs]].concat();
+        let used = [&self.used[..], &self.list[..mine], &more.list[..theirs]].concat();
         // A word may be in both lists: twice in one, it would begin two prompts.
         let mut rest: Vec<T> = Vec::new();
         for one in self.list[mine..].iter().chain(&more.list[theirs..]) {
@@ -70,7 +72,8 @@ impl<T: Clone + PartialEq> Deck<T> {
         }
         self.list = rest;
         self.random.shuffle(&mut self.list);
-        self.list.extend(used);
+        self.list.extend(used.clone());
+        self.used = used;
         self.next = 0;
     }
 
