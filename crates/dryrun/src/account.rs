@@ -113,7 +113,9 @@ fn covered(outcome: &Outcome, trace: &Trace, names: &Names<'_>, one: &Evaluated<
             _ => {}
         }
     }
-    let mut wanted: BTreeMap<(&str, u64), (u64, BTreeSet<(i64, u64, i64)>)> = BTreeMap::new();
+    /// How many, and of which shapes.
+    type Wanted = (u64, BTreeSet<(i64, u64, i64)>);
+    let mut wanted: BTreeMap<(&str, u64), Wanted> = BTreeMap::new();
     let mut found = 0;
     for (_, of) in pass.products().filter(|(part, of)| part.on_device() && of.weights && of.columns > 0) {
         if of.experts {

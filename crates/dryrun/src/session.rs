@@ -194,7 +194,9 @@ impl Counted {
                 Event::NoMemory(_) => kind::NO_MEMORY,
                 Event::Unsupported(_) => kind::UNSUPPORTED,
             };
-            read.iter_mut().nth(kind as usize).into_iter().for_each(|count| *count += 1);
+            if let Some(count) = read.get_mut(kind as usize) {
+                *count += 1;
+            }
         }
         self.0.iter().zip(read).skip(1).map(|(counted, read)| counted.saturating_sub(read)).sum()
     }

@@ -289,7 +289,8 @@ mod tests {
         for (command, needs) in cases {
             let mut found = bare().needs(command);
             let mut needs = needs;
-            (found.sort(), needs.sort());
+            found.sort();
+            needs.sort();
             assert_eq!(found, needs, "{command}");
         }
     }

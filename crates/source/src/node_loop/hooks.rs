@@ -61,7 +61,7 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
             Part::Unparsed(span) => {
                 let text = program.files.text(span);
                 let field = |name: &&str| text.contains(&format!("->{name}")) || text.contains(&format!(".{name}"));
-                if DECIDES.iter().any(|name| field(name)) {
+                if DECIDES.iter().any(field) {
                     return Some(span);
                 }
                 continue;
