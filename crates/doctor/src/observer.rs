@@ -89,7 +89,7 @@ impl Book<'_> {
 
     fn saw(&mut self, subject: &Subject, topic: &str, about: &[(&str, &str)], value: impl Into<Value>) {
         let fact = Fact::new(topic, About::new(about.iter().copied()), value);
-        self.write(subject.clone(), Finding::Saw(fact), Coverage::complete("facts", 1), None, Canary::None);
+        self.write(subject.clone(), Finding::Saw(fact), Coverage::listed("facts", 1), None, Canary::None);
     }
 
     fn swept(&mut self, view: View, looked_at: &str, seen: usize, canary: Option<&str>) {

@@ -130,7 +130,7 @@ fn another_machine(observer: &str, value: impl Into<evidence::Value>, topic: &st
         ObserverId::new(observer, "1"),
         subject,
         Finding::Saw(Fact::new(topic, about, value)),
-        Coverage::complete("settings", 1),
+        Coverage::listed("settings", 1),
         "2025-01-01T00:00:00Z",
     );
     Recorded::new(seen.unwrap())

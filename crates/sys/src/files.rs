@@ -244,11 +244,11 @@ pub(crate) fn kind_name(kind: FileType) -> &'static str {
     }
 }
 
-/// What a shell means by `/dev/stdout`, `>(command)` and `/dev/null`.
+/// What a shell means by `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full`.
 fn stream(path: &Path) -> io::Result<Option<File>> {
     let Some(text) = path.to_str() else { return Ok(None) };
     let number = match text {
-        "/dev/null" => {
+        "/dev/null" | "/dev/full" => {
             return Ok(Some(File::from(rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)));
         }
         "/dev/stdout" => Some(1),

@@ -122,7 +122,7 @@ fn check_prints_in_both_languages_and_every_format() {
     let japanese = out(&place.run("--lang ja check --all"));
     assert!(japanese.contains("未確定") && japanese.contains("決着させるコマンド"), "{japanese}");
     let none = out(&place.run("check --only refuted"));
-    assert!(none.starts_with("No claim of these 210 is refuted.\n") && none.contains("is empty"), "{none}");
+    assert!(none.starts_with("None of these 210 claims is refuted.\n") && none.contains("is empty"), "{none}");
     assert_eq!(out(&place.run("check --only open --format csv")).lines().count(), 211);
     assert!(
         out(&place.run("check --format csv")).starts_with("id,phase,page,rung,grade,why,expect,text,because,closes\n")
@@ -148,7 +148,7 @@ fn investigate_looks_records_and_grades() {
     let hash = |word: &str| word.len() >= 12 && word.chars().all(|c| c.is_ascii_hexdigit());
     assert!(!text.split(|c: char| !c.is_ascii_alphanumeric()).any(hash), "{text}");
     let verify = place.run("ledger verify");
-    assert!(verify.status.success() && out(&verify).starts_with("Whole: "), "{}", out(&verify));
+    assert!(verify.status.success() && out(&verify).starts_with("Intact: "), "{}", out(&verify));
     let whole = json(&place.run("investigate --offline --format json"));
     assert_eq!(whole["schema"], "whichkernel.investigate/1");
     assert!(whole["looked"][0]["observations"].as_u64().unwrap() > 3);
@@ -206,7 +206,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     assert!(out(&check(&right)).contains("confirmed"));
     assert_eq!(check(&wrong).status.code(), Some(1));
     let said = out(&check(&wrong));
-    assert!(said.contains("Seen instead: ") && said.contains("expected to? No: Not 1 of 1 claim."), "{said}");
+    assert!(said.contains("Observed instead: ") && said.contains("should hold, hold? No: Not 1 of 1 claim."), "{said}");
     // What nobody has looked at yet did not pass.
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
@@ -261,9 +261,9 @@ fn a_ledger_goes_from_hand_to_hand() {
     assert_eq!(document["schema"], "whichkernel.ledger/1");
     let rows = document["rows"].as_array().unwrap().len();
     let imported = out(&yours.run(&format!("ledger import {}", archive.display())));
-    assert!(imported.contains(&format!("{rows} rows added, 0 were here")), "{imported}");
+    assert!(imported.contains(&format!("{rows} rows added, 0 already present")), "{imported}");
     let again = out(&yours.run(&format!("ledger import {}", mine.ledger().display())));
-    assert!(again.contains(&format!("0 rows added, {rows} were here")), "{again}");
+    assert!(again.contains(&format!("0 rows added, {rows} already present")), "{again}");
     assert!(out(&yours.run("ledger list")).contains("the fan was loud"));
     assert!(
         out(&yours.run("ledger export --format csv"))

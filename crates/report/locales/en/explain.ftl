@@ -1,7 +1,7 @@
 # explain
 explain-answer = { $gpu }, { $type }, { $columns } tokens -> { $kernel }
 explain-answer-all = { $gpu }, { $type } -> { $kernel }
-explain-rung = { $rung }, not observed in a run
+explain-rung = { $rung }, not observed
 explain-version = Version
 explain-between = { $what } has no table; its neighbours { $below } and { $above } choose the same
 explain-between-differ = { $what } has no table; its neighbours { $below } and { $above } choose differently

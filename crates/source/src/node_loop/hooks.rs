@@ -69,8 +69,12 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
         };
         // An object that is given the tensor, and a function of the standard library that writes to what it is given.
         if let ExprKind::Call(callee, args) = &expr.kind {
-            let to_method =
-                matches!(callee.kind, ExprKind::Member { .. }) && args.iter().any(|arg| effects.is_node(arg));
+            let to_method = match &callee.kind {
+                ExprKind::Member { base, .. } => {
+                    !is_table(program, base) && args.iter().any(|arg| effects.is_node(arg))
+                }
+                _ => false,
+            };
             let name = called(expr).map(|(name, _)| program.text(name));
             let swapped = name.is_some_and(|name| STD_WRITES.contains(&name));
             if to_method || (swapped && args.iter().any(|arg| decides(&effects, arg))) {
@@ -111,6 +115,11 @@ fn decides(effects: &Effects<'_>, target: &Expr) -> bool {
         },
         _ => false,
     }
+}
+
+/// `buffer->iface`: a table whose functions are read by themselves.
+fn is_table(program: &Program, expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Member { name, .. } if program.text(*name) == "iface")
 }
 
 /// Whether an expression is a way along fields and elements from a variable.

@@ -49,7 +49,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
         }
     };
     let mut child = sys::program::given(program(&session).map_err(refused)?);
-    child.arg(&path).arg(symbol).envs(session.environment());
+    child.arg(&path).arg(symbol).envs(session.bare_environment());
     // On the stand-in it is no part of the program that is recorded there.
     child.env_remove(launch::nullgpu_input::DIRECTORY);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -46,6 +46,11 @@ impl Session {
         environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
     }
 
+    /// The same for a program of ours, without libraries that were preloaded before: another runtime among them would be called instead.
+    pub fn bare_environment(&self) -> Vec<(OsString, OsString)> {
+        environment(self.path(), &library(self.path()), None, LIMIT)
+    }
+
     /// Where only we write.
     pub fn own(&self) -> &Path {
         self.session_dir.outer()
