@@ -29,15 +29,20 @@ struct Home {
 impl Program {
     /// The overloads that a name may mean, before their parameters are looked at.
     pub fn visible_functions(&self, name: Sym, path: &[Segment], view: View) -> Vec<u32> {
-        let home = |index: u32| {
-            let function = self.function(index)?;
-            Some(Home { unit: function.unit, space: function.space, internal: function.attrs & INTERNAL != 0 })
-        };
         // Which namespace's it is then is not followed: all of them, and more than one is none.
         if path.is_empty() && self.brought.contains(&(view.unit, name)) {
             return self.overloads(name).to_vec();
         }
-        self.visible(self.overloads(name), path, view, home)
+        self.visible_among(self.overloads(name), path, view)
+    }
+
+    /// The same of some overloads only: those that are declared so far.
+    pub fn visible_among(&self, list: &[u32], path: &[Segment], view: View) -> Vec<u32> {
+        let home = |index: u32| {
+            let function = self.function(index)?;
+            Some(Home { unit: function.unit, space: function.space, internal: function.attrs & INTERNAL != 0 })
+        };
+        self.visible(list, path, view, home)
     }
 
     /// The variable that a name means where it is used; those of other units where its own does not define it.

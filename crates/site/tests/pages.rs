@@ -458,7 +458,7 @@ fn a_failure_is_shown_with_its_day_until_the_same_works() {
     let cell = |site: &Site| {
         let text = page(site, "observers.html");
         let map = text.split("observers-silence").next().unwrap_or_default().to_owned();
-        (map, text.split("observers-attempts").nth(1).unwrap_or_default().to_owned())
+        (map, text.split_once("observers-attempts").map(|(_, rest)| rest.to_owned()).unwrap_or_default())
     };
     let (failed, worked) = ("2026-11-10T10:00:00.000Z", "2026-11-12T10:00:00.000Z");
     let old = [at(failed, "maps", blocked("no rights")), at(worked, "maps", library_seen("libhip.so"))];

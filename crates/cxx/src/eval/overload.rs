@@ -109,7 +109,15 @@ impl<'p> Machine<'p> {
             })
         };
         let before: Vec<u32> = visible.iter().copied().filter(|index| !later(index)).collect();
-        let kept = if before.is_empty() { visible } else { before };
+        let kept = match before.is_empty() {
+            false => before,
+            // The namespace declares its own further down only: until then the name means what is around it.
+            true => {
+                let so_far: Vec<u32> = all.iter().copied().filter(|index| !later(index)).collect();
+                let found = program.visible_among(&so_far, path, view);
+                if found.is_empty() { visible } else { found }
+            }
+        };
         let fits =
             |function: &Function| (function.params.len() >= args || function.variadic) && !function.is_elsewhere_only();
         let other = |index: &u32| mine(*index).is_some_and(fits) && !kept.iter().any(|&known| same(known, *index));
