@@ -129,7 +129,7 @@ mod tests {
         let basis = Basis::listed("source", ["a tree"], Rung::Declared, Unit::Cells, 312, 312);
         assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
         let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
-        assert_eq!(en(&some), "The same in the 312 cells that were answered; nothing is said of sm_89 (not asked).");
+        assert_eq!(en(&some), "The same in the 312 cells that were answered; unknown: sm_89 (not asked).");
     }
 
     #[test]

@@ -206,11 +206,19 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     assert!(out(&check(&right)).contains("confirmed"));
     assert_eq!(check(&wrong).status.code(), Some(1));
     let said = out(&check(&wrong));
-    assert!(said.contains("Observed instead: ") && said.contains("should hold, hold? No: Not 1 of 1 claim."), "{said}");
+    assert!(
+        said.contains("Observed instead: ")
+            && said.contains("should hold, hold? No: It does not hold for 1 of 1 claim."),
+        "{said}"
+    );
     // What nobody has looked at yet did not pass.
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
-    assert!(unseen.status.code() == Some(1) && out(&unseen).contains("expected to? Not known"), "{}", out(&unseen));
+    assert!(
+        unseen.status.code() == Some(1) && out(&unseen).contains("should hold, hold? Not known: 1 not answered."),
+        "{}",
+        out(&unseen)
+    );
     assert_eq!(check(&any).status.code(), Some(0));
     let investigate =
         |strict: &str| place.run(&format!("investigate --offline {strict}{}", wrong.display())).status.code();

@@ -6,7 +6,7 @@ conclusion-nothing-whole = None in { $answered ->
    *[other] all { $answered } { $unit }
   }.
 conclusion-nothing-alone = None in { $answered } { $unit }, { $alone }.
-conclusion-nothing-answered = None seen in { $answered } { $unit }; nothing is said of { $gaps }.
+conclusion-nothing-answered = None seen in { $answered } { $unit }; unknown: { $gaps }.
 conclusion-nothing-unknown = Not known: { $gaps }.
 conclusion-same-whole = The same in { $answered ->
     [one] the one { $unit }
@@ -16,10 +16,10 @@ conclusion-same-alone = The same in { $answered } { $unit }, { $alone }.
 conclusion-same-answered = The same in { $answered ->
     [one] the one { $unit } that was answered
    *[other] the { $answered } { $unit } that were answered
-  }; nothing is said of { $gaps }.
+  }; unknown: { $gaps }.
 conclusion-same-unknown = Not known: { $gaps }.
 conclusion-different = Different in { $count } of { $answered } { $unit }.
-conclusion-different-with-gaps = Different in { $count } of { $answered } { $unit }; nothing is said of { $gaps }.
+conclusion-different-with-gaps = Different in { $count } of { $answered } { $unit }; unknown: { $gaps }.
 conclusion-all-whole = { $answered ->
     [one] The one { $unit }
    *[other] All { $answered } { $unit }
@@ -28,10 +28,10 @@ conclusion-all-alone = All { $answered } { $unit }, { $alone }.
 conclusion-all-answered = { $answered ->
     [one] The one { $unit } that was answered
    *[other] All { $answered } { $unit } that were answered
-  }; nothing is said of { $gaps }.
+  }; unknown: { $gaps }.
 conclusion-all-unknown = Not known: { $gaps }.
-conclusion-not-all = Not { $count } of { $answered } { $unit }.
-conclusion-not-all-with-gaps = Not { $count } of { $answered } { $unit }; nothing is said of { $gaps }.
+conclusion-not-all = It does not hold for { $count } of { $answered } { $unit }.
+conclusion-not-all-with-gaps = It does not hold for { $count } of { $answered } { $unit }; unknown: { $gaps }.
 conclusion-complete-whole = Complete: { $answered ->
     [one] the one { $unit } was looked at
    *[other] all { $answered } { $unit } were looked at
@@ -45,7 +45,7 @@ conclusion-chosen-alone = { $choices }, { $alone }
 conclusion-chosen-answered = { $choices } in { $answered ->
     [one] the one { $unit } that was answered
    *[other] the { $answered } { $unit } that were answered
-  }; nothing is said of { $gaps }
+  }; unknown: { $gaps }
 conclusion-chosen-unknown = not known: { $gaps }
 
 # A sentence about all there is, with the accounts that agree with the observer's own

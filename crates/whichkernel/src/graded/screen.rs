@@ -65,9 +65,15 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
     let lang = &context.lang;
     let _ = writeln!(out);
     if let Some(held) = graded.expectation() {
-        let word = lang.text(&format!("answer-{}", held.word().key()));
-        let args = [("word", word.into()), ("conclusion", report::conclusion_text(lang, &held).into())];
-        let text = lang.text_with("check-expected-word", &args);
+        let conclusion = report::conclusion_text(lang, &held);
+        // "Not known" is what the conclusion itself begins with.
+        let text = match held.reach() {
+            evidence::Reach::Unknown => conclusion,
+            _ => {
+                let word = lang.text(&format!("answer-{}", held.word().key()));
+                lang.text_with("check-expected-word", &[("word", word.into()), ("conclusion", conclusion.into())])
+            }
+        };
         hanging(out, context, "", 2, &format!("{} {text}", lang.text("check-expected-question")));
     }
     if let Some(next) = graded.next().into_iter().next() {
