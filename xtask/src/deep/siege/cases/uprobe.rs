@@ -119,8 +119,9 @@ fn judged(bench: &Bench, done: &Output) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Refused { why });
     };
     let (truth, seen) = (truth(bench)?.to_string(), json["seen"].as_u64().unwrap_or(0).to_string());
-    // Exit code 2 also means that nothing was in view, which the answer says.
-    if !json["ended"].is_null() && json["ended"]["code"] != 0 {
+    // Exit code 2 also means that nothing was in view, which the answer says. How an attached program ended, only its parent knows.
+    let ended = json["ended"]["how"].as_str().filter(|how| *how != "gone");
+    if ended.is_some() && json["ended"]["code"] != 0 {
         return Ok(Outcome::Silent {
             truth: "the program ends well".into(),
             said: format!("ended: {}", json["ended"]),
@@ -196,7 +197,7 @@ fn attach(bench: &Bench, words: &[&str], children: &mut [Child]) -> anyhow::Resu
     }
     for child in children.iter_mut() {
         child.stdin.take().context("its input")?.write_all(b"\n")?;
-        child.wait()?;
+        anyhow::ensure!(child.wait()?.success(), "the attached program was harmed");
     }
     Ok(tool.wait_with_output()?)
 }
