@@ -45,7 +45,7 @@ blind-unnamed-code = ファイルに属さないメモリ上のコード
 blind-late-registrations = コンストラクター以外で登録されるカーネル
 blind-server-cache = 他のクライアントのプロンプトによるサーバーのキャッシュ
 blind-hidden-devices = カーネルまたはコンテナが見せないデバイス
-blind-other-processes = ほかのコンテナやほかの機械のプロセス
+blind-other-processes = ほかのコンテナやほかのマシンのプロセス
 
 # 別の手段 (evidence::Witness)
 witness-question = 問い合わせの一覧
