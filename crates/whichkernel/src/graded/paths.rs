@@ -46,16 +46,20 @@ pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
     Some((question.words.in_language(lang.code()).to_owned(), table))
 }
 
-/// A path, and of how many of the row's column counts it is known where that is not all.
+/// A path; of how many of the row's column counts it is known, where that is not all; and whether what is known is limited.
 fn cell_text(lang: &Lang, chosen: &Conclusion) -> String {
-    match (chosen.says(), chosen.asked()) {
-        (Says::Chosen { choices }, Some(asked)) if chosen.unanswered() > 0 && chosen.left_out().is_empty() => {
-            let choices = choices.iter().map(String::as_str).collect::<Vec<_>>().join(" | ");
-            let args = [("choices", choices.into()), ("answered", chosen.answered().into()), ("asked", asked.into())];
-            lang.text_with("check-screen-part", &args)
-        }
-        _ => conclusion_text(lang, chosen),
-    }
+    let Says::Chosen { choices } = chosen.says() else { return conclusion_text(lang, chosen) };
+    let choices = choices.iter().map(String::as_str).collect::<Vec<_>>().join(" | ");
+    let key = match (chosen.unanswered() > 0, chosen.left_out().is_empty()) {
+        _ if choices.is_empty() => return conclusion_text(lang, chosen),
+        (false, true) => return choices,
+        (true, true) => "check-screen-part",
+        (true, false) => "check-screen-part-limited",
+        (false, false) => "check-screen-limited-cell",
+    };
+    let asked = chosen.asked().unwrap_or_else(|| chosen.answered());
+    let args = [("choices", choices.into()), ("answered", chosen.answered().into()), ("asked", asked.into())];
+    lang.text_with(key, &args)
 }
 
 /// Why nothing was seen live: what is not here.
