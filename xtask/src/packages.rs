@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 /// A program, the Debian package that brings it, and what goes without it.
-const PROGRAMS: [(&str, &str, &str); 12] = [
+const PROGRAMS: [(&str, &str, &str); 17] = [
     ("git", "git", "reading revisions of a repository"),
     ("cc", "gcc", "programs that are compiled on the spot"),
     ("musl-gcc", "musl-tools", "a program of another C library, which nothing can be preloaded into"),
@@ -11,6 +11,11 @@ const PROGRAMS: [(&str, &str, &str); 12] = [
     ("g++", "g++", "the comparison with compiled predicates"),
     ("python3", "python3-pip", "fetching wheels"),
     ("chromium", "chromium", "the report in a real browser"),
+    ("cmake", "cmake", "the comparison of source lists with cmake's own"),
+    ("zip", "zip", "device code inside archives"),
+    ("zstd", "zstd", "device code inside streams"),
+    ("xz", "xz-utils", "device code inside streams"),
+    ("curl", "curl", "visitors of a served report"),
     ("gpg", "gnupg", "a package archive that is made and signed on the spot"),
     ("llvm-readelf-22", "llvm-22", "the comparison of code objects and instructions with LLVM"),
     ("clang++-22", "clang-22", "libraries that are compiled on the spot"),
