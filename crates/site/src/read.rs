@@ -9,7 +9,7 @@ pub enum Read {
     Partly,
     /// To the end, by the observer's own account.
     Alone,
-    /// To the end, and a second account agrees: what was not seen is not there.
+    /// The whole file was read and a second account agrees, so an absence is real.
     Whole,
 }
 
