@@ -82,9 +82,9 @@ impl Memory {
         }
         let mut held = self.held.iter().rev().take(slots);
         let Some(last) = held.next() else { return Some(0) };
-        let recent = common(last, prompt)?;
+        let recent = self.common(last, prompt)?;
         // Another slot may still hold an older prompt.
-        let older = held.map(|held| common(held, prompt)).collect::<Option<Vec<u64>>>()?;
+        let older = held.map(|held| self.common(held, prompt)).collect::<Option<Vec<u64>>>()?;
         if older.into_iter().max() > Some(recent) {
             return None;
         }
@@ -102,19 +102,24 @@ impl Memory {
         }
         self.held.push(Held { words: prompt, whole, text: None });
     }
-}
 
-fn common(held: &Held, prompt: &[String]) -> Option<u64> {
-    if let Some(text) = &held.text {
-        // Our first word is one token: a text that does not begin with it begins with another token.
-        let text = text.as_ref()?;
-        let begins = prompt.first().is_some_and(|token| token == BEGIN);
-        let first = prompt.get(usize::from(begins))?;
-        return (!text.starts_with(first.as_str())).then_some(u64::from(begins));
+    fn common(&self, held: &Held, prompt: &[String]) -> Option<u64> {
+        if let Some(text) = &held.text {
+            let begins = prompt.first().is_some_and(|token| token == BEGIN);
+            let first = prompt.get(usize::from(begins))?;
+            return self.begins_otherwise(text.as_ref()?, first).then_some(u64::from(begins));
+        }
+        let count = held.words.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+        let all_known = count < held.words.len() || count == prompt.len() || held.whole;
+        all_known.then_some(count as u64)
     }
-    let count = held.words.iter().zip(prompt).take_while(|(a, b)| a == b).count();
-    let all_known = count < held.words.len() || count == prompt.len() || held.whole;
-    all_known.then_some(count as u64)
+
+    /// Whether the first token of a text is another than this word. The word is one token, so it is where the text does not begin with the
+    /// word, or begins with a longer word that was counted as one token before: a tokenizer splits the same word the same way each time.
+    fn begins_otherwise(&self, text: &str, word: &str) -> bool {
+        let counted = |first: &String| self.held.iter().any(|held| held.words.contains(first));
+        !text.starts_with(word) || words(text).first().is_some_and(|first| first != word && counted(first))
+    }
 }
 
 #[cfg(test)]
@@ -163,6 +168,18 @@ mod tests {
         memory.keep(of(" da db", false), "", 1);
         assert_eq!(memory.reused(&of(" ca cb", false), Some(1)), Some(0));
         assert_eq!(memory.reused(&of(" ca cb", false), Some(2)), None);
+    }
+
+    #[test]
+    fn a_lost_prompt_that_begins_with_a_known_longer_word_shares_nothing() {
+        let mut memory = Memory::default();
+        memory.lose(Some(" the of"));
+        assert_eq!(memory.reused(&of(" t u", false), Some(1)), None);
+        memory.clear();
+        memory.keep(of(" and the", false), "", 1);
+        memory.lose(Some(" the of"));
+        assert_eq!(memory.reused(&of(" t u", false), Some(1)), Some(0));
+        assert_eq!(memory.reused(&of(" the u", false), Some(1)), None);
     }
 
     /// An earlier run may have sent the same prompt: until every slot has one of ours, nothing is said.
