@@ -236,6 +236,11 @@ impl Gap {
                 "records of {count} calls about graphs, captures, names and refusals",
                 "they did not fit into the buffer, so the contents of replays and some names may be wrong",
             ),
+            Gap::NotReturned => says(
+                "not-returned",
+                "results of {count} calls about graphs",
+                "the calls did not return: they ended with an exception, or were still running when the observation ended; the launches of replays may be wrong",
+            ),
             Gap::Unchecked { .. } => says(
                 "unchecked",
                 "whether {count} of {all} launches were accepted",
