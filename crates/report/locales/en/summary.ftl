@@ -16,6 +16,6 @@ summary-path-no-gpu = not observed: no AMD or NVIDIA GPU was found here
 summary-path-unseen = not observed.
 summary-path-source = Source says: { $says }
 summary-path-seen = { $seen } ({ $type }; launched, seen live on this server)
-summary-path-seen-alone = { $seen } ({ $type }; launched, seen live on this server; no second source confirms that there was no other)
+summary-path-seen-alone = { $seen } ({ $type }; launched, seen live on this server; no second source confirms that this is complete)
 summary-path-seen-part = { $seen } ({ $type }; launched, seen live on this server, incomplete)
 summary-ledger-broken = unknown: the ledger cannot be read (run `whichkernel ledger verify` for the reason)

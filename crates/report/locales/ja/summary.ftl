@@ -16,6 +16,6 @@ summary-path-no-gpu = 未観測: AMD と NVIDIA の GPU が見つからない
 summary-path-unseen = 未観測。
 summary-path-source = ソース上は { $says }
 summary-path-seen = { $seen }({ $type }。このサーバーの起動を実機で観測)
-summary-path-seen-alone = { $seen }({ $type }。このサーバーの起動を実機で観測。ほかになかったことの別の確認なし)
+summary-path-seen-alone = { $seen }({ $type }。このサーバーの起動を実機で観測。これですべてかどうかは別の手段で未確認)
 summary-path-seen-part = { $seen }({ $type }。このサーバーの起動を実機で一部観測)
 summary-ledger-broken = 不明: 台帳を読めない(理由は whichkernel ledger verify)
