@@ -132,7 +132,7 @@ fn a_file_speaks_for_another_host() {
     let (csv, ledger) = (csv.display().to_string(), home.path().join("ledger").display().to_string());
     let output = watch(home.path(), &["--read", &csv]);
     let said = text(&output.stdout);
-    assert!(said.contains("According to run_kernel_trace.csv, made by rocprofv3 on host ?"), "{said}");
+    assert!(said.contains("Source: run_kernel_trace.csv, written by rocprofv3 on host ?"), "{said}");
     assert!(said.contains("Rung: Selected (device unknown: the file names no device)"), "{said}");
     let agents = "Agent_Type,Name\nGPU,gfx1201\n";
     std::fs::write(home.path().join("run_agent_info.csv"), agents).expect("written");
