@@ -1,8 +1,9 @@
 //! Gathering claims while a process is watched: from `/proc`, from logs, and from the server's own address.
 
-use crate::claims::served;
-use crate::claims::served::Before;
+use crate::claims::served::{self, Before};
 use crate::claims::{Claims, of_command, of_log};
+use crate::endpoint::Endpoint;
+use crate::process::makes_claims;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -16,7 +17,7 @@ const MOST: u64 = 64 << 20;
 pub struct Gatherer {
     /// Whose command lines count, with their children; empty for the children of this process.
     roots: Vec<u32>,
-    url: Option<String>,
+    at: Option<Endpoint>,
     before: Before,
     /// Logs that were named, and those that a server writes to: label and open file.
     logs: Vec<(String, File)>,
@@ -26,14 +27,14 @@ pub struct Gatherer {
 
 impl Gatherer {
     /// `roots`: the processes that are watched, or none for what this process starts. A log that cannot be opened is an error.
-    pub fn new(roots: Vec<u32>, url: Option<&str>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
-        let mut gatherer = Gatherer { roots, url: url.map(str::to_owned), ..Gatherer::default() };
+    pub fn new(roots: Vec<u32>, at: Option<Endpoint>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
+        let mut gatherer = Gatherer { roots, at, ..Gatherer::default() };
         for path in logs {
             let file = regular_file::open(path).map_err(|error| (path.clone(), error))?;
             gatherer.logs.push((name_of(path), file));
         }
-        if let Some(url) = &gatherer.url {
-            gatherer.before = Before::look(url);
+        if let Some(at) = &gatherer.at {
+            gatherer.before = Before::look(at);
         }
         gatherer.look();
         Ok(gatherer)
@@ -45,8 +46,7 @@ impl Gatherer {
         for pid in tree(roots) {
             let Ok(bytes) = proc(pid, "cmdline") else { continue };
             let words = strings(&bytes);
-            let program = words.first().map(|word| name_of(Path::new(word))).unwrap_or_default();
-            if !(program.starts_with("llama") || program.starts_with("ollama")) {
+            if !makes_claims(&words) {
                 continue;
             }
             let line = words.join(" ");
@@ -99,8 +99,8 @@ impl Gatherer {
             }
             of_log(&label, &String::from_utf8_lossy(&bytes), &mut self.claims);
         }
-        if let Some(url) = &self.url {
-            served::look(url, self.before, &mut self.claims);
+        if let Some(at) = &self.at {
+            served::look(at, self.before, &mut self.claims);
         }
         self.claims
     }
