@@ -10,7 +10,7 @@ use crate::host::{Host, Look};
 use crate::rocm;
 use schemars::JsonSchema;
 use serde::Serialize;
-use server::process::option;
+use server::process::{option, strings};
 use server::{Role, sockets};
 use std::collections::BTreeSet;
 use sys::http::Address;
@@ -46,13 +46,13 @@ pub struct Process {
 
 impl Process {
     pub fn read(host: &Host, pid: u32) -> Option<Process> {
-        let command: Vec<String> = split(&host.bytes(format!("/proc/{pid}/cmdline")).found().cloned()?);
+        let command: Vec<String> = strings(&host.bytes(format!("/proc/{pid}/cmdline")).found().cloned()?);
         let role = Role::of(&command)?;
         let status = host.text(format!("/proc/{pid}/status")).found().cloned().unwrap_or_default();
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let uid = field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok());
         let environment = host.bytes(format!("/proc/{pid}/environ")).map(|bytes| {
-            let pairs = split(&bytes).into_iter().filter_map(|pair| {
+            let pairs = strings(&bytes).into_iter().filter_map(|pair| {
                 let (name, value) = pair.split_once('=')?;
                 Some((name.to_owned(), value.to_owned()))
             });
@@ -101,11 +101,6 @@ impl Process {
     pub fn model(&self) -> Option<String> {
         option(&self.command, &["--model", "-model", "-m"])
     }
-}
-
-fn split(bytes: &[u8]) -> Vec<String> {
-    let parts = bytes.split(|&byte| byte == 0).filter(|part| !part.is_empty());
-    parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
 fn libraries(maps: &str) -> Vec<Library> {

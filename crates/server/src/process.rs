@@ -64,6 +64,12 @@ impl Role {
     }
 }
 
+/// What `/proc/PID/cmdline` and `environ` hold.
+pub fn strings(bytes: &[u8]) -> Vec<String> {
+    let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+}
+
 /// Whether a program's command line makes claims: the servers, and llama.cpp's other programs.
 pub fn makes_claims(command: &[String]) -> bool {
     let program = command.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::gather::{GATHERED, Wanted, gathered, points};
 use crate::launches::{Account, Onlooker, watched};
 use crate::model::Mix;
 use crate::replay::Recording;
-use server::claims::{Claims, Gatherer, Meaning, of_log};
+use server::claims::{Claims, Gatherer, Meaning, model_header, of_log};
 use server::identify::choose;
 use server::{Ask, Endpoint, Identity, Kind, counts, identify};
 use std::path::{Path, PathBuf};
@@ -335,13 +335,5 @@ fn local_model(at: &Endpoint, identity: &Identity) -> Option<Mix> {
 
 /// A model's matrices by type, from the beginning of its file.
 pub fn model_file(path: &Path) -> Option<Mix> {
-    let mut size = 1 << 20;
-    loop {
-        let bytes = sys::regular_file::start(path, size).ok()?;
-        match gguf::Gguf::parse(&bytes) {
-            Ok(file) => return Some(Mix::from_gguf(&file)),
-            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < 256 << 20 => size *= 4,
-            Err(_) => return None,
-        }
-    }
+    Some(Mix::from_gguf(&model_header(sys::regular_file::open(path).ok()?)?))
 }

@@ -3,7 +3,7 @@
 use crate::claims::served::{self, Before};
 use crate::claims::{Claims, of_command, of_log};
 use crate::endpoint::Endpoint;
-use crate::process::makes_claims;
+use crate::process::{makes_claims, strings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -115,11 +115,6 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn strings(bytes: &[u8]) -> Vec<String> {
-    let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
-    parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
-}
-
 /// A thread's children are its own; a process's are those of all its threads.
 fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -146,15 +141,17 @@ fn blocks(pid: u32, model: &str) -> Option<u64> {
         // A link that leads out of its directory could lead anywhere: without the file, only the number of layers is missing.
         false => regular_file::open_below(&dir("cwd"), path),
     };
-    let mut file = opened.ok()?;
+    model_header(opened.ok()?)?.hyper("block_count")
+}
+
+/// A model's header, read in pieces of growing size: the weights behind it are not read.
+pub fn model_header(mut file: impl Read) -> Option<gguf::Gguf> {
     let (mut bytes, mut size) = (Vec::new(), 1 << 20);
     loop {
-        file.by_ref().take(size).read_to_end(&mut bytes).ok()?;
+        file.by_ref().take(size - bytes.len() as u64).read_to_end(&mut bytes).ok()?;
         match gguf::Gguf::parse(&bytes) {
-            Ok(read) => return read.hyper("block_count"),
-            Err(gguf::Error::Truncated { .. }) if bytes.len() < 64 << 20 && bytes.len() as u64 >= size => {
-                size = bytes.len() as u64
-            }
+            Ok(header) => return Some(header),
+            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < MOST => size *= 4,
             Err(_) => return None,
         }
     }

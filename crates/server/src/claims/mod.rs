@@ -8,7 +8,7 @@ mod lines;
 mod served;
 
 pub use command::of_command;
-pub use gather::{Gatherer, tree};
+pub use gather::{Gatherer, model_header, tree};
 pub use lines::{of_line, of_log};
 pub use served::{Before, processor};
 
