@@ -247,6 +247,4 @@ mod tests {
         assert!(said.contains('\u{241b}') && said.contains("\\u{202e}"), "{said}");
     }
 
-    #[test]
-    fn numbers_are_grouped() {}
 }

@@ -39,6 +39,7 @@ impl Gap {
             Gap::LooseNodes,
             Gap::DeviceLaunch,
             Gap::Untold,
+            Gap::NotReturned,
             Gap::Unchecked { all: 9 },
             Gap::NoReturns,
             Gap::NamesBefore,

@@ -240,6 +240,11 @@ impl Gap {
                 "records of {count} calls about graphs, captures, names and refusals",
                 "there was no room for them: what replays launch, and some names, may be wrong",
             ),
+            Gap::NotReturned => says(
+                "not-returned",
+                "results of {count} calls about graphs",
+                "the calls did not return: an exception left them, or they were running when the observation ended; the launches of replays may be wrong",
+            ),
             Gap::Unchecked { .. } => says(
                 "unchecked",
                 "acceptance of {count} of {all} launches",
