@@ -1,8 +1,8 @@
 //! What the verb polls: one interface for every live observer of launches.
 
-use crate::claims::Claims;
 use crate::preload::Program;
 use crate::{ObserverReport, Tally};
+use server::claims::Claims;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 use sys::abi;

@@ -11,23 +11,26 @@ use anyhow::{Context as _, bail};
 use probe::live::{Journal, LADDER, Live, Plan, Run, Session, climbed};
 use probe::record::Ground;
 use probe::{Answer, Wanted, replay};
+use server::Endpoint;
 use source::Device;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use sys::files::{self, Access};
-use sys::http::Address;
 
 /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
 ///
-/// Asks an Ollama, a llama-server or an OpenAI-compatible server with prompts of exact lengths that mean nothing, and reads what it
+/// Asks an Ollama, a llama-server, a vLLM or an OpenAI-compatible server with prompts of exact lengths that mean nothing, and reads what it
 /// answers. Only the address that was typed is asked, or a server that is seen to listen on this machine. With --lane the server is started
 /// here, once for each setting.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// http://HOST:PORT [default: a server that is seen to listen on this machine]
+    /// http://HOST:PORT or unix:/PATH [default: a server that is seen to listen on this machine]
     #[arg(value_name = "URL", conflicts_with = "replay")]
     url: Option<String>,
+
+    #[command(flatten)]
+    key: crate::api_key::Args,
 
     /// The model, where the server has several [default: the one that is loaded, else the first]
     #[arg(long, value_name = "NAME")]
@@ -131,8 +134,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 
 /// Asks a live server; what it answered is kept where that was wanted, however the run ended.
 fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer> {
+    let key = args.key.read(args.url.is_some())?;
     let found = match &args.url {
-        Some(url) => find::Found::at(Address::parse(url, None)?),
+        Some(url) => find::Found::at(Endpoint::parse(url, key)?),
         None => find::server(context)?,
     };
     let found = find::process(found);
@@ -149,7 +153,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
     let mut plan = Plan { tokens, rounds, predict: 1, decode: whole, parallel, cold, until_seen };
     let journal: Journal = ("journalctl -u ollama", || doctor::ollama_journal(&doctor::Host::this()));
     let live = Live {
-        to: found.to.clone(),
+        at: found.at.clone(),
         model: args.model.clone(),
         patience: Duration::from_secs(args.timeout),
         logs: args.log.clone(),

@@ -28,7 +28,7 @@ enum Role {
 pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(!args.command.is_empty(), "--certify runs a program three times: give it after --");
     let logs = if args.how == How::Logs && args.with.is_none() { start::variables(args, context)? } else { Vec::new() };
-    let server = Server::of(&args.command, args.url.as_deref());
+    let server = Server::of(&args.command, args.url.as_deref(), args.key.read(true)?)?;
     let counter = if args.with.is_some() { None } else { counter(args.how) };
     let roles: &[Role] = match counter {
         Some(_) => &[Role::Nobody, Role::Counter, Role::Observer, Role::Counter, Role::Nobody],

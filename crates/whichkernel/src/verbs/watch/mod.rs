@@ -2,6 +2,7 @@
 
 use crate::context::{Context, Format};
 use anyhow::Context as _;
+use server::Endpoint;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 use summary::Told;
-use watch::{Ended, Tally, request};
+use watch::{Ended, Tally};
 
 mod alarm;
 mod arm;
@@ -75,6 +76,9 @@ pub struct Args {
     /// A server's address: before the watch counts, a one-token request must be seen to launch something in the target
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+
+    #[command(flatten)]
+    pub key: crate::api_key::Args,
 
     /// The server's own log (`journalctl -u ollama > FILE`), whose claims are held against the launches. A log that it writes to a
     /// file itself is found without this
@@ -152,9 +156,8 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if args.certify {
         return certify::run(args, context);
     }
-    if let Some(url) = &args.url {
-        request::check(url).context("--url")?;
-    }
+    let key = args.key.read(args.url.is_some())?;
+    let server = args.url.as_deref().map(|url| Endpoint::parse(url, key)).transpose().context("--url")?;
     if matches!(args.how, How::Uprobe | How::Perf) {
         let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         writes.extend(args.trace.clone());
@@ -164,13 +167,13 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref(), context)?;
-    let mut gatherer = claims::gatherer(args)?;
+    let mut gatherer = claims::gatherer(args, server.clone())?;
     for line in target::told(args, context)? {
         crate::context::tell(format_args!("{line}"));
     }
     let mut tally = Tally::default();
-    let blind = match &args.url {
-        Some(url) => canary::in_target(url, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
+    let blind = match &server {
+        Some(server) => canary::in_target(server, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
         None => None,
     };
     let (account, ended) = match blind {

@@ -2,7 +2,7 @@
 
 use crate::counts::Counts;
 use crate::exchange::{Exchange, Purpose};
-use crate::server::{Identity, Kind};
+use crate::identity::Identity;
 use serde_json::Value;
 
 /// Which two things contradict each other.
@@ -53,7 +53,7 @@ pub fn find(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option
 /// llama-server has one model and answers by its own name for it.
 fn model(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option<Contradiction> {
     let asked = exchange.request.get("model").and_then(Value::as_str).filter(|asked| !asked.is_empty())?;
-    let answered = counts.model.as_deref().filter(|_| identity.kind != Kind::LlamaServer)?;
+    let answered = counts.model.as_deref().filter(|_| !identity.kind.renames_its_model())?;
     let plain = |name: &str| name.trim_end_matches(":latest").to_owned();
     (plain(asked) != plain(answered))
         .then(|| Contradiction::Model { asked: asked.to_owned(), answered: answered.to_owned() })
