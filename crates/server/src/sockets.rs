@@ -30,7 +30,7 @@ pub fn listens(proc: &impl Proc, pid: u32, command: &[String]) -> Vec<Address> {
     let table = |name: &str| proc.text(&format!("/proc/{pid}/net/{name}")).unwrap_or_default();
     let tcp: BTreeSet<SocketAddr> = ["tcp", "tcp6"]
         .iter()
-        .flat_map(|name| table(name).lines().filter_map(tcp).collect::<Vec<_>>())
+        .flat_map(|name| table(name).lines().filter_map(listener).collect::<Vec<_>>())
         .filter_map(|(at, inode)| inodes.contains(&inode).then_some(at))
         .collect();
     let mut found: Vec<Address> = tcp.into_iter().map(Address::from).collect();
@@ -46,7 +46,7 @@ pub fn listens(proc: &impl Proc, pid: u32, command: &[String]) -> Vec<Address> {
 
 /// A line of `/proc/net/tcp` in state LISTEN (0A, include/net/tcp_states.h), with its inode:
 /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...`
-fn tcp(line: &str) -> Option<(SocketAddr, String)> {
+pub fn listener(line: &str) -> Option<(SocketAddr, String)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (address, port) = fields.get(1)?.split_once(':')?;
     let at = SocketAddr::new(reached(address)?, u16::from_str_radix(port, 16).ok()?);
@@ -86,12 +86,12 @@ mod tests {
     fn a_listening_socket_is_read() {
         let line = "   0: 0100007F:2CAA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  998        0 31337 1";
         let at = SocketAddr::from(([127, 0, 0, 1], 11434));
-        assert_eq!(tcp(line), Some((at, "31337".to_owned())));
+        assert_eq!(listener(line), Some((at, "31337".to_owned())));
         assert_eq!(reached("0900007F"), Some(IpAddr::from([127, 0, 0, 9])));
         assert_eq!(reached("00000000000000000000000000000000"), Some(Ipv4Addr::LOCALHOST.into()));
         assert_eq!(reached("0000000000000000FFFF00000100007F"), Some(Ipv4Addr::LOCALHOST.into()));
         assert_eq!(reached("00000000000000000000000001000000"), Some(Ipv6Addr::LOCALHOST.into()));
-        assert_eq!(tcp(&line.replace(" 0A ", " 01 ")), None);
+        assert_eq!(listener(&line.replace(" 0A ", " 01 ")), None);
     }
 
     struct Tree(BTreeMap<&'static str, &'static str>);
