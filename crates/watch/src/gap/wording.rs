@@ -103,21 +103,19 @@ impl Gap {
     }
 
     fn wording(&self) -> Wording {
-        const NO_POINTERS: &str = "they lie behind pointers, which perf without BPF does not follow";
+        const NO_POINTERS: &str = "perf without BPF does not follow the pointers to them";
         const NOT_OPENED: &str = "its file could not be opened through /proc";
-        const OVER: &str = "its process was over before a probe was in place";
+        const OVER: &str = "its process ended before the probes were in place";
         match self {
             Gap::Unprobed { why: Unprobed::Unreachable, .. } => says(
                 "unprobed-unreachable",
                 "launches through {library}",
-                "its file could not be opened through /proc, so it carries no probe",
+                "no probe: its file could not be opened through /proc",
             ),
             Gap::Unprobed { why: Unprobed::Over, .. } => says("unprobed-over", "launches through {library}", OVER),
-            Gap::Unprobed { why: Unprobed::NoneThere, .. } => says(
-                "unprobed-none-there",
-                "launches through {library}",
-                "it exports none of the functions that are watched",
-            ),
+            Gap::Unprobed { why: Unprobed::NoneThere, .. } => {
+                says("unprobed-none-there", "launches through {library}", "it exports none of the watched functions")
+            }
             Gap::Unprobed { why: Unprobed::Refused(_), .. } => {
                 says("unprobed-refused", "launches through {library}", "{reason}")
             }
@@ -128,138 +126,138 @@ impl Gap {
             Gap::Unrecognised { .. } => says(
                 "unrecognised",
                 "launches through {symbol} of {library}",
-                "neither its name nor its SONAME is a runtime's: what it does not pass on to one that carries probes was not seen",
+                "neither its file name nor its SONAME is that of a known runtime; launches that it does not pass on to a probed runtime were not seen",
             ),
             Gap::LateRuntime { .. } => says(
                 "late-runtime",
                 "the first moments of {library}",
-                "it was opened after the watch began, and carried probes {late} ms later: calls in between were not seen",
+                "the process opened it after the watch began, and the probes were in place {late} ms later; calls in between were not seen",
             ),
             Gap::LateLibrary { .. } => says(
                 "late-library",
                 "the first calls of {library}",
-                "it was opened after the watch began, and carried probes {late} ms later: calls in between were not seen",
+                "the process opened it after the watch began, and the probes were in place {late} ms later; calls in between were not seen",
             ),
             Gap::UnknownLaunch { .. } => says(
                 "unknown-launch",
                 "launches through {count} calls of {symbol} ({library})",
-                "this version does not know the function; it is in the library's exports, and was called",
+                "this version of whichkernel does not know the function; the library exports it, and it was called",
             ),
             Gap::UnknownGraph { .. } => says(
                 "unknown-graph",
-                "launches through graphs that {count} calls of {symbol} ({library}) made or changed",
-                "this version does not know the function; it is in the library's exports, and was called",
+                "launches through graphs that {count} calls of {symbol} ({library}) created or changed",
+                "this version of whichkernel does not know the function; the library exports it, and it was called",
             ),
             Gap::Unreturned { .. } => says(
                 "unreturned",
                 "results of {count} calls of {symbol} ({library})",
-                "the function leaves through an address that its file does not contain, and a return probe could end a program that throws an exception",
+                "the function ends with a jump to an address that is not in its file, and a return probe could crash a program that throws an exception",
             ),
             Gap::Pointer { .. } => says(
                 "pointer",
                 "launches through a pointer to {call} in process {process}",
-                "the process obtained it from the runtime; it is no exported function, and could not be probed",
+                "the process got the address from the runtime; it is not an exported function, and no probe could be placed",
             ),
             Gap::LatePointer { .. } => says(
                 "late-pointer",
                 "the first launches through a pointer to {call}",
-                "the process obtained it from the runtime; it is no exported function, and carried a probe {late} ms later",
+                "the process got the address from the runtime; it is not an exported function, and the probe was in place {late} ms later",
             ),
             Gap::Inside { .. } => says(
                 "inside",
                 "launches of {program}",
-                "it contains {symbol} itself, and only runtimes in files of their own are probed",
+                "the program contains {symbol} itself; only runtimes in separate files are probed",
             ),
             Gap::Reaches { .. } => says(
                 "reaches",
                 "launches of process {process} ({program})",
-                "it holds {device}, and none of its libraries carried probes",
+                "it has {device} open, but none of its libraries had probes",
             ),
             Gap::DeviceRuntime { .. } => says(
                 "device-runtime",
-                "launches by the kernel {kernel} on the device ({count} launches of it)",
-                "its code calls the CUDA device runtime, and kernels that a kernel launches pass no function of the host",
+                "launches that the kernel {kernel} makes on the device (the kernel was launched {count} times)",
+                "its code calls the CUDA device runtime; launches made by a kernel do not pass through a host function",
             ),
             Gap::Uncounted { .. } => says(
                 "uncounted",
                 "launches through {symbol} ({library})",
-                "this version does not know the function, and without BPF it is not known whether it was called",
+                "this version of whichkernel does not know the function, and without BPF it cannot tell whether it was called",
             ),
             Gap::NotPlanted { .. } => says(
                 "not-planted",
                 "launches through {library} in process {process}",
-                "the memory of process {process} has the file's own instruction at {symbol}",
+                "the probe is missing: the memory of process {process} still has the file's original instruction at {symbol}",
             ),
-            Gap::NothingProbed => says(
-                "nothing-probed",
-                "launches",
-                "no GPU runtime of these processes carried probes while they were watched",
-            ),
+            Gap::NothingProbed => {
+                says("nothing-probed", "launches", "no GPU runtime of these processes had probes during the watch")
+            }
             Gap::ProcessesLost => says(
                 "processes-lost",
                 "some processes or libraries",
-                "the kernel dropped {count} records of forks and mappings",
+                "the Linux kernel dropped {count} fork and mapping records",
             ),
             Gap::Reused => says(
                 "reused",
-                "processes: a number was given out twice while records were lost",
-                "launches that were only counted cannot be told apart",
+                "processes: a process ID was reused while records were lost",
+                "launches that were only counted cannot be assigned to one of the two processes",
             ),
             Gap::NewThreads => says(
                 "new-threads",
-                "threads that were started while the probes went in",
-                "each thread is asked for by itself",
+                "threads that started while the probes were being placed",
+                "probes are placed on each thread separately",
             ),
             Gap::CaptureUnderWay => says(
                 "capture-under-way",
-                "launches through a capture that was under way: {count} count as launched",
-                "it began before the probes were in; its replays are counted as unknown",
+                "launches through a graph capture that was in progress: {count} are counted as launched",
+                "the capture began before the probes were in place; replays of its graph are counted as unknown",
             ),
             Gap::ChangedNodes => says(
                 "changed-nodes",
-                "what {count} changed nodes of graphs had launched",
-                "their graphs were captured, and which node is which is not told: the sum of launches is right, their kernels may not be",
+                "earlier launches of {count} graph nodes that were changed",
+                "their graphs were captured, and the runtime does not identify the nodes: the total of launches is correct, but kernels may be confused",
             ),
             Gap::UnknownNodes => says(
                 "unknown-nodes",
-                "what {count} nodes that were removed or switched launch",
-                "their graphs were captured, and which node is which is not told; replays are counted as unknown",
+                "launches of {count} graph nodes that were removed, or switched on or off",
+                "their graphs were captured, and the runtime does not identify the nodes; replays are counted as unknown",
             ),
             Gap::LooseNodes => says(
                 "loose-nodes",
-                "launches through {count} nodes of graphs that nobody saw made",
-                "the graphs were made before the attach, or by a function that is not watched",
+                "launches through {count} graph nodes whose graph was not seen being created",
+                "the graphs were created before the attach, or by a function that is not watched",
             ),
             Gap::DeviceLaunch => says(
                 "device-launch",
-                "launches through {count} graphs that kernels may launch",
-                "what a kernel launches passes no function of the host",
+                "launches through {count} graphs that kernels can launch",
+                "launches made by a kernel do not pass through a host function",
             ),
             Gap::Untold => says(
                 "untold",
                 "records of {count} calls about graphs, captures, names and refusals",
-                "there was no room for them: what replays launch, and some names, may be wrong",
+                "they did not fit into the buffer, so the contents of replays and some names may be wrong",
             ),
             Gap::NotReturned => says(
                 "not-returned",
                 "results of {count} calls about graphs",
-                "the calls did not return: an exception left them, or they were running when the observation ended; the launches of replays may be wrong",
+                "the calls did not return: they ended with an exception, or were still running when the observation ended; the launches of replays may be wrong",
             ),
             Gap::Unchecked { .. } => says(
                 "unchecked",
-                "acceptance of {count} of {all} launches",
-                "their returns were not looked at, for there were too many in too short a time: one that was rejected counts as launched",
+                "whether {count} of {all} launches were accepted",
+                "too many launches in too short a time to check their return values; rejected ones are counted as launched",
             ),
-            Gap::NoReturns => says("no-returns", "acceptance", "returns are not looked at without BPF"),
+            Gap::NoReturns => {
+                says("no-returns", "whether launches were accepted", "return values are not checked without BPF")
+            }
             Gap::NamesBefore => says(
                 "names-before",
-                "names of functions that were obtained before the attach",
-                "the process's memory could not be read, where its libraries keep them",
+                "names of functions that the program obtained before the attach",
+                "the process memory that holds them could not be read",
             ),
             Gap::NamesGuessed => says(
                 "names-guessed",
                 "certainty of some names",
-                "they were read from the driver's own objects, along a path that gave the right name of every known function",
+                "they were read from the driver's internal objects, by a method that gave the right name for every known function",
             ),
             Gap::Registrations { .. } => says(
                 "registrations",
@@ -267,64 +265,64 @@ impl Gap {
                 "{count} of its registration calls could not be read",
             ),
             Gap::NoLateNames => says("no-late-names", "names of functions that are loaded at run time", NO_POINTERS),
-            Gap::NoArguments => says("no-arguments", "argument bytes and the column counts in them", NO_POINTERS),
+            Gap::NoArguments => says("no-arguments", "argument bytes and the column counts they contain", NO_POINTERS),
             Gap::TableFull => says(
                 "table-full",
                 "argument bytes of some kernels",
-                "there are more kernels than the kernel-side table holds",
+                "there are more kernels than the BPF table can hold",
             ),
             Gap::NoColumns => says(
                 "no-columns",
                 "column counts",
-                "some launches were made before their library had been read, and are counted without",
+                "some launches happened before whichkernel had read their library; they are counted without column counts",
             ),
             Gap::NoExtents { .. } => says(
                 "no-extents",
-                "extents of some calls of {call}",
-                "the matrix layouts were made before the attach, or cannot be read without BPF",
+                "matrix sizes in some calls of {call}",
+                "the matrix layouts were created before the attach, or cannot be read without BPF",
             ),
             Gap::OrderLost { .. } => says(
                 "order-lost",
                 "order of {count} calls of {call}",
-                "the ring was full: they are counted, without their place in the order",
+                "the ring buffer was full: the calls are counted, but their order is unknown",
             ),
             Gap::Canary { .. } => says("canary", "the canary", "{told}"),
-            Gap::NoCanary => says("no-canary", "whether a launch would have been seen", "no known event was made"),
+            Gap::NoCanary => says("no-canary", "whether a launch would have been seen", "no known event was generated"),
             Gap::Around { how, .. } => match how {
                 Around::Environment => says(
                     "outside-environment",
                     "launches of {who} (process {process})",
-                    "it had {detail} mapped and not the preload library: it was started with an environment of its own",
+                    "it had {detail} mapped but not the preload library, because it was started with its own environment variables",
                 ),
                 Around::Static => says(
                     "outside-static",
                     "launches of {who} (process {process})",
-                    "it is linked statically and has launch functions inside, so nothing can be preloaded into it",
+                    "it is statically linked and contains launch functions, so nothing can be preloaded into it",
                 ),
                 Around::Loader => says(
                     "outside-loader",
                     "launches of {who} (process {process})",
-                    "its loader is {detail} and not glibc's: with the preload library in its environment it does not start",
+                    "its loader is {detail}, not glibc's; it does not start with the preload library in its environment",
                 ),
                 Around::Rights => says(
                     "outside-rights",
                     "launches of {who} (process {process})",
-                    "it runs with other rights (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD",
+                    "it runs with other privileges (set-user-ID or file capabilities), so its loader ignores LD_PRELOAD",
                 ),
                 Around::Survivor => says(
                     "outside-survivor",
                     "later launches of {who} (process {process})",
-                    "it was still running when the program had ended",
+                    "it was still running when the program ended",
                 ),
                 Around::Unrecorded => says(
                     "outside-unrecorded",
                     "launches of {who} (process {process})",
-                    "it has the preload library and a GPU runtime, and there is no record of it",
+                    "it loaded the preload library and a GPU runtime, but left no record",
                 ),
                 Around::Second => says(
                     "outside-second-runtime",
                     "launches through {who} in process {process}",
-                    "another library with the same launch functions is in the process, and only that one is wrapped",
+                    "another library in the process has the same launch functions, and only that library is wrapped",
                 ),
                 Around::Apart => says(
                     "outside-opened-apart",
@@ -340,194 +338,190 @@ impl Gap {
             Gap::Threw { .. } => says(
                 "threw",
                 "{count} calls of process {process} that ended in an exception",
-                "a call that does not return has no status: whether the runtime accepted the launch is not known",
+                "a call that does not return has no status, so it is unknown whether the runtime accepted the launch",
             ),
             Gap::Left { .. } => says(
                 "left",
                 "processes",
-                "process {process} called {call}: programs that it started from there are not seen",
+                "process {process} called {call}; programs that it started from there are not seen",
             ),
             Gap::NotFollowedLaunch { .. } => says(
                 "not-followed-launch",
                 "launches",
-                "process {process} can call {call}, a launch function that is not followed: its launches are not counted",
+                "process {process} can call {call}, a launch function that is not watched; its launches are not counted",
             ),
             Gap::NotFollowedCall { .. } => says(
                 "not-followed-call",
                 "BLAS calls",
-                "process {process} can call {call}, which is not followed: the kernels that it launches count, the calls do not",
+                "process {process} can call {call}, which is not watched; the kernels that it launches are counted, the calls are not",
             ),
             Gap::NotFollowedGraph { .. } => {
-                says("not-followed-graph", "graphs", "process {process} called {call}, which is not followed")
+                says("not-followed-graph", "graphs", "process {process} called {call}, which is not watched")
             }
             Gap::GraphOnDevice { .. } => says(
                 "graph-on-device",
                 "graphs",
-                "process {process} made a graph that the device can launch ({call}): such launches are not seen",
+                "process {process} created a graph that the device can launch ({call}); these launches are not seen",
             ),
             Gap::GraphsUnanswered { .. } => says(
                 "graphs-unanswered",
                 "graphs",
-                "{count} graphs of process {process} whose nodes the runtime did not tell: they count as they were captured",
+                "the runtime did not report the nodes of {count} graphs of process {process}; they are counted as captured",
             ),
             Gap::NodesUnplaced { .. } => says(
                 "nodes-unplaced",
                 "graphs",
-                "{count} changed nodes in process {process} of graphs that were updated before: their kernels count as they were",
+                "{count} nodes in process {process} were changed in graphs that had been updated before; their kernels are counted as before the change",
             ),
             Gap::RecordBroken { .. } => {
-                says("record-broken", "records", "the record of process {process} {reason}: it is not read any further")
+                says("record-broken", "records", "the record of process {process} {reason}; the rest of it is not read")
             }
-            Gap::RecordRefused { .. } => says("record-refused", "records", "{file} {reason}: it is not read"),
+            Gap::RecordRefused { .. } => says("record-refused", "records", "{file} {reason}; it is not read"),
             Gap::RecordsLost => says(
                 "records-lost",
                 "records",
-                "{count} lost: the directory of the records was full, the reader was too slow, or the process was killed in the middle of one",
+                "{count} records were lost: the record directory was full, the reader was too slow, or the process was killed while writing",
             ),
             Gap::OtherUser { .. } => {
-                says("other-user", "users", "process {process} ran as user {user}: what it recorded is its word")
+                says("other-user", "users", "process {process} ran as user {user}; its record cannot be verified")
             }
-            Gap::OtherGrids => says(
-                "other-grids",
-                "grids",
-                "{count} launches with grids beyond those that are kept apart: counted by kernel",
-            ),
+            Gap::OtherGrids => {
+                says("other-grids", "grids", "{count} launches with further grid sizes are counted per kernel only")
+            }
             Gap::NoLayouts => says(
                 "no-layouts",
                 "arguments",
-                "{count} launches of kernels whose library was not found beforehand: column counts come from names alone",
+                "the libraries of the kernels in {count} launches were not found beforehand, so column counts come from kernel names only",
             ),
             Gap::NobodyCalled => says(
                 "nobody-called",
                 "processes",
-                "no process called a wrapped function: a static runtime, a program that resets its environment, or no GPU program",
+                "no process called a wrapped function: the runtime is static, the program resets its environment, or it does not use a GPU",
             ),
             Gap::NobodyOpenedVulkan => says(
                 "nobody-opened-vulkan",
                 "processes",
-                "no process opened Vulkan with our layer: no Vulkan program, one that is set-user-ID or resets its environment, or a loader of its own",
+                "no process opened Vulkan with the whichkernel layer: the program does not use Vulkan, is set-user-ID, resets its environment, or has its own loader",
             ),
             Gap::LayerBlind { .. } => {
-                says("layer-blind", "{what} in process {process}", "the layer did not look into it")
+                says("layer-blind", "{what} in process {process}", "the layer does not inspect it")
             }
             Gap::NamedByModule => says(
                 "named-by-module",
                 "names",
-                "{count} dispatches of pipelines of which no name was seen (to the layer ggml tells them from 0.26 on, with GGML_VK_DEBUG_MARKERS=1): known by the hash of their module",
+                "{count} dispatches use pipelines without a known name; they are identified by the hash of their module. ggml 0.26 and later names pipelines with GGML_VK_DEBUG_MARKERS=1",
             ),
             Gap::NamedFromMemory => says(
                 "named-from-memory",
                 "names",
-                "{count} dispatches of pipelines that were made before the attach: their names stand in the program's memory, module and constants are not known",
+                "{count} dispatches use pipelines created before the attach; their names were read from the program's memory, and their modules and constants are unknown",
             ),
             Gap::BuffersBefore => says(
                 "buffers-before",
                 "command buffers",
-                "{count} submissions of command buffers whose beginning was not seen: what was recorded into them before that is not counted",
+                "{count} submissions used command buffers that were not seen from their beginning; dispatches recorded before that are not counted",
             ),
             Gap::ByPassed { .. } => says(
                 "by-passed",
                 "{call} of process {process}",
-                "the program asked for the device's own function (vkGetDeviceProcAddr): calls of it do not pass Vulkan's loader and are out of view",
+                "the program got the function from the device (vkGetDeviceProcAddr); its calls bypass Vulkan's loader and are not seen",
             ),
             Gap::SubmittedElsewhere => says(
                 "submitted-elsewhere",
                 "submissions",
-                "{count} dispatches were recorded into command buffers whose submission was not seen: by a function that does not pass here (vkQueueSubmit2KHR), or never",
+                "{count} dispatches were recorded into command buffers whose submission was not seen: either through a function that is not watched (vkQueueSubmit2KHR) or never submitted",
             ),
             Gap::NothingPassed { .. } => says(
                 "nothing-passed",
                 "Vulkan of process {process}",
-                "no submission passed Vulkan's loader: the program was idle, or it had asked for its device's own functions before the attach (vkGetDeviceProcAddr) and is out of view",
+                "no submission passed Vulkan's loader: the program was idle, or it got the functions from the device before the attach (vkGetDeviceProcAddr) and cannot be seen",
             ),
-            Gap::Indirect => {
-                says("indirect", "grids", "{count} dispatches whose groups the device read from its memory")
-            }
+            Gap::Indirect => says(
+                "indirect",
+                "grids",
+                "{count} indirect dispatches: the device read their group counts from its own memory",
+            ),
             Gap::NotSeenToEnd => says(
                 "not-seen-to-end",
-                "ends",
-                "{count} dispatches were submitted and not seen to end: the program waited for none of their fences",
+                "completion",
+                "{count} dispatches were submitted, but the program never waited for their fences, so their completion was not seen",
             ),
             Gap::DeviceLost => {
-                says("device-lost", "ends", "{count} dispatches were under way when the device was lost")
+                says("device-lost", "completion", "{count} dispatches were running when the device was lost")
             }
             Gap::Untimed => says(
                 "untimed",
-                "times",
-                "{count} dispatches have no time of the device: not seen to end, in a secondary command buffer, submitted again before they ended, on a queue without timestamps, or on a stand-in",
+                "timestamps",
+                "{count} dispatches have no device timestamps: their completion was not seen, they were in a secondary command buffer, resubmitted before they ended, on a queue without timestamps, or on a stand-in GPU",
             ),
             Gap::NoLogLine => says(
                 "no-log-line",
                 "logs",
-                "no line of any log that is known here: the libraries were built without logging, or another variable switches it on",
+                "no line of a known log format: the libraries were built without logging, or another variable enables it",
             ),
             Gap::NoKernelLine => says(
                 "no-kernel-line",
                 "kernels",
-                "no line of the HIP runtime names a kernel: only what BLAS libraries were asked for and chose is in view",
+                "no line of the HIP runtime names a kernel; only the requests to BLAS libraries and their choices are visible",
             ),
-            Gap::ToldTwice { .. } => says("told-twice", "calls", "told in several ways ({ways}), counted once"),
+            Gap::ToldTwice { .. } => says("told-twice", "calls", "logged in several ways ({ways}), counted once"),
             Gap::WriteAhead => says(
                 "write-ahead",
                 "the newest rows",
-                "a write-ahead log lies beside the file, and is not read: sqlite3 FILE 'PRAGMA wal_checkpoint'",
+                "the write-ahead log beside the file is not read; merge it with: sqlite3 FILE 'PRAGMA wal_checkpoint'",
             ),
             Gap::Timeless => {
-                says("timeless", "completion", "{count} dispatches without times of the device: not counted")
+                says("timeless", "completion", "{count} dispatches without device timestamps are not counted")
             }
             Gap::GraphsWhole => says(
                 "graphs-whole",
                 "graph launches",
-                "{count} graph launches were traced as a whole, and their kernels are in no row: profile with --cuda-graph-trace=node",
+                "{count} graph launches were traced as a whole, without their kernels; profile with --cuda-graph-trace=node",
             ),
-            Gap::NoRow => {
-                says("no-row", "dispatches", "the profile has no row: it shows nothing, not that nothing ran")
-            }
+            Gap::NoRow => says("no-row", "dispatches", "the profile has no rows; this does not show that nothing ran"),
             Gap::TraceGraphs { .. } => says(
                 "trace-graphs",
                 "graph launches",
-                "{count} captured launches and {replays} replays: the trace does not say which graph is which, so they are not counted",
+                "{count} captured launches and {replays} replays are not counted, because the trace does not identify the graphs",
             ),
-            Gap::DamagedLines => says(
-                "damaged-lines",
-                "launches",
-                "{count} lines of the trace cannot be read, and what they held is not counted",
-            ),
+            Gap::DamagedLines => {
+                says("damaged-lines", "launches", "{count} lines of the trace cannot be read and are not counted")
+            }
             Gap::CutOff => says(
                 "cut-off",
                 "the end of the trace",
-                "its last line is half a line: whoever wrote it was stopped, and what came after is not there",
+                "the last line is incomplete: the writer was interrupted, and everything after it is missing",
             ),
             Gap::NoEnd => says(
                 "no-end",
-                "how many launches there were, and which of them were refused",
-                "the trace has no end that says what was counted: it is of an older whichkernel, or it was cut",
+                "the number of launches, and which of them were refused",
+                "the trace has no end record with totals: an older whichkernel wrote it, or it is truncated",
             ),
             Gap::MissingLines => says(
                 "missing-lines",
                 "{count} lines of the trace",
-                "by their numbers and by what its end counts they should be there, and are not",
+                "the line numbers and the totals in the end record show that these lines are missing",
             ),
             Gap::RepeatedLines => says(
                 "repeated-lines",
-                "whether {count} lines of the trace are launches of their own",
-                "another line has the same number; what is the same to the letter is counted once",
+                "whether {count} lines of the trace are separate launches",
+                "another line has the same number; identical lines are counted once",
             ),
             Gap::NotInLines => says(
                 "not-in-lines",
                 "the kernels of {count} launches",
-                "whoever wrote the trace counted them, and its lines do not tell them",
+                "the writer of the trace counted them but recorded no lines for them",
             ),
             Gap::EndDisagrees { .. } => says(
                 "end-disagrees",
-                "whether all {count} launches of the trace were made",
-                "its own end counts {counted}: somebody changed the one or the other",
+                "whether all {count} launches of the trace happened",
+                "the end record counts {counted}: the lines or the end record were changed",
             ),
-            Gap::Told { .. } => says("told", "{what}", "as whoever wrote the trace says: {why}"),
+            Gap::Told { .. } => says("told", "{what}", "reported by the writer of the trace: {why}"),
             Gap::OnlyWords => says(
                 "only-words",
                 "launches",
-                "a server's log has none: watch it, or give a trace with --read and this with --said",
+                "a server log has no launches; watch the server, or pass a trace with --read and this log with --said",
             ),
         }
     }
