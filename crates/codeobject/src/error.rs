@@ -11,6 +11,8 @@ pub struct Error {
     pub problem: Problem,
 }
 
+say::in_english!(Error);
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("needs {needed} bytes, but {left} are left")]
@@ -39,6 +41,8 @@ pub enum Problem {
     #[error("leave something out: {0}")]
     Incomplete(String),
 }
+
+say::in_english!(Problem);
 
 impl Error {
     pub fn new(offset: u64, field: &'static str, problem: Problem) -> Self {

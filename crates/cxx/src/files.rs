@@ -52,6 +52,8 @@ pub enum LoadError {
     TooMany(usize),
 }
 
+say::in_english!(LoadError);
+
 #[derive(Debug, Clone)]
 pub struct SourceFile {
     pub path: Arc<str>,

@@ -17,7 +17,7 @@ pub enum DryrunError {
     Target(#[from] gpu::target::TargetError),
     #[error(
         "there is no runtime `{name}` in the cache. Bring it with `whichkernel runtime fetch {}`, or name a directory with --runtime DIR",
-        sys::shell::word(name)
+        say::shell::word(name)
     )]
     NoRuntime { name: String },
     #[error("{count} devices are more than a dry run can tell apart; give at most 16 cards")]
@@ -26,7 +26,7 @@ pub enum DryrunError {
     NotADirectory { path: PathBuf },
     #[error(
         "no library with AMD device code was found in {path}. A dry run needs the HIP backend (libggml-hip.so or the like); `whichkernel inspect {}` says what is there",
-        sys::shell::word(&path.to_string_lossy())
+        say::shell::word(&path.to_string_lossy())
     )]
     NoDeviceCode { path: PathBuf },
     #[error(
@@ -64,6 +64,8 @@ pub enum DryrunError {
     #[error("{path}: {source}")]
     Trace { path: PathBuf, source: launch::trace::TraceError },
 }
+
+say::in_english!(DryrunError);
 
 pub(super) fn io_at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> DryrunError {
     let path = path.into();

@@ -19,6 +19,8 @@ pub enum HostError {
     Profile { device: i32, source: gpu::ProfileError },
 }
 
+say::in_english!(HostError);
+
 /// Offsets in `hipDeviceProp_tR0600`, the same in HIP 6.4 and 7.2 (hip_runtime_api.h).
 const FIELDS: [(&str, usize); 11] = [
     ("multiProcessorCount", 388),

@@ -85,6 +85,8 @@ pub enum Refused {
     NoObserver,
 }
 
+say::in_english!(Refused);
+
 impl Observation {
     /// What `observer` found on the rung `R`. Complete, untouched and without a canary until said otherwise.
     pub fn on<R: RungKind>(

@@ -36,6 +36,8 @@ pub enum LakeError {
     Io { path: PathBuf, source: io::Error },
 }
 
+say::in_english!(LakeError);
+
 /// What goes into the lake beside the rows.
 #[derive(Debug)]
 pub struct Origin<'a> {

@@ -57,6 +57,8 @@ pub enum TimelineError {
     Unknown,
 }
 
+say::in_english!(TimelineError);
+
 impl Timeline {
     pub fn read(bytes: Vec<u8>) -> Result<Timeline, TimelineError> {
         if bytes.first() == Some(&b'{') {

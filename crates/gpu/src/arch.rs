@@ -109,6 +109,8 @@ pub struct UnknownArch {
     pub near: Option<String>,
 }
 
+say::in_english!(UnknownArch);
+
 impl Arch {
     /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is not known is an error, with
     /// the nearest name that is.

@@ -69,6 +69,8 @@ pub enum ProfileError {
     NoReference { target: String },
 }
 
+say::in_english!(ProfileError);
+
 impl Profile {
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {
         let profile: Profile = toml::from_str(text).map_err(|e| ProfileError::Toml(e.to_string()))?;

@@ -19,6 +19,8 @@ pub struct TargetId {
 )]
 pub struct TargetError(pub String);
 
+say::in_english!(TargetError);
+
 impl TargetId {
     pub fn new(processor: impl Into<String>) -> Self {
         TargetId { processor: processor.into(), features: Vec::new() }

@@ -1,6 +1,7 @@
 //! A file that is read at offsets.
 
 use codeobject::{Error, Problem, Range, ReadAt, check_range};
+use say::Key;
 use std::borrow::Cow;
 use std::fs::{self, Metadata};
 use std::io;
@@ -8,15 +9,18 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum OpenError {
-    #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
-    #[error("{path} is {what}, not a file that can be read at offsets. Copy it to a file first")]
-    NotAFile { path: PathBuf, what: &'static str },
-    #[error("{path} claims {bytes} bytes: at most {LONGEST} are read")]
+    NotAFile { path: PathBuf, what: Key },
     TooLong { path: PathBuf, bytes: u64 },
 }
+
+say::worded! { OpenError {
+    Io { path, source } => "about-why" (what = path, why = source),
+    NotAFile { path, what } => "inventory-not-a-file",
+    TooLong { path, bytes } => "inventory-too-long" (path, bytes, most = LONGEST),
+}}
 
 /// A sparse file claims any length, and reading all of it would never end. The largest libraries have a few GiB.
 const LONGEST: u64 = 256 << 30;

@@ -21,6 +21,8 @@ pub enum RunError {
     Ledger(#[from] LedgerError),
 }
 
+say::in_english!(RunError);
+
 /// What an observer's run came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Looked {

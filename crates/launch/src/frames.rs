@@ -13,6 +13,8 @@ pub enum TraceError {
     Short { len: usize },
 }
 
+say::in_english!(TraceError);
+
 /// A finished record: its kind, its body, and where in the file the body lies.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {

@@ -53,6 +53,8 @@ pub struct BadFilter {
     pub why: String,
 }
 
+say::in_english!(BadFilter);
+
 impl NameFilter {
     pub fn new(text: &str) -> Result<Self, BadFilter> {
         let bad = |why: regex::Error| BadFilter { text: text.chars().take(200).collect(), why: why.to_string() };

@@ -235,6 +235,8 @@ pub struct TableError {
     pub field: &'static str,
 }
 
+say::in_english!(TableError);
+
 impl Table {
     pub fn parse(bytes: &[u8]) -> Result<Table, TableError> {
         let wrong = |at: u64, field| TableError { at, field };

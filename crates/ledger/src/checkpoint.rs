@@ -27,6 +27,8 @@ pub enum CheckpointError {
     Text(&'static str),
 }
 
+say::in_english!(CheckpointError);
+
 impl Checkpoint {
     fn text(&self) -> String {
         format!("{ORIGIN}{}\n{}\n{}\n", self.ledger, self.rows, STANDARD.encode(self.hash.0))

@@ -49,6 +49,8 @@ pub enum LedgerError {
     Archive { path: PathBuf, what: String },
 }
 
+say::in_english!(LedgerError);
+
 impl LedgerError {
     /// An error of a plain file, told apart where a person would.
     pub(crate) fn io(path: &Path, doing: &'static str, source: io::Error) -> Self {

@@ -26,6 +26,8 @@ pub enum NoteError {
     Random(String),
 }
 
+say::in_english!(NoteError);
+
 /// A key that signs. Its encoding is a secret.
 pub struct Signer {
     name: String,

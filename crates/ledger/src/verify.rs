@@ -41,6 +41,8 @@ pub enum Problem {
     Database { what: String },
 }
 
+say::in_english!(Problem);
+
 /// Whoever can write here can also cut the tail and set the head back, or write a new chain: only a hash that is kept
 /// elsewhere ([`Proof::row_of`]) speaks against that.
 #[derive(Debug, Clone, Default)]

@@ -34,6 +34,8 @@ pub enum Contradiction {
     Slot { slot: u64, slots: u64 },
 }
 
+say::in_english!(Contradiction);
+
 /// Clocks and rounding: a share of the time, and some milliseconds.
 const SHARE: f64 = 0.02;
 const ROUNDING_MS: f64 = 2.0;

@@ -53,6 +53,8 @@ pub enum Unread {
     Contradictory(#[from] Contradiction),
 }
 
+say::in_english!(Unread);
+
 /// What a server did with a model that it was given nothing to evaluate with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Only {

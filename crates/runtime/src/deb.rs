@@ -16,6 +16,8 @@ pub enum DebError {
     Io(#[from] io::Error),
 }
 
+say::in_english!(DebError);
+
 /// Reads the members of an ar archive one after the other.
 #[derive(Debug)]
 pub struct Ar<R> {

@@ -82,6 +82,8 @@ pub enum Error {
     Busy { name: String, path: PathBuf },
 }
 
+say::in_english!(Error);
+
 /// For `map_err`: the error with its path.
 pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(io::Error) -> Error + use<> {
     let path = path.to_owned();

@@ -29,6 +29,8 @@ pub enum InputError {
     Ar { path: PathBuf, source: codeobject::Error },
 }
 
+say::in_english!(InputError);
+
 /// A package, unpacked for as long as this lives.
 #[derive(Debug)]
 pub struct Unpacked {

@@ -58,6 +58,8 @@ pub enum WriteError {
     Io { path: PathBuf, source: io::Error },
 }
 
+say::in_english!(WriteError);
+
 fn fail(path: &Path, error: io::Error) -> WriteError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteError::Full(path.to_owned()),

@@ -39,6 +39,8 @@ pub enum AtlasError {
     NoRelease(String, String),
 }
 
+say::in_english!(AtlasError);
+
 /// One release, and the release whose table holds for it: its own name where something changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {

@@ -35,6 +35,8 @@ pub enum DeviceError {
     Property { given: String, known: String },
 }
 
+say::in_english!(DeviceError);
+
 /// The GPUs of a table where none are named, in its order.
 pub const DEFAULT: &[&str] = &[
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_61",

@@ -45,6 +45,8 @@ pub enum HistoryError {
     Rules { commit: String, error: RulesError },
 }
 
+say::in_english!(HistoryError);
+
 /// A commit at which some answer became another.
 #[derive(Debug)]
 pub struct Event {

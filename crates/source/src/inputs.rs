@@ -20,6 +20,8 @@ pub enum InputError {
     Variable { name: String, tree: String, near: String },
 }
 
+say::in_english!(InputError);
+
 pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Overrides) -> Result<(), InputError> {
     let label = || tree.label.clone();
     if let Some(why) = &preset.unread {

@@ -43,6 +43,8 @@ pub enum RulesError {
     Load(#[from] LoadError),
 }
 
+say::in_english!(RulesError);
+
 /// One condition on the way, with what made it so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {

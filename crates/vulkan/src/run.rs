@@ -13,6 +13,8 @@ pub enum RunError {
     OtherWriter,
 }
 
+say::in_english!(RunError);
+
 /// What one process did through Vulkan, in order.
 #[derive(Debug, Default)]
 pub struct Run {

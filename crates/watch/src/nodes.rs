@@ -41,6 +41,8 @@ pub(super) enum Unlooked {
     Refused { pid: u32, file: &'static str, source: io::Error },
 }
 
+say::in_english!(Unlooked);
+
 /// What the process holds now.
 pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
     let refused = |file: &'static str| {

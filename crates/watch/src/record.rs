@@ -22,6 +22,8 @@ pub enum RecordError {
     Unknown(#[source] launch::trace::TraceError),
 }
 
+say::in_english!(RecordError);
+
 /// `bytes`: the file's, of a database the first ones; `sha256`: of the whole file.
 pub fn read_record(path: &Path, bytes: &[u8], sha256: &str) -> Result<(Tally, ObserverReport), RecordError> {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -65,6 +65,8 @@ pub struct WatchError {
     pub fix: String,
 }
 
+say::in_english!(WatchError);
+
 impl WatchError {
     pub fn new(what: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
         WatchError { what: what.into(), why: why.into(), fix: fix.into() }
@@ -95,6 +97,8 @@ pub enum NothingInView {
     )]
     Preload,
 }
+
+say::in_english!(NothingInView);
 
 /// Which calls of which processes were in view; of none, where there was none.
 pub(crate) fn of_processes(calls: &str, pids: &[String]) -> String {

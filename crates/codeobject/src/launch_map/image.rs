@@ -35,6 +35,8 @@ pub enum ImageError {
     Table { field: &'static str, offset: u64, error: object::Error },
 }
 
+say::in_english!(ImageError);
+
 /// One loadable segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {

@@ -30,6 +30,8 @@ pub enum FatbinError {
     Unreadable { offset: usize, message: String },
 }
 
+say::in_english!(FatbinError);
+
 impl FatbinError {
     /// The same error with its offset counted from `by` bytes earlier.
     pub(super) fn shifted(mut self, by: usize) -> Self {

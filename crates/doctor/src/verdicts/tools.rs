@@ -6,7 +6,7 @@ use crate::rocm;
 use crate::trials::{Server, Trial, Trials};
 use crate::verdicts::{Fix, Status, Verdict, refusal};
 use answer::Message;
-use sys::shell::CommandLine;
+use say::shell::CommandLine;
 
 pub fn maps(facts: &Facts) -> Verdict {
     let name = "maps";

@@ -22,6 +22,8 @@ pub enum EnterError {
     Program { program: String, root: PathBuf, source: io::Error },
 }
 
+say::in_english!(EnterError);
+
 impl EnterError {
     pub(super) fn from_child(
         source: io::Error,

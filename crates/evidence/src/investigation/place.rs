@@ -13,6 +13,8 @@ pub struct InvestigationError {
     pub what: String,
 }
 
+say::in_english!(InvestigationError);
+
 impl InvestigationError {
     pub(crate) fn at(file: &str, text: &str, span: Option<Range<usize>>, what: impl Into<String>) -> Self {
         let offset = span.map_or(0, |span| span.start);

@@ -16,6 +16,8 @@ pub enum ReadError {
     Page { column: String, group: usize },
 }
 
+say::in_english!(ReadError);
+
 pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.strip_suffix(MAGIC)).ok_or(ReadError::Magic)?;
     let (rest, len) = body.split_last_chunk::<4>().ok_or(ReadError::Footer)?;

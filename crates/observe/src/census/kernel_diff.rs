@@ -33,6 +33,8 @@ pub struct Several {
     pub targets: Vec<String>,
 }
 
+say::in_english!(Several);
+
 impl Side {
     /// From a census by kernel; `bundle`: only that one.
     pub fn new(file: &str, groups: Groups, bundle: Option<usize>) -> Result<Side, Several> {

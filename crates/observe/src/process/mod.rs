@@ -38,6 +38,8 @@ pub enum ProcessError {
     Empty { pid: u32, name: String },
 }
 
+say::in_english!(ProcessError);
+
 /// A process as /proc showed it at one moment.
 #[derive(Debug)]
 pub struct Process {

@@ -33,6 +33,8 @@ pub enum ShippedError {
     Refused(#[from] evidence::Refused),
 }
 
+say::in_english!(ShippedError);
+
 /// Reads a file whole and says what is in it. With a target, its kernels too, those that `asked` names (None: all).
 pub fn look(
     path: &Path,

@@ -32,6 +32,8 @@ pub enum Ended {
     TooMany,
 }
 
+say::in_english!(Ended);
+
 #[derive(Debug)]
 pub struct Client {
     to: Address,

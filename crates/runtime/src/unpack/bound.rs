@@ -36,6 +36,8 @@ pub enum Swollen {
     Entries,
 }
 
+say::in_english!(Swollen);
+
 impl Swollen {
     /// Whether this is why reading failed, whatever was wrapped around it.
     pub fn behind(error: &io::Error) -> Option<&Swollen> {

@@ -146,6 +146,8 @@ pub enum GraphError {
     Written(#[from] super::WrittenError),
 }
 
+say::in_english!(GraphError);
+
 const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
                           all layers on the GPU, token embedding on the host";
 const NODES_WRITTEN: &str = "the file, in the order of its lines";

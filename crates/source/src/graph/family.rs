@@ -22,6 +22,8 @@ pub enum FamilyError {
     TooLarge(String),
 }
 
+say::in_english!(FamilyError);
+
 /// The evaluation of `columns` tokens over a cache of `positions`.
 pub fn model(gguf: &Gguf, columns: i64, positions: i64) -> Result<Graph, FamilyError> {
     let architecture = gguf.architecture();

@@ -37,6 +37,8 @@ pub enum WrittenError {
     Refused(String),
 }
 
+say::in_english!(WrittenError);
+
 /// More tensors than any model has, and more bytes than any machine.
 const MOST: usize = 1 << 14;
 const MOST_BYTES: i64 = 1 << 46;

@@ -50,6 +50,8 @@ pub enum TreeError {
     ArchiveDamaged { path: String, members: usize, what: String },
 }
 
+say::in_english!(TreeError);
+
 enum Store {
     Dir(PathBuf),
     Git(Arc<Mutex<git::Batch>>),

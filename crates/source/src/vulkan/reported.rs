@@ -38,6 +38,8 @@ pub enum ReportedError {
     OtherProperties { name: String, card: String, what: String },
 }
 
+say::in_english!(ReportedError);
+
 impl VulkanProfile {
     /// By the bytes of such a file.
     pub fn reported(bytes: &[u8]) -> Result<VulkanProfile, ReportedError> {

@@ -10,6 +10,8 @@ pub struct Address {
     pub port: u16,
 }
 
+say::as_text!(Address);
+
 impl Address {
     /// `http://box:8080/`, `box:8080`, `[::1]:8080`; without a port only where there is a usual one.
     pub fn parse(text: &str, usual: Option<u16>) -> Result<Address, HttpError> {

@@ -89,6 +89,8 @@ pub struct BadJump {
     pub at: usize,
 }
 
+say::in_english!(BadJump);
+
 fn word(opcode: u8, dst: Reg, src: u8, offset: i16, imm: i32) -> u64 {
     u64::from(opcode)
         | (dst as u64) << 8

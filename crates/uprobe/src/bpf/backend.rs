@@ -82,7 +82,7 @@ impl Backend {
                 let count = probes.iter().filter(|probe| probe.inode == inode).count();
                 // What Vulkan's calls say lies behind pointers: without BPF its loader carries no probe.
                 if count == 0 && home.launches() && home != Home::Vulkan {
-                    let fix = sys::shell::CommandLine::new("sudo whichkernel watch arm {}", [path.to_string_lossy()])
+                    let fix = say::shell::CommandLine::new("sudo whichkernel watch arm {}", [path.to_string_lossy()])
                         .to_string();
                     return Err(WatchError::new(text, "this runtime carries no probes", fix));
                 }

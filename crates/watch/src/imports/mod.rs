@@ -35,6 +35,8 @@ pub enum ImportError {
     Json { path: PathBuf, why: String },
 }
 
+say::in_english!(ImportError);
+
 /// One dispatch, as a profile tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Dispatch {

@@ -10,10 +10,10 @@ use inventory::{File, Sha256};
 use investigate::{Feasibility, Here, live_path};
 use ledger::Reader;
 use report::{blind_text, conclusion_text};
+use say::shell::CommandLine;
 use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
-use sys::shell::CommandLine;
 
 pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
     let host = Host::this();

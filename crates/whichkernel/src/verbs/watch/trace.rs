@@ -65,8 +65,8 @@ impl Writer {
             key: unseen.key().to_owned(),
             open: unseen.gap.open().key().to_owned(),
             count: unseen.count,
-            what: unseen.what(),
-            why: unseen.why(),
+            what: unseen.what().to_string(),
+            why: unseen.why().to_string(),
         };
         let end = End {
             lines: self.sequence,

@@ -46,4 +46,3 @@ term-graph = A recorded sequence of launches that is replayed as one. Launch cou
 term-ptrace-scope = A Linux setting that controls which process may attach to which. With 1, only a parent may attach to its child.
 glossary-term = term
 glossary-list = Terms: { $terms }
-glossary-see = More: whichkernel explain --terms

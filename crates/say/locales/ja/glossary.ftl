@@ -46,4 +46,3 @@ term-graph = 記録した一連の起動をまとめて再生するもの。起�
 term-ptrace-scope = どのプロセスがどのプロセスにアタッチできるかを決める Linux の設定。1 の場合、親は子にだけアタッチできる。
 glossary-term = 用語
 glossary-list = 用語: { $terms }
-glossary-see = 一覧: whichkernel explain --terms

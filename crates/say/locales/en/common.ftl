@@ -1,5 +1,4 @@
 # Words that every verb uses
-error-next = What to do: { $action }
 total = total
 no-table = This answer is not a table: use --format text or json.
 schema-name = name

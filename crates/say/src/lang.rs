@@ -1,51 +1,14 @@
 //! Japanese and English, from Fluent files: one file per verb and language under `locales/`.
 
+use crate::message::VERBATIM;
+use crate::table::{EN, JA};
+use crate::{Arg, Message};
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
 use std::fmt;
 use std::sync::OnceLock;
 
-macro_rules! locales {
-    ($($name:literal),* $(,)?) => {
-        const FILES: usize = [$($name),*].len();
-        static EN: [File; FILES] = [$(File::new("en", $name, include_str!(concat!("../locales/en/", $name, ".ftl")))),*];
-        static JA: [File; FILES] = [$(File::new("ja", $name, include_str!(concat!("../locales/ja/", $name, ".ftl")))),*];
-    };
-}
-
-locales!(
-    "atlas",
-    "chain",
-    "check",
-    "common",
-    "conclusion",
-    "diff",
-    "doctor",
-    "dryrun",
-    "explain",
-    "family",
-    "glossary",
-    "help",
-    "history",
-    "inspect",
-    "investigate",
-    "isa",
-    "ledger",
-    "map",
-    "probe",
-    "report",
-    "runtime",
-    "site",
-    "site-files",
-    "site-words",
-    "skeleton",
-    "source",
-    "summary",
-    "unseen",
-    "watch",
-);
-
 /// The texts of one file, read when the first of them is asked for.
-struct File {
+pub(crate) struct File {
     code: &'static str,
     name: &'static str,
     text: &'static str,
@@ -53,7 +16,7 @@ struct File {
 }
 
 impl File {
-    const fn new(code: &'static str, name: &'static str, text: &'static str) -> File {
+    pub(crate) const fn new(code: &'static str, name: &'static str, text: &'static str) -> File {
         File { code, name, text, bundle: OnceLock::new() }
     }
 
@@ -63,7 +26,7 @@ impl File {
             bundle.set_use_isolating(false);
             // `whichkernel inspect { WORD($path) }`: one word of a command to paste, whatever is in it. A name that is taken is an error.
             let _ = bundle.add_function("WORD", |words, _| match words {
-                [FluentValue::String(text)] => sys::shell::word(text).into(),
+                [FluentValue::String(text)] => crate::shell::word(text).into(),
                 [value] => value.clone(),
                 _ => FluentValue::Error,
             });
@@ -81,6 +44,8 @@ pub struct Lang {
 }
 
 impl Lang {
+    pub const ENGLISH: Lang = Lang { code: "en" };
+
     /// `ja` for any Japanese locale name (`ja`, `ja_JP.UTF-8`), English otherwise.
     pub fn new(locale: &str) -> Self {
         Lang { code: if locale.starts_with("ja") { "ja" } else { "en" } }
@@ -118,9 +83,37 @@ impl Lang {
             };
             fluent.set(*name, value);
         }
+        self.filled(key, &fluent)
+    }
+
+    /// The message, fit for a terminal: control characters in what is filled in are escaped.
+    pub fn say(&self, message: &Message) -> String {
+        guarded_line(&self.written(message))
+    }
+
+    /// The message as it is, for data and for what is guarded as a whole before it is printed.
+    pub fn written(&self, message: &Message) -> String {
+        if let (VERBATIM, [(_, Arg::Text(text))]) = (&*message.key, &message.args[..]) {
+            return crate::phrase(self, text);
+        }
+        let mut fluent = FluentArgs::new();
+        for (name, arg) in &message.args {
+            let value = match arg {
+                Arg::Text(text) => text.as_str().into(),
+                // Beyond it a `f64` has no room for every number.
+                Arg::Number(number) if *number < 1 << 53 => FluentValue::from(*number),
+                Arg::Number(number) => number.to_string().into(),
+                Arg::Message(inner) => self.written(inner).into(),
+            };
+            fluent.set(name.as_ref(), value);
+        }
+        self.filled(&message.key, &fluent)
+    }
+
+    fn filled(&self, key: &str, args: &FluentArgs) -> String {
         for bundle in self.files(key).map(File::bundle) {
             if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
-                return bundle.format_pattern(pattern, Some(&fluent), &mut Vec::new()).into_owned();
+                return bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned();
             }
         }
         key.to_owned()
@@ -129,7 +122,8 @@ impl Lang {
     /// Where a key is looked for: the language's own files, then the English ones; of each first the one that it is named after. No
     /// message names one of another file, and most runs need one or two of the files.
     fn files(&self, key: &str) -> impl Iterator<Item = &'static File> {
-        let named = move |file: &&File| key.strip_prefix(file.name).is_some_and(|rest| rest.starts_with('-'));
+        let subject = |file: &File| file.name.strip_prefix("errors-").unwrap_or(file.name);
+        let named = move |file: &&File| key.strip_prefix(subject(file)).is_some_and(|rest| rest.starts_with('-'));
         let languages = if self.is_japanese() { [&JA[..], &EN[..]] } else { [&EN[..], &[]] };
         languages.into_iter().flat_map(move |files| files.iter().filter(named).chain(files))
     }
@@ -149,24 +143,77 @@ impl fmt::Debug for Lang {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
+    use std::collections::{BTreeMap, BTreeSet};
 
-    fn keys(text: &str) -> BTreeSet<String> {
+    type Names = BTreeSet<String>;
+
+    /// Every message with the variables that it shows, and with all that it uses, by Fluent's own parser.
+    fn messages(text: &str) -> BTreeMap<String, (Names, Names)> {
         let resource =
             FluentResource::try_new(text.to_owned()).unwrap_or_else(|(_, errors)| panic!("Fluent syntax: {errors:?}"));
-        resource
-            .entries()
-            .filter_map(|entry| match entry {
-                fluent_syntax::ast::Entry::Message(message) => Some(message.id.name.to_owned()),
-                _ => None,
-            })
-            .collect()
+        let mut found = BTreeMap::new();
+        for entry in resource.entries() {
+            if let Entry::Message(message) = entry {
+                let (mut shown, mut chosen_by) = (Names::new(), Names::new());
+                message.value.iter().for_each(|pattern| in_pattern(pattern, &mut shown, &mut chosen_by));
+                let used = shown.union(&chosen_by).cloned().collect();
+                found.insert(message.id.name.to_owned(), (shown, used));
+            }
+        }
+        found
+    }
+
+    fn in_pattern(pattern: &Pattern<&str>, shown: &mut Names, chosen_by: &mut Names) {
+        for element in &pattern.elements {
+            match element {
+                PatternElement::Placeable { expression: Expression::Inline(inline) } => in_inline(inline, shown),
+                PatternElement::Placeable { expression: Expression::Select { selector, variants } } => {
+                    in_inline(selector, chosen_by);
+                    variants.iter().for_each(|variant| in_pattern(&variant.value, shown, chosen_by));
+                }
+                PatternElement::TextElement { .. } => {}
+            }
+        }
+    }
+
+    fn in_inline(inline: &InlineExpression<&str>, found: &mut Names) {
+        match inline {
+            InlineExpression::VariableReference { id } => drop(found.insert(id.name.to_owned())),
+            InlineExpression::FunctionReference { arguments, .. } => {
+                arguments.positional.iter().for_each(|inline| in_inline(inline, found));
+            }
+            _ => {}
+        }
+    }
+
+    fn keys(text: &str) -> Vec<String> {
+        messages(text).into_keys().collect()
     }
 
     #[test]
-    fn both_languages_have_the_same_keys() {
+    fn both_languages_have_the_same_messages_with_the_same_variables() {
         for (en, ja) in EN.iter().zip(&JA) {
+            let (english, japanese) = (messages(en.text), messages(ja.text));
             assert_eq!(keys(en.text), keys(ja.text), "locales/en/{0}.ftl and locales/ja/{0}.ftl differ", en.name);
+            for (key, (shown, used)) in &english {
+                // Japanese has no plural to choose by a number.
+                let (shown_too, used_too) = &japanese[key];
+                assert!(
+                    shown.is_subset(used_too) && shown_too.is_subset(used),
+                    "variables of {key} in {}.ftl",
+                    en.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_build_script_reads_fluent_as_fluent_does() {
+        let expected: BTreeMap<String, _> = EN.iter().flat_map(|file| messages(file.text)).collect();
+        assert!(crate::table::keys().eq(expected.keys().map(String::as_str)));
+        for (key, names) in crate::table::MESSAGES {
+            assert!(names.iter().eq(&expected[key].1), "{key}: {names:?}");
         }
     }
 

@@ -1,5 +1,4 @@
 # Words that every verb uses
-error-next = 対処: { $action }
 total = 合計
 no-table = この結果は表ではないため、text か json だけで出力できます。
 schema-name = 名前

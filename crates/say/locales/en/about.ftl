@@ -1,0 +1,2 @@
+# Of nearly every error: the file or step, and what went wrong
+about-why = { $what }: { $why }

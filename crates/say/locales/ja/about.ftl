@@ -1,0 +1,1 @@
+about-why = { $what }: { $why }
