@@ -29,6 +29,7 @@ inspect-coverage = Coverage: { $total } bytes of device code; { $scanned } under
 inspect-gap = { "  " }{ $start }..{ $end }: { $why }
 inspect-complete = Complete: AMD or NVIDIA GPU code, or a SPIR-V module, that is not listed here is not in this file.
 inspect-incomplete = Not complete: there may be more in this file than is listed here.
+inspect-more-problems = { $count } more; --format json has them all
 inspect-more = { "  " }and { $count } more (--format json has them all)
 inspect-extracted = { $files } code objects, { $bytes } bytes, written to { $dir }
 inspect-has-target = { $file } ships { $kernels } kernels with code for { $target }.

@@ -29,6 +29,7 @@ inspect-coverage = 走査範囲: デバイスコード{ $total }バイトのう�
 inspect-gap = { "  " }{ $start }..{ $end }: { $why }
 inspect-complete = 完全: ここにない AMD・NVIDIA の GPU コードや SPIR-V モジュールはこのファイルに含まれていません。
 inspect-incomplete = 不完全: ここに挙げた以外のものがファイルに含まれている可能性があります。
+inspect-more-problems = ほか { $count } 件。すべては --format json で見られます
 inspect-more = { "  " }ほか{ $count }件(すべては --format json で見られます)
 inspect-extracted = コードオブジェクト{ $files }個、{ $bytes }バイトを{ $dir }に書き出しました
 inspect-has-target = { $file }には{ $target }用のカーネル{ $kernels }個(実体あり)が含まれています。
