@@ -108,7 +108,7 @@ pub struct UnknownArch {
 }
 
 say::worded! { struct UnknownArch { wanted, near } =>
-    "gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
+"gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
 
 impl Arch {
     /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is not known is an error, with
