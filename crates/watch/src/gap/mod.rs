@@ -5,6 +5,7 @@
 
 mod sentences;
 
+use say::Message;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -84,7 +85,7 @@ pub enum Unprobed {
     /// It has none of the functions that are watched.
     NoneThere,
     /// The kernel or the file refused.
-    Refused(String),
+    Refused(Message),
 }
 
 /// How launches of a process can go around the library that was preloaded.
