@@ -401,6 +401,17 @@ impl Instrument {
         self.counters.put(&counter::FLAGS.to_le_bytes(), &flags.to_le_bytes())
     }
 
+    /// Calls about graphs that did not return: those of the counter, and those that no later call replaced.
+    pub fn not_returned(&self) -> u64 {
+        let number = |key: &[u8]| key.get(8..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        let of_graphs = |key: &[u8]| {
+            let entry = number(key).and_then(|number| ENTRIES.get(usize::try_from(number).ok()?));
+            entry.is_some_and(|entry| entry.role.is_of_graphs())
+        };
+        let open = self.calls.entries().iter().filter(|(key, _)| of_graphs(key)).count();
+        self.counter(counter::LEFT) + open as u64
+    }
+
     pub fn counter(&self, number: i32) -> u64 {
         let value = self.counters.get(&number.to_le_bytes()).unwrap_or_default();
         value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))

@@ -165,6 +165,8 @@ pub enum Gap {
     DeviceLaunch,
     /// Calls about graphs, captures, names and refusals that found no room.
     Untold,
+    /// Calls about graphs that did not return.
+    NotReturned,
     // What is known of a launch
     /// Launches whose return was not looked at, of all that were made.
     Unchecked { all: u64 },
@@ -358,6 +360,7 @@ impl Gap {
             | Gap::LooseNodes
             | Gap::DeviceLaunch
             | Gap::Untold
+            | Gap::NotReturned
             | Gap::NotFollowedGraph { .. }
             | Gap::GraphOnDevice { .. }
             | Gap::GraphsUnanswered { .. }
