@@ -186,7 +186,7 @@ mod tests {
                 Ok(())
             })
         };
-        assert_eq!(answer.unwrap_err().to_string(), "the child ended before it could answer");
+        assert_eq!(answer.unwrap_err().to_string(), "the child process ended before it could answer");
     }
 
     #[test]

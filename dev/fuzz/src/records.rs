@@ -200,6 +200,21 @@ pub fn server_answer(data: &[u8]) {
 }
 
 /// A file of its own for what is read by its path; gone afterwards.
+/// A whole file, with what is packed inside it. The map of its bytes has no hole and no overlap.
+pub fn inspected(data: &[u8]) {
+    with_file(data, |path| {
+        let Ok(file) = inventory::File::open(path) else { return };
+        let options = inventory::Options { threads: 1, search: true, nvidia: true, ..inventory::Options::default() };
+        let take = |_: Option<&codeobject::Bundle>, ()| Ok::<(), std::convert::Infallible>(());
+        let Ok(report) = inventory::inspect(&file, &options, true, &inventory::Nothing, take);
+        let end = report.map.parts.iter().fold(0, |at, (range, _)| {
+            assert_eq!(range.start, at, "the map of bytes has a hole or an overlap");
+            range.end
+        });
+        assert_eq!(end, data.len() as u64, "the map of bytes does not cover the file");
+    });
+}
+
 fn with_file(data: &[u8], then: impl FnOnce(&Path)) {
     thread_local! {
         static PLACE: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };

@@ -23,3 +23,4 @@ system-number-too-small = number too small to fit in target type
 system-number-invalid = invalid digit found in string
 system-not-utf8 = byte { $at } is not UTF-8
 verbatim = { $text }
+system-json = { $what } at line { $line } column { $column }

@@ -5,6 +5,7 @@
 
 mod sentences;
 
+use say::Message;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -84,7 +85,7 @@ pub enum Unprobed {
     /// It has none of the functions that are watched.
     NoneThere,
     /// The kernel or the file refused.
-    Refused(String),
+    Refused(Message),
 }
 
 /// How launches of a process can go around the library that was preloaded.
@@ -164,6 +165,8 @@ pub enum Gap {
     DeviceLaunch,
     /// Calls about graphs, captures, names and refusals that found no room.
     Untold,
+    /// Calls about graphs that did not return.
+    NotReturned,
     // What is known of a launch
     /// Launches whose return was not looked at, of all that were made.
     Unchecked { all: u64 },
@@ -357,6 +360,7 @@ impl Gap {
             | Gap::LooseNodes
             | Gap::DeviceLaunch
             | Gap::Untold
+            | Gap::NotReturned
             | Gap::NotFollowedGraph { .. }
             | Gap::GraphOnDevice { .. }
             | Gap::GraphsUnanswered { .. }

@@ -72,6 +72,7 @@ impl Gap {
             }
             Gap::UnknownLaunch { library, symbol } => sentences!("unknown-launch", library, symbol),
             Gap::UnknownGraph { library, symbol } => sentences!("unknown-graph", library, symbol),
+            Gap::NotReturned => sentences!("not-returned"),
             Gap::Unreturned { library, symbol } => sentences!("unreturned", library, symbol),
             Gap::Pointer { process, call } => sentences!("pointer", process, call),
             Gap::LatePointer { call, microseconds } => {
