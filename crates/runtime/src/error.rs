@@ -1,6 +1,5 @@
 //! What can go wrong with a runtime, said with the place and the way out.
 
-use say::Message;
 use std::{io, path::PathBuf};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -56,7 +55,7 @@ say::worded! { Error {
     BadTarget { name } => "runtime-bad-target",
     Hash { path, expected, found } => "runtime-hash",
     Space { path, needed, free } => "runtime-space",
-    Index { path, source } => "runtime-index" (path, source = Message::json(source, source.line(), source.column())),
+    Index { path, source } => "runtime-index",
     BadName { name } => "runtime-bad-name",
     Taken { name, path } => "runtime-taken",
     NoGgml { path } => "runtime-no-ggml",

@@ -65,6 +65,14 @@ impl fmt::Debug for Error {
 pub trait Context<T> {
     fn context(self, message: Message) -> Result<T>;
     fn with_context(self, message: impl FnOnce() -> Message) -> Result<T>;
+
+    /// What it is about: a file, a program, an option.
+    fn about(self, what: impl fmt::Display) -> Result<T>
+    where
+        Self: Sized,
+    {
+        self.with_context(|| Message::verbatim(what))
+    }
 }
 
 impl<T, E: Into<Error>> Context<T> for Result<T, E> {

@@ -33,6 +33,12 @@ macro_rules! key {
     }};
 }
 
+/// A message as an [`Error`](crate::Error).
+#[macro_export]
+macro_rules! error {
+    ($($message:tt)*) => { $crate::Error::from($crate::say!($($message)*)) };
+}
+
 /// Ends the function with a message as its error.
 #[macro_export]
 macro_rules! bail {

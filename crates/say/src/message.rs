@@ -33,13 +33,6 @@ impl Message {
         Message { key: key.into(), args }
     }
 
-    /// An error of serde_json, with the place that it names: the library's own words are quoted.
-    pub fn json(error: impl fmt::Display, line: usize, column: usize) -> Message {
-        let text = error.to_string();
-        let place = format!(" at line {line} column {column}");
-        crate::say!("system-json", what = text.strip_suffix(&place).unwrap_or(&text), line, column)
-    }
-
     /// Text that has no translation: the system's, another program's, a foreign library's.
     pub fn verbatim(text: impl fmt::Display) -> Message {
         Message::new(VERBATIM, vec![("text", Arg::Text(text.to_string()))])

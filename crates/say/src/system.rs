@@ -69,6 +69,22 @@ impl Say for ParseIntError {
     }
 }
 
+impl Say for serde_json::Error {
+    /// The place in the reader's language; the library's own words are quoted.
+    fn message(&self) -> Message {
+        let (text, line, column) = (self.to_string(), self.line(), self.column());
+        if line == 0 {
+            return Message::verbatim(text);
+        }
+        let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+        say!("system-json", what, line, column)
+    }
+
+    fn reader_left(&self) -> bool {
+        self.io_error_kind() == Some(ErrorKind::BrokenPipe)
+    }
+}
+
 impl Say for TryFromIntError {
     fn message(&self) -> Message {
         say!("system-number-too-large")

@@ -15,7 +15,7 @@ use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
 
-pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(context: &Context) -> say::Result<ExitCode> {
     let host = Host::this();
     context.progress(&context.lang.text("summary-looking"));
     let facts = Facts::read(&host);

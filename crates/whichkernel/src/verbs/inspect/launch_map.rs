@@ -15,7 +15,7 @@ use say::say;
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
-pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let image = Image::read(file)?;
     let map = launch_map(&image);
     let places = Places::find(file, &image, &map)?;
@@ -59,7 +59,7 @@ struct Places {
 }
 
 impl Places {
-    fn find(file: &File, image: &Image<'_>, map: &LaunchMap) -> anyhow::Result<Self> {
+    fn find(file: &File, image: &Image<'_>, map: &LaunchMap) -> say::Result<Self> {
         let mut by_offset = HashMap::new();
         if let Ok(Contents::Host { fatbins, .. }) = contents(file) {
             let mut index = 0;
@@ -110,11 +110,11 @@ impl Look for Names {
     }
 }
 
-fn names_of(file: &File, look: Names) -> anyhow::Result<Shipped> {
+fn names_of(file: &File, look: Names) -> say::Result<Shipped> {
     let mut shipped = Shipped::new();
     inspect(file, &Options::default(), false, &look, |_, out: Vec<(usize, String, bool)>| {
         shipped.extend(out.into_iter().map(|(bundle, name, stub)| ((bundle, name), stub)));
-        anyhow::Ok(())
+        say::Result::<_>::Ok(())
     })?;
     Ok(shipped)
 }

@@ -18,7 +18,7 @@ pub struct Told<'a> {
 }
 
 impl Told<'_> {
-    pub fn print(&self, format: Format, context: &Context) -> anyhow::Result<()> {
+    pub fn print(&self, format: Format, context: &Context) -> say::Result<()> {
         let Told { tally, account, judged, ended } = self;
         // First: everything below is of a run that came to no good end.
         let failed = ended.filter(|ended| ended.failed()).map(|how| ended_line(how, context));
