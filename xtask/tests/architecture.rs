@@ -248,7 +248,7 @@ fn files_are_made_and_read_and_programs_started_in_one_place() {
     assert!(wrong.is_empty(), "not through sys::files, sys::regular_file or sys::program:\n{}", wrong.join("\n"));
 }
 
-/// A command that a user is told to paste is a `sys::shell::CommandLine`, or has its words through `sys::shell::word`.
+/// A command that a user is told to paste is a `say::shell::CommandLine`, or has its words through `say::shell::word`.
 #[test]
 fn no_printed_command_has_an_unquoted_word() {
     /// Every place in these is for a name of ours: a verb, an observer, a suite, a kernel setting; or it is no command.

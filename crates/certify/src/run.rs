@@ -3,6 +3,7 @@
 use crate::compare::UNNAMED;
 use crate::process_tree::{processor, program_of, programs};
 use crate::{Ending, Exit, Libraries, Run, Server, Stopped};
+use say::say;
 use server::claims::tree;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -90,10 +91,10 @@ impl Program for Shared {
 /// Runs it once.
 pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> {
     let name = runner.command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let failed = |error: std::io::Error| WatchError::new(name.clone(), error.to_string(), "give a program after --");
+    let failed = |error: std::io::Error| WatchError::about(&name, error).fix(say!("certify-give-program"));
     if let Some(server) = runner.server.filter(|server| server.ready()) {
-        let why = format!("{} is answered already, by a server that was there before", server.at.to.url());
-        return Err(WatchError::new(name, why, "stop it, or give the program another port"));
+        let why = say!("certify-answered-before", url = server.at.to.url());
+        return Err(WatchError::about(name, why).fix(say!("certify-other-port")));
     }
     let mut start = command(runner);
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -201,7 +202,7 @@ struct Stage {
 impl Stage {
     /// A moment passes: libraries are looked at, launches taken. How the program ended, once it has.
     fn step(&mut self) -> Result<Option<ExitStatus>, WatchError> {
-        let broken = |error: std::io::Error| WatchError::new("certify", error.to_string(), "");
+        let broken = |error: std::io::Error| WatchError::about("certify", error);
         // Before anybody has waited for it: afterwards nothing is told of it any more.
         self.processor = processor(self.pid).or(self.processor);
         let ended = self.child.ended().map_err(broken)?;

@@ -2,9 +2,9 @@
 
 use doctor::{Facts, Host, Trials};
 use observe::ObserveContext;
+use say::shell;
 use source::table::Table;
 use std::fmt::Write as _;
-use sys::shell;
 
 /// What was found here that a file can speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -24,6 +24,8 @@ pub enum ReplayError {
     Shape { path: PathBuf, what: String },
 }
 
+say::in_english!(ReplayError);
+
 /// A recording.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {

@@ -6,33 +6,36 @@ use crate::identity::Identity;
 use serde_json::Value;
 
 /// Which two things contradict each other.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contradiction {
-    #[error("the model {asked:?} was asked, and {answered:?} answered")]
     Model { asked: String, answered: String },
-    #[error("{cached} tokens from the cache, of {sent} in the prompt")]
     Cached { cached: u64, sent: u64 },
-    #[error("{evaluated} tokens evaluated, of {sent} in the prompt")]
     Evaluated { evaluated: u64, sent: u64 },
-    #[error("{evaluated} tokens evaluated and {cached} from the cache are not the {sent} of the prompt")]
     Sum { evaluated: u64, cached: u64, sent: u64 },
-    #[error("{sent} tokens were sent, and the server counts {counted}")]
     Sent { sent: u64, counted: u64 },
-    #[error("{asked} tokens were asked for, and {generated} were generated")]
     Generated { asked: u64, generated: u64 },
-    #[error("two counts of generated tokens: {one} and {other}")]
     Twice { one: u64, other: u64 },
-    #[error("{field} is not a duration")]
     NoTime { field: &'static str },
-    #[error("{tokens} tokens evaluated in no time")]
     NoTimeFor { tokens: u64 },
-    #[error("its parts take {parts} ms, and the whole {whole} ms")]
     Parts { parts: u64, whole: u64 },
-    #[error("it took {said} ms by the server's clock, and the answer came after {waited} ms")]
     Sooner { said: u64, waited: u64 },
-    #[error("slot {slot} of a server with {slots}")]
     Slot { slot: u64, slots: u64 },
 }
+
+say::worded! { Contradiction {
+    Model { asked, answered } => "server-model",
+    Cached { cached, sent } => "server-cached",
+    Evaluated { evaluated, sent } => "server-evaluated",
+    Sum { evaluated, cached, sent } => "server-sum",
+    Sent { sent, counted } => "server-sent",
+    Generated { asked, generated } => "server-generated",
+    Twice { one, other } => "server-twice",
+    NoTime { field } => "server-no-time",
+    NoTimeFor { tokens } => "server-no-time-for",
+    Parts { parts, whole } => "server-parts",
+    Sooner { said, waited } => "server-sooner",
+    Slot { slot, slots } => "server-slot",
+}}
 
 /// Clocks and rounding: a share of the time, and some milliseconds.
 const SHARE: f64 = 0.02;

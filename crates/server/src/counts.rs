@@ -2,8 +2,8 @@
 
 use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};
+use say::{Key, key};
 use serde_json::Value;
-use std::fmt;
 
 /// As the server tells it. Nothing is filled in: a field that is not there is None.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,23 +35,28 @@ pub struct Counts {
 }
 
 /// Why an answer has no counts.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    #[error("the server answered {status}: {said}")]
     Status { status: u16, said: String },
-    #[error("it is no JSON: it begins with \"{start}\"")]
     NoJson { start: String },
-    #[error("the stream ends before its last part ({parts} parts came): it was cut off")]
     Cut { parts: usize },
-    #[error("it has no field that counts tokens")]
     NoCounts,
-    #[error("nothing was evaluated: the model was only {what}")]
     Nothing { what: Only },
-    #[error("the answer says that it is not finished ({field}: false)")]
     Unfinished { field: &'static str },
-    #[error("contradictory answer: {0}")]
-    Contradictory(#[from] Contradiction),
+    Contradictory(Contradiction),
 }
+
+say::worded! { Unread {
+    Status { status, said } => "server-status",
+    NoJson { start } => "server-no-json",
+    Cut { parts } => "server-cut",
+    NoCounts => "server-no-counts",
+    Nothing { what } => "server-nothing" (what = what.word()),
+    Unfinished { field } => "server-unfinished",
+    Contradictory(inner) => "server-contradictory",
+}}
+
+say::wraps! { Unread { Contradictory(Contradiction) }}
 
 /// What a server did with a model that it was given nothing to evaluate with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,12 +65,12 @@ pub enum Only {
     Unloaded,
 }
 
-impl fmt::Display for Only {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Only::Loaded => "loaded",
-            Only::Unloaded => "unloaded",
-        })
+impl Only {
+    fn word(self) -> Key {
+        match self {
+            Only::Loaded => key!("server-loaded"),
+            Only::Unloaded => key!("server-unloaded"),
+        }
     }
 }
 

@@ -20,15 +20,18 @@ pub trait Ask {
 }
 
 /// Why there is no model to ask.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoModel {
-    #[error("Ollama has no model {wanted:?}; it has: {}", there.join(", "))]
     Missing { wanted: String, there: Vec<String> },
-    #[error("Ollama has no model: pull one first")]
     Empty,
-    #[error("Ollama knows no model {model:?}: {said}")]
     Unknown { model: String, said: String },
 }
+
+say::worded! { NoModel {
+    Missing { wanted, there } => "server-model-missing" (wanted, there = there.join(", ")),
+    Empty => "server-model-none",
+    Unknown { model, said } => "server-model-unknown",
+}}
 
 impl From<NoModel> for io::Error {
     fn from(error: NoModel) -> io::Error {

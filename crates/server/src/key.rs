@@ -13,17 +13,20 @@ const MOST: u64 = 8 << 10;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum KeyError {
-    #[error("the environment variable {name} is not set")]
     Unset { name: String },
-    #[error("{place} holds no API key: one word of printable ASCII is expected")]
     Shape { place: String },
-    #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("other users can read the key file {} (mode {mode:03o}): run `chmod 600` on it", path.display())]
     Readable { path: PathBuf, mode: u32 },
 }
+
+say::worded! { KeyError {
+    Unset { name } => "server-key-unset",
+    Shape { place } => "server-key-shape",
+    Io { path, source } => "server-key-file",
+    Readable { path, mode } => "server-key-readable" (path, mode = format!("{mode:03o}")),
+}}
 
 impl Key {
     pub fn from_env(name: &str) -> Result<Key, KeyError> {

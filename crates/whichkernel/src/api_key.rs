@@ -16,13 +16,13 @@ pub struct Args {
 
 impl Args {
     /// `named`: the command line says which server the key is for. It is sent to no server that was only found.
-    pub fn read(&self, named: bool) -> anyhow::Result<Option<Key>> {
+    pub fn read(&self, named: bool) -> say::Result<Option<Key>> {
         let key = match (&self.key_env, &self.key_file) {
             (Some(name), _) => Key::from_env(name)?,
             (None, Some(path)) => Key::from_file(path)?,
             (None, None) => return Ok(None),
         };
-        anyhow::ensure!(named, "name the server that the key is for: give its URL");
+        say::ensure!(named, "server-key-for-whom");
         Ok(Some(key))
     }
 }

@@ -6,8 +6,8 @@ use crate::rocm;
 use crate::trials::{Trial, Trials};
 use crate::verdicts::{Fix, Status, Verdict, refusal};
 use answer::Message;
+use say::shell::CommandLine;
 use server::Kind;
-use sys::shell::CommandLine;
 
 pub fn maps(facts: &Facts) -> Verdict {
     let name = "maps";

@@ -34,6 +34,8 @@ pub enum Ended {
     TooMany,
 }
 
+say::in_english!(Ended);
+
 #[derive(Debug)]
 pub struct Client {
     at: Endpoint,

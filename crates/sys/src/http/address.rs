@@ -13,6 +13,8 @@ pub enum Address {
     Unix(PathBuf),
 }
 
+say::as_text!(Address);
+
 impl Address {
     pub fn tcp(host: impl Into<String>, port: u16) -> Address {
         Address::Tcp { host: host.into(), port }

@@ -22,35 +22,38 @@ pub const MOST_HEAD: usize = 64 << 10;
 pub const MOST_BODY: usize = 8 << 20;
 
 /// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum HttpError {
-    #[error("{url} is no address: http://HOST:PORT or unix:/PATH")]
     NoAddress { url: String },
-    #[error("{url}: only plain http is spoken here: http://HOST:PORT")]
     Scheme { url: String },
-    #[error("{host} cannot be resolved: {source}")]
     Resolve { host: String, source: io::Error },
-    #[error("{to}: {source}")]
     Connect { to: Address, source: io::Error },
-    #[error("{to}: {source}")]
     Broken { to: Address, source: io::Error },
-    #[error("{to} gave no whole answer within {} s ({got} bytes came)", seconds.as_secs_f64())]
     Slow { to: Address, seconds: Duration, got: usize },
-    #[error("{to} ended the connection in the middle of its answer ({got} bytes came)")]
     Cut { to: Address, got: usize },
-    #[error("{to} does not speak HTTP: it answered \"{start}\"")]
     NoHttp { to: Address, start: String },
-    #[error("{to} answered more than {} bytes of headers", MOST_HEAD)]
     LongHead { to: Address },
-    #[error("{to} answered more than {} bytes", MOST_BODY)]
     LongBody { to: Address },
-    #[error("{to} points elsewhere ({status}, to \"{location}\"), which is not followed")]
     Elsewhere { to: Address, status: u16, location: String },
 }
 
+say::worded! { HttpError {
+    NoAddress { url } => "sys-http-no-address",
+    Scheme { url } => "sys-http-scheme",
+    Resolve { host, source } => "sys-http-resolve",
+    Connect { to, source } => "about-why" (what = to, why = source),
+    Broken { to, source } => "about-why" (what = to, why = source),
+    Slow { to, seconds, got } => "sys-http-slow" (to, seconds = seconds.as_secs_f64(), got),
+    Cut { to, got } => "sys-http-cut",
+    NoHttp { to, start } => "sys-http-no-http",
+    LongHead { to } => "sys-http-long-head" (to, most = MOST_HEAD),
+    LongBody { to } => "sys-http-long-body" (to, most = MOST_BODY),
+    Elsewhere { to, status, location } => "sys-http-elsewhere",
+}}
+
 impl From<HttpError> for io::Error {
     fn from(error: HttpError) -> io::Error {
-        io::Error::other(error)
+        io::Error::other(say::Say::message(&error))
     }
 }
 
@@ -124,7 +127,7 @@ fn connect(to: &Address, deadline: Instant) -> Result<Box<dyn Stream>, HttpError
         Address::Tcp { host, port } => (host, *port),
         Address::Unix(path) => return Ok(Box::new(unix(path, deadline).map_err(failed)?)),
     };
-    let mut last = io::Error::other("no address");
+    let mut last = io::Error::other(say::say!("sys-http-no-host"));
     for address in resolve(host, port, deadline)? {
         match TcpStream::connect_timeout(&address, left(deadline)) {
             Ok(stream) => return Ok(Box::new(stream)),

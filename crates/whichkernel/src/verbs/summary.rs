@@ -10,13 +10,13 @@ use inventory::{File, Sha256};
 use investigate::{Feasibility, Here, live_path};
 use ledger::Reader;
 use report::{blind_text, conclusion_text};
+use say::shell::CommandLine;
 use server::Kind;
 use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
-use sys::shell::CommandLine;
 
-pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(context: &Context) -> say::Result<ExitCode> {
     let host = Host::this();
     context.progress(&context.lang.text("summary-looking"));
     let facts = Facts::read(&host);

@@ -5,7 +5,7 @@ use probe::Onlooker;
 use uprobe::{How, Options, Watcher};
 
 /// Gives up every right that a watch does not need; before any thread is started. `starts`: servers are started from here.
-pub fn keep_rights(context: &Context, starts: bool) -> anyhow::Result<()> {
+pub fn keep_rights(context: &Context, starts: bool) -> say::Result<()> {
     if is_root() {
         let writes = [context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         sys::rights::keep(sys::rights::kept(true, starts, &writes), starts)?;

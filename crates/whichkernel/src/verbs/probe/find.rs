@@ -1,10 +1,10 @@
 //! A server on this machine, found as `doctor` finds it: a process that is seen to listen. Nobody else is asked.
 
 use crate::context::Context;
-use anyhow::bail;
 use doctor::{Facts, Host, Process, Servers};
 use evidence::DeviceKind;
 use probe::record::Ground;
+use say::bail;
 use server::{Endpoint, Role};
 use sys::http::Address;
 use watch::{Device, Devices, Maker};
@@ -25,7 +25,7 @@ impl Found {
 }
 
 /// The one that listens; of several, they are named.
-pub fn server(context: &Context) -> anyhow::Result<Found> {
+pub fn server(context: &Context) -> say::Result<Found> {
     let servers = Servers::read(&Host::this());
     let fronts: Vec<(&Process, &Address)> = servers
         .running
@@ -39,10 +39,9 @@ pub fn server(context: &Context) -> anyhow::Result<Found> {
     let hidden = servers.running.iter().find(|process| process.role.answers() && process.listens.is_empty());
     match (fronts.as_slice(), hidden) {
         ([], Some(process)) => {
-            let args = [("role", process.role.name().into()), ("pid", process.pid.to_string().into())];
-            bail!("{}", context.lang.text_with("probe-hidden-found", &args))
+            bail!("probe-hidden-found", role = process.role.name(), pid = process.pid)
         }
-        ([], None) => bail!("{}", context.lang.text("probe-none-found")),
+        ([], None) => bail!("probe-none-found"),
         ([(process, at)], _) => {
             let args = [("role", process.role.name().into()), ("url", at.url().into())];
             context.note(&context.lang.text_with("probe-found", &args));
@@ -51,7 +50,7 @@ pub fn server(context: &Context) -> anyhow::Result<Found> {
         (several, _) => {
             let list: Vec<String> =
                 several.iter().map(|(process, at)| format!("{} ({})", at.url(), process.role.name())).collect();
-            bail!("{}", context.lang.text_with("probe-several-found", &[("list", list.join(", ").into())]))
+            bail!("probe-several-found", list = list.join(", "))
         }
     }
 }

@@ -3,11 +3,11 @@
 use super::{Args, eyes};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Show;
-use anyhow::Context as _;
 use probe::Wanted;
 use probe::lanes::{Compared, Lane, Lanes, compare};
 use probe::live::{Live, Plan};
 use report::{Column, Lang, Table, conclusion_text};
+use say::{Context as _, say};
 use server::Endpoint;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
 /// Fewer than six runs against six of seven lengths cannot be told from chance once all are counted together.
 const ROUNDS: u64 = 8;
 
-pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCode> {
     let lanes = Lane::all(&args.lane)?;
     // What one of them lacks is said before any server is started.
     lanes.iter().try_for_each(|lane| lane.fill(&args.serve, 0).map(drop))?;
@@ -44,7 +44,8 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Exi
         command: Vec::new(),
         wanted,
     };
-    let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context("a place for the logs")?;
+    let home =
+        sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context(say!("command-place-for-logs"))?;
     let mut look = |pid: u32| eyes::open(vec![pid], args.record);
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
@@ -57,7 +58,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Exi
     if let Some(dir) = &args.save {
         for (lane, run) in lanes.iter().zip(&runs) {
             let place = dir.join(lane.name.replace('/', "_"));
-            probe::replay::write(&place, &run.recording).with_context(|| place.display().to_string())?;
+            probe::replay::write(&place, &run.recording).about(place.display())?;
         }
     }
     context.emit(args.format, &answer)?;

@@ -7,10 +7,10 @@ mod text;
 
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::launched_at::place;
-use anyhow::{Context as _, bail};
 use probe::live::{Journal, LADDER, Live, Plan, Run, Session, climbed};
 use probe::record::Ground;
 use probe::{Answer, Wanted, replay};
+use say::{Context as _, bail, say};
 use server::Endpoint;
 use source::Device;
 use std::path::PathBuf;
@@ -102,12 +102,12 @@ pub struct Args {
     serve: Vec<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let device = args.gpu.as_deref().map(Device::find).transpose()?;
     let wanted = Wanted { device, ..Wanted::default() };
     context.begins("probe");
     if args.watch {
-        eyes::keep_rights(context, !args.lane.is_empty()).context("giving up the rights that a watch does not need")?;
+        eyes::keep_rights(context, !args.lane.is_empty()).context(say!("command-giving-up-rights"))?;
     }
     if !args.lane.is_empty() {
         return lanes::run(args, wanted, context);
@@ -119,8 +119,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(file) = &args.svg {
         let places: Vec<u64> = answer.changes.iter().map(|change| change.at).collect();
         let title = format!("{} {}", answer.server.kind, answer.server.model.as_deref().unwrap_or_default());
-        files::replace(file, Access::Public, probe::plot::svg(&answer.speed, &places, &title))
-            .with_context(|| file.display().to_string())?;
+        files::replace(file, Access::Public, probe::plot::svg(&answer.speed, &places, &title)).about(file.display())?;
     }
     context.emit(args.format, &answer)?;
     if let Some(why) = &answer.ended {
@@ -133,7 +132,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Asks a live server; what it answered is kept where that was wanted, however the run ended.
-fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer> {
+fn ask(args: &Args, wanted: Wanted, context: &Context) -> say::Result<Answer> {
     let key = args.key.read(args.url.is_some())?;
     let found = match &args.url {
         Some(url) => find::Found::at(Endpoint::parse(url, key)?),
@@ -175,7 +174,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
     }
     let run = climbed(session, &mut plan, whole, &mut |line| context.progress(line));
     if let Some(dir) = &args.save {
-        replay::write(dir, &run.recording).with_context(|| dir.display().to_string())?;
+        replay::write(dir, &run.recording).about(dir.display())?;
     }
     if args.record {
         record(&run, &find::ground(&found), context)?;
@@ -184,19 +183,19 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
 }
 
 /// `1..600`, `1..600:4`: both ends included.
-fn range(text: &str) -> anyhow::Result<Vec<u64>> {
+fn range(text: &str) -> say::Result<Vec<u64>> {
     let (ends, step) = text.split_once(':').map_or((text, Ok(1)), |(ends, step)| (ends, step.parse::<usize>()));
     let parsed = ends.split_once("..").map(|(a, b)| (a.parse::<u64>(), b.trim_start_matches('=').parse::<u64>()));
-    let Some((Ok(from), Ok(to))) = parsed else { bail!("{text:?} is no range: A..B or A..B:STEP") };
-    let Ok(step @ 1..) = step else { bail!("{text:?} has no step: A..B:STEP") };
+    let Some((Ok(from), Ok(to))) = parsed else { bail!("command-no-range", text = format!("{text:?}")) };
+    let Ok(step @ 1..) = step else { bail!("command-no-step", text = format!("{text:?}")) };
     if from == 0 || from > to || to > 65536 {
-        bail!("{text:?} is no range of lengths: 1 to 65536, ascending");
+        bail!("command-no-lengths", text = format!("{text:?}"));
     }
     Ok((from..=to).step_by(step).collect())
 }
 
 /// What was answered, and what was launched meanwhile.
-fn record(run: &Run, ground: &Ground, context: &Context) -> anyhow::Result<()> {
+fn record(run: &Run, ground: &Ground, context: &Context) -> say::Result<()> {
     let time = observe::now();
     let mut list = probe::record::sightings(&run.answer, &replay::text(&run.recording), ground, &time)?;
     if let Some(seen) = &run.seen {

@@ -2,7 +2,7 @@
 
 use super::summary;
 use crate::context::Context;
-use anyhow::Context as _;
+use say::{Context as _, bail, error, say};
 use server::{Endpoint, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub fn in_target(
     source: &mut dyn Source,
     tally: &mut Tally,
     context: &Context,
-) -> anyhow::Result<Option<anyhow::Error>> {
+) -> say::Result<Option<say::Error>> {
     let (tell, told) = channel();
     let (go, gone) = channel::<()>();
     let (address, url) = (at.clone(), at.to.url());
@@ -54,7 +54,7 @@ pub fn in_target(
                 break;
             }
             let how = summary::ended(how, context);
-            anyhow::bail!("{how}: {url} had not answered a one-token request by then");
+            bail!("command-canary-silent", how, url);
         }
         match told.try_recv() {
             // What it launched to warm up was not asked for by us.
@@ -63,8 +63,7 @@ pub fn in_target(
                 let _ = go.send(());
             }
             Ok(Some(told)) => {
-                let server = told
-                    .with_context(|| format!("--url {url}: no token came. Is the server there, with a model loaded?"));
+                let server = told.with_context(|| say!("command-canary-no-token", url));
                 answer = Some(server?);
                 until = Some(Instant::now() + AFTER);
             }
@@ -77,10 +76,7 @@ pub fn in_target(
     let server = answer.unwrap_or("the server");
     let count = tally.launches() - before.unwrap_or(0);
     if count == 0 {
-        return Ok(Some(anyhow::anyhow!(
-            "a one-token request to {url} ({server}) was answered, and no launch was seen in the target: this watch would \
-             be blind. Is it the right process, and does it run on a GPU?"
-        )));
+        return Ok(Some(error!("command-canary-unseen", url, server)));
     }
     let count = count.to_string();
     source.canary_in_target(format!("a one-token request to {server} gave {count} launches"));

@@ -1,7 +1,7 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
 use crate::context::{Context, Format};
-use anyhow::Context as _;
+use say::{Context as _, ensure, say};
 use server::Endpoint;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -139,7 +139,7 @@ pub enum Until {
     Idle,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.step {
         Some(Step::Arm(step)) => return arm::arm(step, context),
         Some(Step::Disarm) => return arm::disarm(context),
@@ -149,20 +149,17 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }
-    anyhow::ensure!(
-        !args.times || args.how == How::Layer,
-        "--times needs --how layer: nobody else can ask the device for its clock"
-    );
+    ensure!(!args.times || args.how == How::Layer, "command-times-layer");
     if args.certify {
         return certify::run(args, context);
     }
     let key = args.key.read(args.url.is_some())?;
-    let server = args.url.as_deref().map(|url| Endpoint::parse(url, key)).transpose().context("--url")?;
+    let server = args.url.as_deref().map(|url| Endpoint::parse(url, key)).transpose().about("--url")?;
     if matches!(args.how, How::Uprobe | How::Perf) {
         let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         writes.extend(args.trace.clone());
         let kept = sys::rights::kept(args.how == How::Uprobe, !args.command.is_empty(), &writes);
-        sys::rights::keep(kept, !args.command.is_empty()).context("giving up the rights that a watch does not need")?;
+        sys::rights::keep(kept, !args.command.is_empty()).context(say!("command-giving-up-rights"))?;
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
@@ -194,7 +191,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     // What nobody could have seen is no answer.
     if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
-        anyhow::bail!(why);
+        return Err(why.into());
     }
     written?;
     if let Some(blind) = blind {
