@@ -97,7 +97,7 @@ fn started(command: &[&Path]) -> (Tally, ObserverReport) {
 }
 
 fn has(account: &ObserverReport, start: &str) -> bool {
-    account.gaps.iter().any(|unseen| unseen.what().starts_with(start))
+    account.gaps.iter().any(|unseen| unseen.what().to_string().starts_with(start))
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn graphs_of_a_program_that_we_start_are_counted_from_the_first() {
     let truth = truth(&String::from_utf8_lossy(&told.stdout));
     let (tally, account) = started(&[&ours.program]);
     assert_eq!((launches(&tally), tally.lost, tally.unknown_replays), (truth, 0, 0), "{account:?}");
-    let other: Vec<_> = account.gaps.iter().filter(|unseen| !unseen.what().contains("device")).collect();
+    let other: Vec<_> = account.gaps.iter().filter(|unseen| !unseen.what().to_string().contains("device")).collect();
     assert!(other.is_empty(), "nothing is missing: {other:?}");
 }
 
@@ -272,7 +272,7 @@ fn a_library_that_a_stranger_opens_later_is_a_gap_with_its_name() {
         let told = account
             .gaps
             .iter()
-            .map(|unseen| unseen.what())
+            .map(|unseen| unseen.what().to_string())
             .any(|gap| (gap.starts_with("the first") || gap.starts_with("launches through")) && gap.contains(what));
         assert!(told, "{} of 20 calls: {account:?}", tally.launches() + tally.calls());
     }
@@ -344,7 +344,7 @@ int main(int argc, char **argv) {
     let account = watcher.finish(&mut tally).expect("an account");
     assert_eq!((tally.launches(), tally.lost), (10, 0), "{account:?}");
     let acceptance = account.gaps.iter().find(|unseen| unseen.key() == "unchecked");
-    assert!(acceptance.is_none_or(|unseen| unseen.what().contains("of 10 launches")), "{account:?}");
+    assert!(acceptance.is_none_or(|unseen| unseen.what().to_string().contains("of 10 launches")), "{account:?}");
 }
 
 fn state(pid: &str) -> Option<char> {

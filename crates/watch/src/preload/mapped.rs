@@ -63,7 +63,7 @@ fn launches(name: &str) -> bool {
 /// The names by which kernels are launched, as a program would write them; the longer ones without their beginning too.
 static NAME: LazyLock<Option<regex::bytes::Regex>> = LazyLock::new(|| {
     let launch = "(Ext|Module|Drv|Graph|Hcc)*Launch(Cooperative)?";
-    let (whole, part) = (format!("(hip|cuda|cu){launch}(Kernel)?"), format!("\\x00{launch}Kernel"));
+    let (whole, part) = (format!("(hip|cuda|cu){launch}(Kernel)?"), format!("(^|\\x00){launch}Kernel"));
     regex::bytes::Regex::new(&format!("(?-u)({whole}|{part})(Ex|ExC)?(_spt|_ptsz)?\\x00")).ok()
 });
 

@@ -1,7 +1,7 @@
 //! `whichkernel atlas CLONE --out DIR`: what every release chooses, as a site and as tables.
 
 use crate::context::Context;
-use anyhow::bail;
+use say::bail;
 use source::atlas::{make, put, question};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,13 +28,13 @@ pub struct Args {
     pub types: Vec<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let lang = &context.lang;
     if !Path::new(&args.tree).is_dir() {
-        bail!("{}: an atlas needs a git clone", args.tree.display());
+        bail!("command-atlas-clone", path = args.tree);
     }
     if let Some(since) = args.since.as_deref().filter(|since| source::pins::number(since).is_none()) {
-        bail!("--since {since}: a release is named like b6000");
+        bail!("command-atlas-since", since);
     }
     let types: Vec<String> =
         args.types.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect();

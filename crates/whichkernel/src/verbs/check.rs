@@ -5,6 +5,7 @@ use crate::emit::Plain;
 use crate::graded::{csv, detail, load, markdown, screen, text};
 use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
+use say::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -39,7 +40,7 @@ pub struct Args {
     here: Option<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut investigation = load(args.file.as_deref())?;
     if let Some(host) = &args.here {
         investigation.is_about_this_machine(host);
@@ -57,8 +58,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         graded.keep(|stated, _| stated.claim.id == *id);
         if graded.readings.is_empty() {
             let near = near::near(id, known.iter().map(String::as_str));
-            let hint = near.map_or_else(|| ";".to_owned(), |near| format!("; did you mean '{near}'?"));
-            anyhow::bail!("no claim has the id '{id}'{hint} `whichkernel check --all` lists them");
+            match near {
+                Some(near) => bail!("command-no-claim-near", id, near),
+                None => bail!("command-no-claim", id),
+            }
         }
     }
     if let Some(only) = &args.only {

@@ -10,7 +10,7 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut crate::help::definition(&context.lang), "whichkernel", &mut script);
     context.print(&String::from_utf8_lossy(&script))?;

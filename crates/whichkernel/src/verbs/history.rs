@@ -3,9 +3,9 @@
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
 use crate::emit::Plain;
-use anyhow::bail;
 use evidence::{Says, Word};
 use report::{Column, Table, conclusion_text};
+use say::bail;
 use source::Question;
 use source::answers::{Compared, EventAnswer, HistoryAnswer, conclude};
 use source::history::{History, history, lines};
@@ -44,14 +44,14 @@ pub struct Args {
     pub format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (repo, until) = match args.tree.rsplit_once('@') {
         Some((repo, rev)) if !Path::new(&args.tree).exists() => (repo, rev),
         _ => (args.tree.as_str(), "HEAD"),
     };
     let repo = Path::new(repo);
     if !repo.is_dir() {
-        bail!("{}: a history needs a git clone", repo.display());
+        bail!("command-history-clone", path = repo);
     }
     let question = args.ask.question(&args.gpu)?;
     let overrides = args.ask.overrides()?;

@@ -77,7 +77,7 @@ pub enum Verb {
     Watch(watch::Args),
 }
 
-pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
     match verb {
         None => summary::run(context),
         Some(Verb::Atlas(args)) => atlas::run(&args, context),

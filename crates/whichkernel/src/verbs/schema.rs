@@ -4,6 +4,7 @@ use crate::answers;
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use report::{Column, Lang, Table};
+use say::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -47,7 +48,7 @@ impl Show for Kinds {
     }
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut kinds = answers::all();
     kinds.sort_by_key(answer::Kind::name);
     let Some(name) = &args.name else {
@@ -56,7 +57,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let Some(kind) = kinds.iter().find(|kind| kind.is(name)) else {
-        anyhow::bail!(context.lang.text_with("schema-unknown", &[("name", name.as_str().into())]));
+        bail!("schema-unknown", name);
     };
     context.print(&format!("{:#}\n", kind.schema()))?;
     Ok(ExitCode::SUCCESS)

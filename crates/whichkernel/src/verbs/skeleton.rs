@@ -2,9 +2,9 @@
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use anyhow::Context as _;
 use gguf::{Mix, Shapes, Skeleton, Written, known, skeleton_of};
 use report::{Column, Lang, Table};
+use say::Context as _;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub struct Args {
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (Some(shape), Some(output), false) = (&args.shape, &args.output, args.list) else {
         context.emit(args.format, &Shapes::known()?)?;
         return Ok(ExitCode::SUCCESS);
@@ -55,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let mix = Mix::parse(&args.kind)?;
     let layers = if args.layers == 0 { shape.layers } else { args.layers.min(1000) };
     let made = skeleton_of(&shape, mix, layers, !args.no_words)?;
-    let on_disk = write(output, &made).with_context(|| output.display().to_string())?;
+    let on_disk = write(output, &made).about(output.display())?;
     let file = output.display().to_string();
     let written = Written::new(file, &shape, (mix, layers), &made, on_disk)?;
     context.emit(args.format, &written)?;

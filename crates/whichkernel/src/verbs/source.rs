@@ -10,7 +10,7 @@ use crate::asked::compare::compare;
 use crate::asked::look::find_rocblas;
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
-use anyhow::bail;
+use say::{bail, ensure};
 use source::Tree;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -101,12 +101,12 @@ pub enum Routing {
     First,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let tree = Tree::open(&args.tree)?;
     if args.backend == Backend::Vulkan {
         return vulkan::run(&tree, args, context);
     }
-    anyhow::ensure!(args.vulkan_device.is_none(), "--vulkan-device is for --backend vulkan");
+    ensure!(args.vulkan_device.is_none(), "command-vulkan-device-backend");
     let pin = source::pins::outside(&tree);
     let with = args.with.as_deref().map(|with| open_with(with, pin.as_deref(), context)).transpose()?;
     if args.chain {
@@ -115,12 +115,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let tree = match (pin, with) {
         (Some(_), Some(with)) => with,
-        (Some(pin), None) => bail!(
-            "{}: no ggml inside; this Ollama starts llama.cpp {pin} as a program of its own. Give a clone of llama.cpp, --with CLONE, which is taken at {pin}; or ask the tables that come with this program: whichkernel explain --source {pin}",
-            tree.label
-        ),
+        (Some(pin), None) => bail!("command-ollama-without-ggml", tree = tree.label, pin),
         (None, Some(_)) => {
-            bail!("--with is for --chain, and for an Ollama tree that has no ggml inside; {} has", tree.label)
+            bail!("command-with-is-for", tree = tree.label)
         }
         (None, None) => tree,
     };
@@ -138,7 +135,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// The second tree: at the revision that the first names where it is a clone and none is given.
-fn open_with(with: &str, pin: Option<&str>, context: &Context) -> anyhow::Result<Tree> {
+fn open_with(with: &str, pin: Option<&str>, context: &Context) -> say::Result<Tree> {
     let named = std::path::Path::new(with).is_dir();
     if let Some(pin) = pin.filter(|_| named)
         && let Ok(tree) = Tree::open(&format!("{with}@{pin}"))

@@ -9,6 +9,7 @@ use dryrun::{Blas, Map, Place, Plan, Survey};
 use evidence::Conclusion;
 use gguf::TensorType;
 use report::{Lang, conclusion_text};
+use say::ensure;
 use std::path::PathBuf;
 
 /// Cards, types, column counts, and where to run.
@@ -111,29 +112,26 @@ impl Ask {
 pub const DEFAULT_RUNTIME: &str = "debian-sid";
 
 /// The types that were asked for.
-pub fn kinds(args: &Ask) -> anyhow::Result<Vec<TensorType>> {
+pub fn kinds(args: &Ask) -> say::Result<Vec<TensorType>> {
     let all = args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
     let given: Vec<&str> =
         if all { ::source::ALL_TYPES.to_vec() } else { args.kind.iter().map(String::as_str).collect() };
     Ok(given.into_iter().map(TensorType::parse).collect::<Result<_, _>>()?)
 }
 
-pub fn check_columns(args: &Ask) -> anyhow::Result<()> {
+pub fn check_columns(args: &Ask) -> say::Result<()> {
     let wrong = args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16);
-    anyhow::ensure!(!wrong, "--columns takes numbers from 1 to 65536");
+    ensure!(!wrong, "command-columns-range");
     Ok(())
 }
 
 /// The file of a card is Vulkan's alone: for HIP it would be passed over.
-pub fn check_device(args: &Ask) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        args.vulkan_device.is_none() || args.backend == Backend::Vulkan,
-        "--vulkan-device is for --backend vulkan"
-    );
+pub fn check_device(args: &Ask) -> say::Result<()> {
+    ensure!(args.vulkan_device.is_none() || args.backend == Backend::Vulkan, "command-vulkan-device-backend");
     Ok(())
 }
 
-pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
+pub fn survey(args: &Ask, place: &Place, context: &Context) -> say::Result<Vec<Map>> {
     let kinds = kinds(args)?;
     check_columns(args)?;
     let mut maps = Vec::new();

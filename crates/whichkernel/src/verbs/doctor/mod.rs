@@ -6,6 +6,7 @@ use crate::message::say;
 use doctor::{Examination, Fix, Host, HostObserver, Message, Report, Weight};
 use evidence::Reach;
 use report::{Column, Lang, Table};
+use say::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,9 +32,9 @@ pub struct Args {
     record: bool,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let host = match &args.root {
-        Some(root) if !root.is_dir() => anyhow::bail!("{} is not a directory; give the root of a tree", root.display()),
+        Some(root) if !root.is_dir() => bail!("command-not-a-root", path = root),
         Some(root) => Host::at(root, Default::default()),
         None => Host::this(),
     };

@@ -54,7 +54,7 @@ pub struct Args {
     pub command: Vec<OsString>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.list_gpus {
         context.emit(args.ask.format, &Cards::known())?;
         return Ok(ExitCode::SUCCESS);
@@ -70,7 +70,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// The place to run in: the one that was named; for a program that is installed here, this machine; else the default.
-fn place(args: &Args) -> anyhow::Result<Place> {
+fn place(args: &Args) -> say::Result<Place> {
     if let Some(name) = &args.ask.runtime {
         return Ok(Place::find(name)?);
     }

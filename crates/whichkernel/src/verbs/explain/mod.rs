@@ -10,6 +10,7 @@ use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use ask::Asked;
 use report::{Lang, Terms, terms};
+use say::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -66,17 +67,15 @@ pub enum Both {
 const PROMPTS: [u64; 3] = [1, 9, 512];
 
 /// HIP and Vulkan side by side, which no table has: both are run.
-fn both(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn both(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let kind = gguf::TensorType::parse(args.ty.as_deref().unwrap_or("Q4_K"))?;
     let columns = match args.columns {
         Some(columns @ 1..=65536) => vec![columns.unsigned_abs()],
-        Some(_) => anyhow::bail!("--columns takes numbers from 1 to 65536"),
+        Some(_) => bail!("command-columns-range"),
         None => PROMPTS.to_vec(),
     };
     let own = args.vulkan_device.as_deref().map(played).transpose()?;
-    let Some(gpu) = own.as_deref().or(args.gpu.as_deref()) else {
-        anyhow::bail!("--backend both is asked of a card: give --gpu")
-    };
+    let Some(gpu) = own.as_deref().or(args.gpu.as_deref()) else { bail!("command-both-needs-gpu") };
     let question = Question {
         gpu,
         kinds: vec![kind],
@@ -89,7 +88,7 @@ fn both(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     backends::run(&Sides::both(None), &question, args.format, context)
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;
         return Ok(ExitCode::SUCCESS);
@@ -106,7 +105,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             context.print_linked(&screen::kernel(&question, context), &screen::links(&question))?;
         }
         (Asked::Kernel(question), format) => {
-            let Some(answer) = question.answer() else { anyhow::bail!("no table has an answer") };
+            let Some(answer) = question.answer() else { bail!("command-explain-no-answer") };
             if format != Format::Json
                 && let Some((_, note)) = screen::version(&question, context)
             {

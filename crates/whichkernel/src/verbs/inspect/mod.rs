@@ -20,6 +20,7 @@ use super::many;
 use crate::context::{Context, Format};
 use ::runtime::inputs;
 use inventory::{File, Pack};
+use say::bail;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -112,11 +113,11 @@ enum Target<'a> {
     Process(u32),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     many::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
 }
 
-fn one(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     match target(path, args) {
         Target::File(path) => file::run(&File::open(path)?, args, context),
         Target::Members(path) => members(path, args, context),
@@ -133,7 +134,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
 }
 
 /// Each member with GPU code by itself, and how many others there are.
-fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let archive = File::open(path)?;
     let (found, all) = inputs::members(&archive)?;
     let words = [
@@ -145,7 +146,7 @@ fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
     // Members of no known kind are not looked into: it cannot be said that nothing lies in them.
     if names.is_empty() {
-        anyhow::bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
+        bail!("command-inspect-nothing", path);
     }
     many::over(&names, args.format == Format::Json, context, |at, _| match found.get(at) {
         Some(file) => file::run(file, args, context),

@@ -8,6 +8,7 @@ use evidence::{Investigation, Question, Recorded, View};
 use investigate::{Graded, Investigated, Looked, Places, Readings, Unchanged, run_observers};
 use ledger::{Ledger, LedgerError, Reader};
 use observe::ObserveContext;
+use say::ensure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -62,7 +63,7 @@ enum What {
     Init(init::Args),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(What::Init(args)) = &args.what {
         return init::run(args, context);
     }
@@ -72,7 +73,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         investigation.is_about_this_machine(host);
     }
     for path in &args.path {
-        anyhow::ensure!(path.exists(), "{}: no such file or directory", path.display());
+        ensure!(path.exists(), "command-no-such-path", path);
     }
     let around = ObserveContext {
         scope: investigation.subject.clone(),
@@ -119,7 +120,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Looks with every observer at whatever is here, and grades what they saw.
-    fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> anyhow::Result<(Graded, Vec<Looked>)> {
+    fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> say::Result<(Graded, Vec<Looked>)> {
         let (context, investigation) = (self.context, &self.investigation);
         // Ties a sweep to its sightings: each look has its own.
         self.around.time = ledger::now();
@@ -169,7 +170,7 @@ fn emit(
     looked: &[Looked],
     report: Option<String>,
     context: &Context,
-) -> anyhow::Result<()> {
+) -> say::Result<()> {
     let plain = |plain| match plain {
         Plain::Text => screen::render(graded, looked, false, context),
         Plain::Md => markdown(graded, &context.lang),

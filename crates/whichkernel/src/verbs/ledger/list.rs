@@ -5,6 +5,7 @@ use crate::emit::Show;
 use evidence::Rung;
 use ledger::{Line, Listing, Reader, Seen};
 use report::{Column, Lang, Table};
+use say::bail;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,7 @@ fn rung(name: &str) -> Result<Rung, String> {
     found.ok_or_else(|| format!("one of {}", all.join(", ")))
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     if !reader.exists() && args.format == Format::Text {
         let dir = context.ledger.to_string_lossy();
@@ -61,7 +62,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Nothing fits: a name that nobody has is a slip of the pen, and is told from an observer that saw nothing.
-fn check_only(reader: &Reader, only: &str) -> anyhow::Result<()> {
+fn check_only(reader: &Reader, only: &str) -> say::Result<()> {
     if only == "notes" || Rung::ALL.iter().any(|rung| rung.name() == only) {
         return Ok(());
     }
@@ -73,7 +74,7 @@ fn check_only(reader: &Reader, only: &str) -> anyhow::Result<()> {
         }
     }
     let rungs = Rung::ALL.map(Rung::name).join(", ");
-    anyhow::bail!("no row is of '{only}'; there are: notes, the rungs {rungs}, and the observers {}", names.join(", "))
+    bail!("command-ledger-no-row", only, rungs, observers = names.join(", "))
 }
 
 impl Show for Listing {

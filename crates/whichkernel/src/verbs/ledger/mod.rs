@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::emit::Show as _;
-use anyhow::Context as _;
 use ledger::{Reader, WorklogNote};
+use say::{Context as _, bail, say};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ struct ExportArgs {
     output: Option<PathBuf>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.what {
         What::List(args) => list::run(args, context),
         What::Show(args) => show::run(args, context),
@@ -91,18 +91,18 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
+fn export(args: &ExportArgs, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     let mut out: Box<dyn Write> = match &args.output {
         Some(path) => {
             // What was observed is its owner's business, here too.
-            let file =
-                files::create(path, Access::Private).with_context(|| format!("cannot write {}", path.display()))?;
+            let file = files::create(path, Access::Private).with_context(|| say!("command-cannot-write", path))?;
             Box::new(BufWriter::new(file))
         }
         None => Box::new(BufWriter::new(context.stdout())),
     };
-    let rows = || anyhow::Ok(reader.list(&ledger::Filter::default())?.table(&context.lang).unwrap_or_default());
+    let rows =
+        || say::Result::<_>::Ok(reader.list(&ledger::Filter::default())?.table(&context.lang).unwrap_or_default());
     match args.format {
         ExportFormat::Json => reader.export(&mut out)?,
         ExportFormat::Csv => out.write_all(rows()?.csv().as_bytes())?,
@@ -112,7 +112,7 @@ fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn import(path: &std::path::Path, context: &Context) -> anyhow::Result<ExitCode> {
+fn import(path: &std::path::Path, context: &Context) -> say::Result<ExitCode> {
     let imported = context.open_ledger()?.import(path)?;
     let args = [
         ("from", imported.from.as_str().into()),
@@ -127,9 +127,9 @@ fn import(path: &std::path::Path, context: &Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-fn note(phase: Option<&str>, about: Option<&str>, text: &str, context: &Context) -> anyhow::Result<ExitCode> {
+fn note(phase: Option<&str>, about: Option<&str>, text: &str, context: &Context) -> say::Result<ExitCode> {
     if text.trim().is_empty() {
-        anyhow::bail!(context.lang.text("ledger-note-empty"));
+        bail!("ledger-note-empty");
     }
     let (phase, about) = (phase.map(str::to_owned), about.map(str::to_owned));
     let note = WorklogNote { phase, about, text: text.to_owned() };

@@ -21,7 +21,7 @@ use tools::{Offered, TOOLS};
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-pub fn run(_: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(_: &Args, context: &Context) -> say::Result<ExitCode> {
     // A dynamic program is executed by its loader.
     let git = sys::on_path("git".as_ref());
     let mut programs = vec![Path::new("/lib64/ld-linux-x86-64.so.2"), Path::new(OURSELVES)];

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::graded::load;
 use crate::pages::{Gathered, browse};
-use anyhow::Context as _;
+use say::{Context as _, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
@@ -55,7 +55,7 @@ enum What {
     Bundle(bundle::Args),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(What::Bundle(args)) = &args.what {
         return bundle::run(args, context);
     }
@@ -76,7 +76,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let path = if args.single_file {
         let path = args.out.clone().unwrap_or_else(|| PathBuf::from("report.html"));
         files::replace(&path, Access::Public, site.single_file())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+            .with_context(|| say!("command-cannot-write", path))?;
         path
     } else {
         write(&site, args.out.as_deref())?
@@ -89,11 +89,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Writes the folder; gives back the page to open.
-pub fn write(site: &site::Site, out: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub fn write(site: &site::Site, out: Option<&Path>) -> say::Result<PathBuf> {
     Ok(site.write(out.unwrap_or(Path::new("report")))?)
 }
 
-fn say(path: &Path, size: usize, context: &Context) -> anyhow::Result<()> {
+fn say(path: &Path, size: usize, context: &Context) -> say::Result<()> {
     let shown = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let size = format!("{:.1} MB", size as f64 / 1e6);
     let args = [("path", shown.to_string_lossy().into()), ("size", size.into())];

@@ -1,9 +1,9 @@
 //! `runtime add`: a directory or archives into the cache.
 
 use crate::context::Context;
-use anyhow::Context as _;
 use report::bytes;
 use runtime::{Cache, add};
+use say::{Context as _, say};
 use std::{cell::Cell, path::PathBuf, process::ExitCode};
 
 #[derive(Debug, clap::Args)]
@@ -19,9 +19,9 @@ pub struct Args {
     targets: Vec<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let cache = Cache::from_env();
-    let first = args.paths.first().context("no path was given")?;
+    let first = args.paths.first().context(say!("command-no-path"))?;
     let name = args.name.clone().unwrap_or_else(|| add::default_name(first));
     let done = Cell::new(0_u64);
     let step = |n: u64| {

@@ -52,7 +52,7 @@ pub struct Args {
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let card = gpu::find(&args.gpu)?;
     let request = Request {
         source: args.source.clone(),

@@ -37,7 +37,7 @@ pub struct Args {
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let lang = &context.lang;
     let cache = Cache::from_env();
     let all = |targets: &Vec<String>| if targets.iter().any(|t| t == "all") { Vec::new() } else { targets.clone() };
@@ -72,7 +72,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Entries that were not written are told: a runtime must not lack something in silence.
-pub fn refused(index: &Index, context: &Context) -> anyhow::Result<()> {
+pub fn refused(index: &Index, context: &Context) -> say::Result<()> {
     for entry in &index.refused {
         let said = context.lang.text_with("runtime-refused", &[("entry", entry.as_str().into())]);
         context.print(&format!("{said}\n"))?;

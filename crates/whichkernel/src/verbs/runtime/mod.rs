@@ -33,7 +33,7 @@ enum Command {
     Remove(remove::Args),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.command {
         Command::Find(args) => find::run(args, context),
         Command::Add(args) => add::run(args, context),

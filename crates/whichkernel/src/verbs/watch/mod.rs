@@ -1,7 +1,8 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
 use crate::context::{Context, Format};
-use anyhow::Context as _;
+use say::{Context as _, ensure, say};
+use server::Endpoint;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 use summary::Told;
-use watch::{Ended, Tally, request};
+use watch::{Ended, Tally};
 
 mod alarm;
 mod arm;
@@ -76,6 +77,9 @@ pub struct Args {
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
 
+    #[command(flatten)]
+    pub key: crate::api_key::Args,
+
     /// The server's log (`journalctl -u ollama > FILE`), whose claims are compared with the launches. Log files that the server writes itself are
     /// found automatically
     #[arg(long, value_name = "FILE")]
@@ -135,7 +139,7 @@ pub enum Until {
     Idle,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.step {
         Some(Step::Arm(step)) => return arm::arm(step, context),
         Some(Step::Disarm) => return arm::disarm(context),
@@ -145,32 +149,28 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }
-    anyhow::ensure!(
-        !args.times || args.how == How::Layer,
-        "--times needs --how layer: nobody else can ask the device for its clock"
-    );
+    ensure!(!args.times || args.how == How::Layer, "command-times-layer");
     if args.certify {
         return certify::run(args, context);
     }
-    if let Some(url) = &args.url {
-        request::check(url).context("--url")?;
-    }
+    let key = args.key.read(args.url.is_some())?;
+    let server = args.url.as_deref().map(|url| Endpoint::parse(url, key)).transpose().about("--url")?;
     if matches!(args.how, How::Uprobe | How::Perf) {
         let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         writes.extend(args.trace.clone());
         let kept = sys::rights::kept(args.how == How::Uprobe, !args.command.is_empty(), &writes);
-        sys::rights::keep(kept, !args.command.is_empty()).context("giving up the rights that a watch does not need")?;
+        sys::rights::keep(kept, !args.command.is_empty()).context(say!("command-giving-up-rights"))?;
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref(), context)?;
-    let mut gatherer = claims::gatherer(args)?;
+    let mut gatherer = claims::gatherer(args, server.clone())?;
     for line in target::told(args, context)? {
         crate::context::tell(format_args!("{line}"));
     }
     let mut tally = Tally::default();
-    let blind = match &args.url {
-        Some(url) => canary::in_target(url, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
+    let blind = match &server {
+        Some(server) => canary::in_target(server, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
         None => None,
     };
     let (account, ended) = match blind {
@@ -191,7 +191,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     // What nobody could have seen is no answer.
     if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
-        anyhow::bail!(why);
+        return Err(why.into());
     }
     written?;
     if let Some(blind) = blind {

@@ -345,7 +345,7 @@ fn no_gpu(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(match (cards, line.contains("no AMD or NVIDIA GPU"), line.contains("cannot see")) {
         (0, true, false) => Outcome::Equal { truth },
         (0, _, true) => Outcome::Said { truth, said: line },
-        (1.., true, _) => Outcome::Silent { truth, said: line },
-        _ => Outcome::Said { truth, said: line },
+        (1.., false, _) => Outcome::Equal { truth },
+        _ => Outcome::Silent { truth, said: line },
     })
 }
