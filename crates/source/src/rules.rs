@@ -177,7 +177,7 @@ pub struct DeviceAnswers {
 
 impl<'t> Rules<'t> {
     pub fn open(tree: &'t Tree, vendor: Vendor, preset: &Preset, op: &str) -> Result<Rules<'t>, RulesError> {
-        let program = Program::new(&GGML, &preset.with_compilers())?;
+        let program = Program::new(&GGML.vocabulary, &preset.with_compilers())?;
         Rules::read(tree, vendor, preset, op, program)
     }
 
@@ -197,7 +197,8 @@ impl<'t> Rules<'t> {
         mut program: Program,
     ) -> Result<Rules<'t>, RulesError> {
         let defines = preset.defines.clone();
-        program.left_out = Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.is_unit(path))));
+        program.left_out =
+            Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.vocabulary.is_unit(path))));
         // As their compilers do: what is C++ alone stands behind it in headers that C shares.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
@@ -368,7 +369,7 @@ impl<'t> Rules<'t> {
             }
         }
         let files: BTreeSet<u16> = program.functions.iter().map(|function| function.span.file).collect();
-        let units = files.into_iter().map(|file| program.files.path(file)).filter(|path| GGML.is_unit(path));
+        let units = files.into_iter().map(|file| program.files.path(file)).filter(|path| GGML.vocabulary.is_unit(path));
         units.into_iter().find_map(|path| match self.targets.compiled(path) {
             Compiled::Unknown(at) => {
                 let why = format!("whether the build compiles this file is not known: it depends on {at}");

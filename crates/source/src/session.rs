@@ -2,6 +2,7 @@
 
 use crate::argument::Argument;
 use crate::device_globals;
+use crate::ggml_dialect::GGML;
 use crate::op::{Op, Stage};
 use crate::path::{self, Choice};
 use crate::rules::{Answer, Launched, Outcome};
@@ -70,7 +71,7 @@ pub struct Session<'p> {
 
 impl<'p> Session<'p> {
     pub fn new(program: &'p Program, entry: u32, platform: Platform) -> Result<Session<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, platform, path::decider(""));
+        let mut machine = Machine::new(program, &GGML, platform, path::decider(""));
         let stage =
             device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine)).map_err(|stop| match stop {
                 Stop::Need(name) => Ok(Need(name)),

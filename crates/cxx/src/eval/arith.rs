@@ -1,12 +1,13 @@
 //! Arithmetic and comparison, with the dependence on the input carried through.
 
 use super::convert::rounded;
-use super::machine::{Machine, Run};
-use super::symbolic_int::{Number, is_linear, linear, plain};
+use super::linear_pieces::{Number, is_linear, linear, plain};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Ty, Value};
-use crate::ast::Binary;
-use crate::files::Span;
-use crate::integer::IntTy;
+use crate::syntax::ast::Binary;
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
 
 impl Machine<'_> {
     pub(super) fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: Span) -> Run<Value> {

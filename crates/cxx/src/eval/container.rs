@@ -1,11 +1,12 @@
 //! Methods of std's containers and strings, as far as real decisions use them; after any other method the object is unknown.
 
 use super::init::MOST_IN_LIST;
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Agg, Place, Shape, Ty, Value};
-use crate::ast::{Binary, Expr};
-use crate::files::Span;
-use crate::sym::Sym;
+use crate::syntax::ast::{Binary, Expr};
+use crate::syntax::files::Span;
+use crate::syntax::sym::Sym;
 use std::rc::Rc;
 
 impl Machine<'_> {

@@ -1,12 +1,12 @@
 //! Conversions, and how a value reads to a person.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Place, Shape, Ty, Value};
-use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Root, Segment, Type};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::{self, Sym};
+use crate::syntax::ast::{Base, Expr, ExprKind, Root, Segment, Type, View};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 /// An address that nobody told: what an allocator gives is aligned.
@@ -283,7 +283,7 @@ impl Machine<'_> {
             _ => "",
         };
         if let Value::Int(number, 0, _) = value {
-            let shown = (self.program.dialect().show)(self, name, *number);
+            let shown = (self.dialect.show)(self, name, *number);
             if let Some(shown) = shown {
                 return shown;
             }

@@ -1,10 +1,11 @@
 //! Expressions: their value, and the place that an assignable one names.
 
-use super::machine::{Machine, Run, Stop};
+use super::machine::Machine;
+use super::records::{Run, Stop};
 use super::value::{Agg, FnValue, Place, Shape, Ty, Value};
-use crate::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
-use crate::files::Span;
-use crate::sym::{self, Sym};
+use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
+use crate::syntax::files::Span;
+use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 impl Machine<'_> {

@@ -1,14 +1,14 @@
 //! What an object starts as: by default, by `{...}`, by a constructor.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::types::MAX_ITEMS;
 use super::value::{Agg, Instance, Place, Shape, Ty, Value};
-use crate::ast::{Base, Designator, Expr, ExprKind, Field, Function, Initial, Unary};
-use crate::dialect::Role;
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::parse::Global;
-use crate::sym;
+use crate::syntax::ast::{Base, Designator, Expr, ExprKind, Field, Function, Global, Initial, Unary};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym;
+use crate::syntax::vocabulary::Role;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -3,20 +3,11 @@
 //! them, with memory as it was there. What stands before it is not repeated: it holds for them too.
 
 use super::exec::Flow;
-use super::handoff::{Decision, Handoff};
-use super::machine::{Machine, Run, Stop};
-use super::symbolic_int::Number;
+use super::linear_pieces::Number;
+use super::machine::Machine;
+use super::records::{Handoff, Run, Stop, Window};
 use super::value::{Place, Value};
-use crate::ast::Stmt;
-
-/// What a window of inputs comes to.
-#[derive(Debug)]
-pub struct Window {
-    pub from: i64,
-    pub to: i64,
-    pub decision: Decision,
-    pub handoff: Handoff,
-}
+use crate::syntax::ast::Stmt;
 
 /// Where a machine stands between two statements.
 #[derive(Clone, Copy)]

@@ -1,48 +1,18 @@
 //! The machine that functions are run on: memory, the range of inputs that the run stands for, and what it has seen.
 
-use super::arrivals::{Arrival, Block};
+use super::builtin::{self, Builtin};
+use super::dialect::Dialect;
 use super::footprint::Footprint;
-use super::handoff::{Decision, Handoff};
-use super::input_window::Window;
-use super::rows::Rows;
-use super::symbolic_int::{Followed, SymbolicInt};
+use super::linear_pieces::{Followed, SymbolicInt};
+use super::records::{Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, Window};
 use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Ty, Value};
-use crate::Program;
-use crate::View;
-use crate::ast::{Expr, Function};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::{FxMap, Sym};
+use crate::program::Program;
+use crate::syntax::ast::{Expr, Function, View};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::{FxMap, FxSet, Sym};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
-
-/// Why a run ended before its function returned.
-#[derive(Debug, Clone)]
-pub enum Stop {
-    /// Something was not understood or not known, here.
-    Undetermined { at: Span, why: String },
-    /// A function is declared and its unit is not loaded.
-    Need(Sym),
-    /// A condition is unknown and the script of outcomes has run out.
-    Fork { at: Span, why: String },
-    /// The program would abort here.
-    Abort { at: Span, what: String },
-    /// A hand-off was reached that settles the question.
-    Decided,
-}
-
-pub type Run<T> = Result<T, Stop>;
-
-/// A condition that was asked on the way.
-#[derive(Debug, Clone)]
-pub struct Step {
-    pub function: Sym,
-    pub depth: usize,
-    pub at: Span,
-    pub outcome: String,
-    pub values: Vec<(String, String)>,
-}
 
 pub(super) struct Frame {
     pub function: Option<u32>,
@@ -60,23 +30,6 @@ pub(super) struct MemoKey {
     pub args: Vec<i64>,
 }
 
-/// What the platform would answer: its properties, by the name of the field or attribute.
-#[derive(Debug, Clone, Default)]
-pub struct Platform {
-    pub properties: Vec<(String, Property)>,
-    /// `getenv`.
-    pub environment: Vec<(String, String)>,
-    /// What somebody knows of functions that run elsewhere, by name and template arguments: numbers for the dialect's own
-    /// builtins.
-    pub facts: Arc<BTreeMap<String, Vec<i64>>>,
-}
-
-#[derive(Debug, Clone)]
-pub enum Property {
-    Int(i64),
-    Text(String),
-}
-
 /// One run may take this many steps; the longest real one takes some 50,000.
 const MAX_STEPS: u64 = 500_000;
 /// Expressions, statements and calls within each other; real programs stay under 120. Keeps a run within the stack of
@@ -87,6 +40,7 @@ const MAX_CALLS: usize = 120;
 
 pub struct Machine<'p> {
     pub program: &'p Program,
+    pub(super) dialect: &'static Dialect,
     pub platform: Platform,
     pub(super) stack: Vec<Value>,
     pub(super) globals: Vec<Value>,
@@ -143,10 +97,10 @@ pub struct Machine<'p> {
     pub follows: bool,
     /// Those for which this holds end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
-    pub trace: Option<Vec<Step>>,
+    pub trace: Option<Vec<AskedCondition>>,
     /// Entering this function ends the trace: what follows chose no path, only how it is taken.
     pub trace_stop: Option<Sym>,
-    pub traced: Vec<Step>,
+    pub traced: Vec<AskedCondition>,
     /// What runs is what runs first in a process: state is what it starts with.
     pub starting: bool,
     pub(super) ran: Footprint,
@@ -165,7 +119,7 @@ pub struct Machine<'p> {
     pub(super) blocks: Vec<Block>,
     /// Steps that runs may take beyond their own where data is told: loops over it are long. All runs together.
     pub allowance: u64,
-    pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
+    pub(super) builtins: FxMap<Sym, Builtin>,
     pub(super) token_rest: Option<String>,
     pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
     /// How the numbers of this run that are not linear depend on the input, and how many there were before.
@@ -183,9 +137,16 @@ impl std::fmt::Debug for Machine<'_> {
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, platform: Platform, decides: fn(&Program, &Handoff) -> bool) -> Self {
+    /// `dialect` is the one whose vocabulary the program was read with.
+    pub fn new(
+        program: &'p Program,
+        dialect: &'static Dialect,
+        platform: Platform,
+        decides: fn(&Program, &Handoff) -> bool,
+    ) -> Self {
         Machine {
             program,
+            dialect,
             platform,
             stack: Vec::new(),
             globals: Vec::new(),
@@ -239,7 +200,7 @@ impl<'p> Machine<'p> {
             arrived: 0,
             blocks: Vec::new(),
             allowance: 0,
-            builtins: super::builtin::table(program),
+            builtins: builtin::table(program, dialect),
             token_rest: None,
             layouts: FxMap::default(),
             symbolic: Vec::new(),
@@ -325,6 +286,16 @@ impl<'p> Machine<'p> {
         }
         self.frames.push(frame);
         Ok(())
+    }
+
+    /// The function that is running; of a method's frame, the one around it.
+    pub(super) fn caller(&self) -> Option<u32> {
+        self.frames.iter().rev().find_map(|frame| frame.function)
+    }
+
+    /// The functions that had a part in all that was asked since the last time.
+    pub fn take_ran(&mut self) -> FxSet<u32> {
+        self.ran.take()
     }
 
     /// Where the running function stands, which is what its names are looked up from.

@@ -1,12 +1,13 @@
 //! Calls of methods, on objects of the tree's own structs and on what is known of others.
 
 use super::exec::Flow;
-use super::machine::{Frame, Machine, Run};
+use super::machine::{Frame, Machine};
+use super::records::Run;
 use super::value::{Instance, Place, Ty, Value};
-use crate::ast::{Expr, Function};
-use crate::dialect::Role;
-use crate::files::Span;
-use crate::sym::{self, Sym};
+use crate::syntax::ast::{Expr, Function};
+use crate::syntax::files::Span;
+use crate::syntax::sym::{self, Sym};
+use crate::syntax::vocabulary::Role;
 use std::rc::Rc;
 use std::sync::Arc;
 

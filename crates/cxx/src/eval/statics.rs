@@ -1,9 +1,10 @@
 //! Statics of functions: each is made once. What its first call gave it holds for that run alone, anything else for all.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Place, Ty, Value};
-use crate::ast::{Expr, ExprKind, Initial, Stmt, Var};
-use crate::visit::parts;
+use crate::syntax::ast::{Expr, ExprKind, Initial, Stmt, Var};
+use crate::syntax::visit::parts;
 use std::hash::{Hash, Hasher};
 
 impl Machine<'_> {

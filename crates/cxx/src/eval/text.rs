@@ -2,11 +2,12 @@
 //! code has it as an array, a pointer or an object.
 
 use super::builtin::Builtin;
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Place, Shape, Ty, Value};
-use crate::ast::{Expr, ExprKind};
-use crate::files::Span;
-use crate::integer::IntTy;
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
 use std::cmp::Ordering;
 use std::rc::Rc;
 

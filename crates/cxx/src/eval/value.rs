@@ -1,11 +1,10 @@
 //! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision that
 //! is taken on it narrows the range of inputs for which this very run holds. One run so answers for a whole range, exactly.
 
-use crate::View;
-use crate::ast::{Lambda, Struct};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::Sym;
+use crate::syntax::ast::{Lambda, Struct, View};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::{Data, Graph, Home, Param, Tensor};
 use crate::device_globals;
-use crate::ggml_dialect::is_move;
+use crate::ggml_dialect::{GGML, is_move};
 use crate::op::{Stage, fill, missing, set};
 use crate::rules::Launched;
 use crate::session::{MAX_FORKS, Need, arguments, explain, launched};
@@ -56,7 +56,7 @@ impl<'p> GraphSession<'p> {
         platform: Platform,
         graph: &Graph,
     ) -> Result<GraphSession<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, platform, |_, _| false);
+        let mut machine = Machine::new(program, &GGML, platform, |_, _| false);
         machine.follows = true;
         machine.allowance = ALLOWANCE;
         let made = device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine));
