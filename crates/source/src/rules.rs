@@ -3,7 +3,6 @@
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
 //! something for it. No name, file or line of a predicate is known here.
 
-use crate::argument::{Argument, joined, same_all};
 use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
@@ -11,21 +10,19 @@ use crate::ggml_dialect::GGML;
 use crate::inputs::InputError;
 use crate::node_loop::{Doubt, GRAPH, doubt, takes};
 use crate::op::{Op, Shape};
-use crate::path::{self, Choice};
-use crate::preset::Preset;
+use crate::outcome::{Answer, DeviceAnswers, Launched, Outcome, Reason};
+use crate::path;
+use crate::preset::{Defines, Preset};
+use crate::question::Question;
 use crate::session::{Need, Session, undetermined};
-use crate::survey::Question;
 use crate::tree::Tree;
 use cxx::ast::Function;
 use cxx::eval::Stop;
 use cxx::files::LoadError;
 use cxx::sym::FxSet;
 use cxx::{Program, mentions_call};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Names and values, `None` for a name that is undefined on purpose.
-pub type Defines = Vec<(String, Option<String>)>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
@@ -41,92 +38,6 @@ pub enum RulesError {
     Input(#[from] InputError),
     #[error(transparent)]
     Load(#[from] LoadError),
-}
-
-/// One condition on the way, with what made it so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
-    pub function: String,
-    pub depth: usize,
-    pub file: String,
-    pub line: usize,
-    pub condition: String,
-    pub outcome: String,
-    pub values: Vec<(String, String)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    Chosen(Choice),
-    /// What could not be settled, where, and what it would be either way.
-    Undetermined {
-        place: String,
-        why: String,
-        either: Vec<Choice>,
-    },
-}
-
-/// What holds for a range of column counts.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    pub from: i64,
-    pub to: i64,
-    pub outcome: Outcome,
-    pub launch: Option<Launched>,
-}
-
-impl Answer {
-    /// What is said holds only if something else does not come first.
-    pub(crate) fn doubt(&mut self, place: &str, why: &str) {
-        let either = match &self.outcome {
-            Outcome::Chosen(choice) => vec![choice.clone()],
-            Outcome::Undetermined { .. } => return,
-        };
-        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.to_owned(), either };
-    }
-}
-
-/// The launch that settled it, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Launched {
-    pub kernel: String,
-    /// Template arguments by the names of the kernel's parameters.
-    pub args: Vec<(String, Argument)>,
-    pub grid: Option<[i64; 3]>,
-    pub block: Option<[i64; 3]>,
-    pub file: String,
-    pub line: usize,
-    pub stack: Vec<String>,
-}
-
-impl Launched {
-    /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; a library's function as it is called.
-    pub fn full(&self) -> String {
-        if self.args.is_empty() {
-            return self.kernel.clone();
-        }
-        format!("{}<{}>", self.kernel, joined(self.args.iter().map(|(_, value)| value)))
-    }
-
-    /// The kernel with the numbers among its template arguments: `flash_attn_ext_vec<128,1,8,8,0>`.
-    pub fn instance(&self) -> String {
-        let numbers = self.args.iter().filter_map(|(_, value)| value.number()).map(|number| number.to_string());
-        format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
-    }
-
-    /// Whether it is the same kernel in every template argument; None where that hangs on one that is not known.
-    pub fn same(&self, other: &Launched) -> Option<bool> {
-        match self.kernel == other.kernel {
-            true => same_all(self.args.iter().map(|(_, value)| value), other.args.iter().map(|(_, value)| value)),
-            false => Some(false),
-        }
-    }
-
-    /// Template arguments that are not known, with their kernel: `k_get_rows: dst_t`.
-    pub fn unknown(&self) -> impl Iterator<Item = String> {
-        let open = self.args.iter().filter(|(_, value)| !value.is_known());
-        open.map(|(name, _)| format!("{}: {name}", self.kernel))
-    }
 }
 
 #[derive(Debug)]
@@ -159,20 +70,6 @@ type Doubted = ((u32, usize), Option<Doubt>);
 pub struct Missing {
     pub name: String,
     pub ran: FxSet<u32>,
-}
-
-/// Everything about one device.
-#[derive(Debug, Default)]
-pub struct DeviceAnswers {
-    /// The `cc` that the tree's own code computes.
-    pub cc: Option<i64>,
-    pub by_type: Vec<Vec<Answer>>,
-    /// The functions that had a part in it, by type.
-    pub ran: Vec<FxSet<u32>>,
-    /// Those that had one in `cc`.
-    pub cc_ran: FxSet<u32>,
-    /// Variables of the environment that were asked for, with what was answered.
-    pub environment: BTreeMap<String, Option<String>>,
 }
 
 impl<'t> Rules<'t> {

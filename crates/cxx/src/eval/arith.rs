@@ -30,7 +30,7 @@ impl Machine<'_> {
             (Null, &Int(0, 0, _)) | (&Int(0, 0, _), Null) => equality(op, true).unwrap_or(Opaque(at)),
             (Ptr(a), Ptr(b)) => match op {
                 Binary::Sub if a.root == b.root && a.len == b.len => {
-                    let last = |place: &super::value::Place| place.steps().last().copied().map_or(0, i64::from);
+                    let last = |place: &super::value::MemoryPlace| place.steps().last().copied().map_or(0, i64::from);
                     Value::typed(last(a) - last(b), IntTy::I64)
                 }
                 _ => equality(op, a == b).unwrap_or(Opaque(at)),

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::records::Run;
-use super::value::{Place, Shape, Ty, Value};
+use super::value::{MemoryPlace, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Expr, ExprKind, Root, Segment, Type, View};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
@@ -102,7 +102,7 @@ impl Machine<'_> {
     }
 
     /// Stores into a variable, which keeps the type that it was declared with.
-    pub fn store(&mut self, place: Place, new: Value) -> Run<Value> {
+    pub fn store(&mut self, place: MemoryPlace, new: Value) -> Run<Value> {
         let new = match (self.peek(place), new) {
             (Some(Value::Float(_, bits)), new @ (Value::Int(..) | Value::Float(..))) => {
                 let ty = Ty::Float(*bits);

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::records::{AskedCondition, Run, Stop};
-use super::value::{GLOBAL_ROOT, Place, Shape, Ty, Value};
+use super::value::{GLOBAL_ROOT, MemoryPlace, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Type, Var};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
@@ -183,7 +183,7 @@ impl Machine<'_> {
                 _ => Value::Uninit,
             };
             let root = self.slot(slot);
-            self.write(Place::new(root), item);
+            self.write(MemoryPlace::new(root), item);
             match self.exec(body)? {
                 Flow::Break => break,
                 Flow::Return(value) => return Ok(Flow::Return(value)),

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::records::Run;
 use super::types::MAX_ITEMS;
-use super::value::{Agg, Instance, Place, Shape, Ty, Value};
+use super::value::{Agg, Instance, MemoryPlace, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Designator, Expr, ExprKind, Field, Function, Global, Initial, Unary};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
@@ -453,12 +453,12 @@ impl Machine<'_> {
     }
 
     /// An object that has no name yet, on top of the stack.
-    pub(super) fn push_temporary(&mut self, value: Value) -> Place {
+    pub(super) fn push_temporary(&mut self, value: Value) -> MemoryPlace {
         self.stack.push(value);
-        Place::new((self.stack.len() - 1) as u32)
+        MemoryPlace::new((self.stack.len() - 1) as u32)
     }
 
-    pub(super) fn drop_temporary(&mut self, place: Place) {
+    pub(super) fn drop_temporary(&mut self, place: MemoryPlace) {
         self.stack.truncate(place.root as usize);
     }
 }

@@ -6,7 +6,7 @@ use super::exec::Flow;
 use super::linear_pieces::Number;
 use super::machine::Machine;
 use super::records::{Handoff, Run, Stop, Window};
-use super::value::{Place, Value};
+use super::value::{MemoryPlace, Value};
 use crate::syntax::ast::Stmt;
 
 /// Where a machine stands between two statements.
@@ -121,7 +121,7 @@ impl Machine<'_> {
     }
 
     /// Keeps what a place holds before it is written to.
-    pub(super) fn remember(&mut self, place: Place) {
+    pub(super) fn remember(&mut self, place: MemoryPlace) {
         if !self.exploring {
             return;
         }
@@ -156,7 +156,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn set_slot(&mut self, root: u32, value: Value) {
-        self.remember(Place::new(root));
+        self.remember(MemoryPlace::new(root));
         if let Some(slot) = self.stack.get_mut(root as usize) {
             *slot = value;
         }

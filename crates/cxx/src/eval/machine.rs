@@ -5,7 +5,7 @@ use super::dialect::Dialect;
 use super::footprint::Footprint;
 use super::linear_pieces::{Followed, SymbolicInt};
 use super::records::{Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, Window};
-use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Ty, Value};
+use super::value::{Agg, GLOBAL_ROOT, Instance, MemoryPlace, Shape, Ty, Value};
 use crate::program::Program;
 use crate::syntax::ast::{Expr, Function, View};
 use crate::syntax::files::Span;
@@ -19,7 +19,7 @@ pub(super) struct Frame {
     pub name: Sym,
     pub view: View,
     pub base: usize,
-    pub this: Option<Place>,
+    pub this: Option<MemoryPlace>,
     /// What is no function of the program's list returns a reference.
     pub reference: bool,
 }
@@ -76,7 +76,7 @@ pub struct Machine<'p> {
     pub points: bool,
     pub windows: Vec<Window>,
     /// What places held before they were written to.
-    pub(super) undo: Vec<(Place, Value)>,
+    pub(super) undo: Vec<(MemoryPlace, Value)>,
     /// A number could not be told at the window's first count: nothing that follows is to be believed.
     pub(super) lost: bool,
     pub(super) decision: Option<Decision>,
@@ -316,10 +316,10 @@ impl<'p> Machine<'p> {
     }
 
     /// A new variable that lives as long as the machine.
-    pub fn global(&mut self, value: Value) -> Place {
+    pub fn global(&mut self, value: Value) -> MemoryPlace {
         let root = GLOBAL_ROOT | self.globals.len() as u32;
         self.globals.push(value);
-        Place::new(root)
+        MemoryPlace::new(root)
     }
 
     fn root(&self, root: u32) -> Option<&Value> {
@@ -338,7 +338,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn peek(&self, place: Place) -> Option<&Value> {
+    pub fn peek(&self, place: MemoryPlace) -> Option<&Value> {
         let mut value = self.root(place.root)?;
         for &step in place.steps() {
             match value {
@@ -349,7 +349,7 @@ impl<'p> Machine<'p> {
         Some(value)
     }
 
-    pub fn read(&self, place: Place, at: Span) -> Value {
+    pub fn read(&self, place: MemoryPlace, at: Span) -> Value {
         match self.peek(place) {
             Some(Value::Ref(inner)) => self.read(*inner, at),
             Some(Value::Unset(_, from)) => Value::Opaque(if *from == Span::default() { at } else { *from }),
@@ -358,7 +358,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn write(&mut self, place: Place, new: Value) {
+    pub fn write(&mut self, place: MemoryPlace, new: Value) {
         if place.root & GLOBAL_ROOT != 0 {
             self.effects += 1;
         }
@@ -367,7 +367,7 @@ impl<'p> Machine<'p> {
     }
 
     /// One more item behind those of a list.
-    pub(super) fn append(&mut self, place: Place, new: Value) {
+    pub(super) fn append(&mut self, place: MemoryPlace, new: Value) {
         if place.root & GLOBAL_ROOT != 0 {
             self.effects += 1;
         }
@@ -377,7 +377,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn held_at(&mut self, place: Place) -> Option<&mut Value> {
+    fn held_at(&mut self, place: MemoryPlace) -> Option<&mut Value> {
         let mut value = self.root_mut(place.root)?;
         for &step in place.steps() {
             match value {
@@ -388,7 +388,7 @@ impl<'p> Machine<'p> {
         Some(value)
     }
 
-    pub(super) fn put(&mut self, place: Place, new: Value) {
+    pub(super) fn put(&mut self, place: MemoryPlace, new: Value) {
         let Some(value) = self.held_at(place) else { return };
         // What an integer variable was declared as outlives what it holds.
         *value = match (new, value.int_ty()) {
@@ -398,10 +398,10 @@ impl<'p> Machine<'p> {
     }
 
     /// The globals that were asked for so far, in the order of the sources.
-    pub fn globals_in_use(&self) -> impl Iterator<Item = Place> {
+    pub fn globals_in_use(&self) -> impl Iterator<Item = MemoryPlace> {
         let mut known: Vec<(u32, u32)> = self.global_slots.iter().map(|(&index, &slot)| (index, slot)).collect();
         known.sort_unstable();
-        known.into_iter().map(|(_, slot)| Place::new(slot))
+        known.into_iter().map(|(_, slot)| MemoryPlace::new(slot))
     }
 
     /// The struct that a value is of, whatever way it is held.

@@ -3,7 +3,7 @@
 use super::exec::Flow;
 use super::machine::{Frame, Machine};
 use super::records::Run;
-use super::value::{Instance, Place, Ty, Value};
+use super::value::{Instance, MemoryPlace, Ty, Value};
 use crate::syntax::ast::{Expr, Function};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
@@ -67,14 +67,14 @@ impl Machine<'_> {
         Ok(Value::Opaque(at))
     }
 
-    fn here(&self, place: Option<Place>) -> Value {
+    fn here(&self, place: Option<MemoryPlace>) -> Value {
         place.and_then(|place| self.peek(place)).cloned().unwrap_or_default()
     }
 
     pub(super) fn method(
         &mut self,
         instance: &Rc<Instance>,
-        this: Place,
+        this: MemoryPlace,
         name: Sym,
         args: &[Expr],
         at: Span,
@@ -141,7 +141,7 @@ impl Machine<'_> {
         &mut self,
         method: &Function,
         instance: &Rc<Instance>,
-        this: Place,
+        this: MemoryPlace,
         args: &[Expr],
         at: Span,
     ) -> Run<Value> {
@@ -163,7 +163,7 @@ impl Machine<'_> {
         &mut self,
         method: &Function,
         instance: &Rc<Instance>,
-        this: Place,
+        this: MemoryPlace,
         values: Vec<Value>,
     ) -> Run<Value> {
         let base = self.base();

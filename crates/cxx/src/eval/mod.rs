@@ -39,4 +39,4 @@ pub use builtin::Builtin;
 pub use environment::NOT_SET;
 pub use machine::Machine;
 pub use records::{Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, Window};
-pub use value::{Agg, CURVED, FnValue, Instance, Place, Shape, Ty, Value};
+pub use value::{Agg, CURVED, FnValue, Instance, MemoryPlace, Shape, Ty, Value};

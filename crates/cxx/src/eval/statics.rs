@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::records::Run;
-use super::value::{Place, Ty, Value};
+use super::value::{MemoryPlace, Ty, Value};
 use crate::syntax::ast::{Expr, ExprKind, Initial, Stmt, Var};
 use crate::syntax::visit::parts;
 use std::hash::{Hash, Hasher};
@@ -45,7 +45,7 @@ impl Machine<'_> {
                 place.root
             }
         };
-        self.set_slot(root, Value::Ref(Place::new(id)));
+        self.set_slot(root, Value::Ref(MemoryPlace::new(id)));
         Ok(())
     }
 

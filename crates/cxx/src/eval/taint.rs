@@ -3,7 +3,7 @@
 
 use super::machine::Machine;
 use super::records::Run;
-use super::value::{Closure, Place, Shape, Value};
+use super::value::{Closure, MemoryPlace, Shape, Value};
 use crate::syntax::ast::{Base, Expr, ExprKind, Function, Name, Unary};
 use crate::syntax::files::Span;
 use crate::syntax::sym;
@@ -56,21 +56,21 @@ const PURE: &[&str] = &[
 ];
 
 impl Machine<'_> {
-    pub(super) fn taint(&mut self, place: Place, at: Span) {
+    pub(super) fn taint(&mut self, place: MemoryPlace, at: Span) {
         self.write(place, Value::Opaque(at));
     }
 
     /// A pointer to an item may be used to reach the rest of its array.
-    pub(super) fn taint_around(&mut self, place: Place, at: Span) {
+    pub(super) fn taint_around(&mut self, place: MemoryPlace, at: Span) {
         let whole = self.array_around(place).unwrap_or(place);
         self.taint(whole, at);
     }
 
-    pub(super) fn in_array(&self, place: Place) -> bool {
+    pub(super) fn in_array(&self, place: MemoryPlace) -> bool {
         self.array_around(place).is_some()
     }
 
-    pub(super) fn array_around(&self, place: Place) -> Option<Place> {
+    pub(super) fn array_around(&self, place: MemoryPlace) -> Option<MemoryPlace> {
         let mut whole = place;
         whole.len = whole.len.checked_sub(1)?;
         match self.peek(whole) {
@@ -119,7 +119,7 @@ impl Machine<'_> {
                     self.taint(place, at);
                 }
                 Some(Value::Type(_) | Value::Pack(_) | Value::Lambda(_) | Value::Fn(_)) | None => {}
-                Some(_) => self.taint(Place::new(root as u32), at),
+                Some(_) => self.taint(MemoryPlace::new(root as u32), at),
             }
         }
     }
