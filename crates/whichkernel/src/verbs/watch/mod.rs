@@ -78,7 +78,7 @@ pub struct Args {
     pub url: Option<String>,
 
     #[command(flatten)]
-    pub key: crate::api_key::Args,
+    pub key: crate::api_key::KeyArgs,
 
     /// The server's own log (`journalctl -u ollama > FILE`), whose claims are held against the launches. A log that it writes to a
     /// file itself is found without this
