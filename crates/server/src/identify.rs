@@ -120,7 +120,7 @@ impl Who {
     pub fn locked(&self, at: &Endpoint) -> String {
         match at.key {
             Some(_) => format!("{} refuses the API key that was sent", at.to),
-            None => format!("{} asks for an API key: give --key-env NAME or --key-file FILE", at.to),
+            None => format!("{} asks for an API key; see --key-file and --key-env", at.to),
         }
     }
 
