@@ -4,3 +4,5 @@ observe-process-refused = process { $pid } ({ $name }) belongs to another user, 
 observe-process-io = /proc/{ $pid }/{ $what }: { $source }
 observe-process-empty = process { $pid } ({ $name }) maps no file: it is a kernel thread, or has ended
 observe-shipped-refused = what was seen cannot be recorded: { $value }
+observe-fatbins-unread = NVIDIA fatbins could not be read completely
+observe-code-in-unknown = device code in a file of unknown format

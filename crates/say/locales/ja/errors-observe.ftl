@@ -4,3 +4,5 @@ observe-process-refused = プロセス { $pid } ({ $name }) は別のユーザ�
 observe-process-io = /proc/{ $pid }/{ $what } を読めず: { $source }
 observe-process-empty = プロセス { $pid } ({ $name }) がマップしているファイルはありません。カーネルスレッドか、終了したプロセスです
 observe-shipped-refused = 観測したものを記録できません: { $value }
+observe-fatbins-unread = NVIDIA の fatbin を最後まで読めませんでした
+observe-code-in-unknown = 形式不明のファイルにデバイスコードがあります
