@@ -1,6 +1,5 @@
 //! A record that somebody made, as a tally: a trace of ours, a profile, a log, or the words of a server.
 
-use crate::claims::{Claims, of_log};
 use crate::{
     Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, SecondAccount,
     Tally, Took, Unseen, Word, add_trace, imports, logs,
@@ -10,6 +9,7 @@ use launch::lines::{self, End, Line, Lines};
 use launch::record::{api, blas};
 use launch::trace::{Event, Trace, Writer};
 use say::say;
+use server::claims::{Claims, of_log};
 use std::collections::BTreeSet;
 use std::path::Path;
 

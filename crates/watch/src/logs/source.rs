@@ -1,12 +1,12 @@
 //! A program that was started with its libraries' logs switched on.
 
-use crate::claims::{Claims, of_line, tree};
 use crate::logs::{LogReader, Variable, explain};
 use crate::{
     Device, Ended, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, WatchError, Word,
 };
 use evidence::{Canary, Contamination, DeviceKind};
 use say::say;
+use server::claims::{Claims, of_line, tree};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
