@@ -15,7 +15,7 @@ pub struct Machine {
     pub card: Option<String>,
     /// An installation with GPU code, by its name: `debian-sid`.
     pub runtime: Option<String>,
-    /// `ollama` or `llama-server`, where one answers.
+    /// `ollama`, `llama-server` or `vllm`, where one answers.
     pub server: Option<String>,
     pub server_version: Option<String>,
     pub model: Option<String>,

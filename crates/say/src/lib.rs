@@ -45,7 +45,7 @@ pub mod table;
 pub use error::{Context, Error, Result};
 pub use help_texts::{help_text, help_texts};
 pub use lang::Lang;
-pub use message::{Arg, Key, Message, ToArg};
+pub use message::{Arg, Key, Message, ToArg, kept, listed};
 pub use phrases::phrase;
 pub use plain::{guarded, plain};
 pub use system::Say;

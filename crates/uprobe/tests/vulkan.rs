@@ -156,7 +156,7 @@ fn every_submitted_dispatch_counts_and_nothing_else() {
         assert_eq!(gap(account, &Gap::NamedByModule), Some(expected), "it names nothing");
         assert_ne!(account.canary, Canary::None);
         let (_, _, device) = tally.devices.iter().next().expect("a device");
-        assert_eq!((device.key(), device.detail().contains("libvulkan_lvp.so")), ("processor", true));
+        assert_eq!((device.key(), device.detail().to_string().contains("libvulkan_lvp.so")), ("processor", true));
     }
     let pushed = |what: &str| pushed(&from_the_start(&stage, what, Options::default()));
     assert_eq!(pushed("secondary"), [100, 101, 102, 100, 101, 102, 200]);
@@ -320,6 +320,10 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
+fn endpoint(url: &str) -> server::Endpoint {
+    server::Endpoint::parse(url, None).expect("an address")
+}
+
 /// A server that ends with the test.
 struct Server {
     child: Child,
@@ -330,7 +334,7 @@ impl Server {
     fn start(mut command: Command, port: u16) -> Server {
         let server = Server { child: command.spawn().expect("started"), url: format!("http://127.0.0.1:{port}") };
         let start = Instant::now();
-        while !watch::request::ready(&server.url).unwrap_or(false) {
+        while !server::request::ready(&endpoint(&server.url)).unwrap_or(false) {
             assert!(start.elapsed() < Duration::from_secs(120), "the server never answered");
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -338,7 +342,7 @@ impl Server {
     }
 
     fn ask(url: &str, prompt: &str) -> String {
-        watch::request::generate(url, prompt, 4, Duration::from_secs(300)).expect("an answer").text
+        server::request::generate(&endpoint(url), prompt, 4, Duration::from_secs(300)).expect("an answer").text
     }
 }
 

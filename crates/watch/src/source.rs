@@ -1,9 +1,9 @@
 //! What the verb polls: one interface for every live observer of launches.
 
-use crate::claims::Claims;
 use crate::preload::Program;
 use crate::{ObserverReport, Tally};
 use say::{Message, Say, say};
+use server::claims::Claims;
 use std::fmt::Display;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};

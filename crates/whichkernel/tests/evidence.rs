@@ -120,7 +120,7 @@ fn check_prints_in_both_languages_and_every_format() {
     let all = out(&place.run("check --all"));
     assert!(all.contains("Phase A") && all.contains("unresolved") && all.contains("Not known."), "{all}");
     let japanese = out(&place.run("--lang ja check --all"));
-    assert!(japanese.contains("未確定") && japanese.contains("決着させるコマンド"), "{japanese}");
+    assert!(japanese.contains("未確定") && japanese.contains("判定コマンド"), "{japanese}");
     let none = out(&place.run("check --only refuted"));
     assert!(none.starts_with("None of these 210 claims is refuted.\n") && none.contains("is empty"), "{none}");
     assert_eq!(out(&place.run("check --only open --format csv")).lines().count(), 211);
@@ -171,7 +171,7 @@ fn investigate_fetches_nothing_in_a_pipe() {
     assert!(!cache.join("runtimes").exists() && !cache.join("sources").exists(), "{}", err(&output));
     // What could be fetched is named with its size and what it can close.
     assert!(
-        err(&output).contains("the source of rocBLAS") && err(&output).contains("it can close 1"),
+        err(&output).contains("the source of rocBLAS") && err(&output).contains("it can settle one"),
         "{}",
         err(&output)
     );
@@ -215,7 +215,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
     assert!(
-        unseen.status.code() == Some(1) && out(&unseen).contains("should hold, hold? Not known: 1 not answered."),
+        unseen.status.code() == Some(1) && out(&unseen).contains("should hold, hold? Unknown: 1 without a result."),
         "{}",
         out(&unseen)
     );
@@ -374,7 +374,7 @@ fn verify_says_what_it_proves_and_holds_the_ledger_to_a_head_kept_elsewhere() {
     assert!(text.contains("is row 1") && text.contains("signed by me") && text.contains("Not proved"), "{text}");
     let gone = place.run(&format!("ledger verify --expect {}", "0".repeat(64)));
     assert_eq!(gone.status.code(), Some(1));
-    assert!(out(&gone).contains("not in this chain"), "{}", out(&gone));
+    assert!(out(&gone).contains("not in this ledger"), "{}", out(&gone));
     assert_eq!(place.run("ledger verify --expect abc").status.code(), Some(2));
     fs::write(&checkpoint, fs::read_to_string(&checkpoint).unwrap().replace("\n1\n", "\n2\n")).unwrap();
     let forged = place.run(&format!("ledger verify --checkpoint {} --key {}", checkpoint.display(), public.display()));

@@ -84,8 +84,8 @@ fn a_program_that_crashes_is_told_first_and_is_no_success() {
         let output = watch(home.path(), &["--how", how, "--", &program, signal]);
         let said = text(&output.stdout);
         let first = match signal {
-            "-11" => "The program was ended by signal 11 (segmentation fault)",
-            "-6" => "The program was ended by signal 6 (aborted)",
+            "-11" => "Signal 11 (segmentation fault) ended the program",
+            "-6" => "Signal 6 (aborted) ended the program",
             "3" => "The program ended with exit code 3",
             _ => "The program ended with exit code 1",
         };

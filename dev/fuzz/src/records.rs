@@ -111,8 +111,8 @@ pub fn log(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut tally = Tally::default();
     let account = watch::logs::read_log(&text, &mut tally, Word::Ours);
-    let mut claims = watch::claims::Claims::default();
-    watch::claims::of_log("fuzz.log", &text, &mut claims);
+    let mut claims = server::claims::Claims::default();
+    server::claims::of_log("fuzz.log", &text, &mut claims);
     let shown = watch::claims::Shown::of(&tally);
     if let Some(account) = account {
         assert_eq!(
@@ -179,21 +179,22 @@ pub fn server_answer(data: &[u8]) {
         "/api/ps",
         "/api/version",
     ];
-    let exchange = |path: &&str| probe::Exchange {
+    let exchange = |path: &&str| server::Exchange {
         name: (*path).to_owned(),
         method: "POST".to_owned(),
         path: (*path).to_owned(),
         status: 200,
         answer: text.clone(),
         log: text.clone(),
-        ..probe::Exchange::default()
+        ..server::Exchange::default()
     };
+    let _ = server::Counters::read(&text);
     let recording = probe::replay::Recording {
-        exchanges: paths.iter().map(exchange).collect(),
+        exchanges: paths.iter().map(|path| exchange(path).into()).collect(),
         logs: vec![("fuzz.log".to_owned(), text.clone())],
         ..probe::replay::Recording::default()
     };
-    let _ = probe::answer(&recording, &probe::Wanted::default(), watch::claims::Claims::default());
+    let _ = probe::answer(&recording, &probe::Wanted::default(), server::claims::Claims::default());
     if let Ok(show) = serde_json::from_slice(data) {
         let _ = probe::Mix::from_show(&show);
     }

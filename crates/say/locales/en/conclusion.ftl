@@ -7,17 +7,17 @@ conclusion-nothing-whole = None in { $answered ->
   }.
 conclusion-nothing-alone = None in { $answered } { $unit }, { $alone }.
 conclusion-nothing-answered = None seen in { $answered } { $unit }; unknown: { $gaps }.
-conclusion-nothing-unknown = Not known: { $gaps }.
+conclusion-nothing-unknown = Unknown: { $gaps }.
 conclusion-same-whole = The same in { $answered ->
     [one] the one { $unit }
    *[other] all { $answered } { $unit }
   }.
 conclusion-same-alone = The same in { $answered } { $unit }, { $alone }.
 conclusion-same-answered = The same in { $answered ->
-    [one] the one { $unit } that was answered
-   *[other] the { $answered } { $unit } that were answered
+    [one] the one { $unit } with a result
+   *[other] the { $answered } { $unit } with a result
   }; unknown: { $gaps }.
-conclusion-same-unknown = Not known: { $gaps }.
+conclusion-same-unknown = Unknown: { $gaps }.
 conclusion-different = Different in { $count } of { $answered } { $unit }.
 conclusion-different-with-gaps = Different in { $count } of { $answered } { $unit }; unknown: { $gaps }.
 conclusion-all-whole = { $answered ->
@@ -26,88 +26,88 @@ conclusion-all-whole = { $answered ->
   }.
 conclusion-all-alone = All { $answered } { $unit }, { $alone }.
 conclusion-all-answered = { $answered ->
-    [one] The one { $unit } that was answered
-   *[other] All { $answered } { $unit } that were answered
+    [one] The one { $unit } with a result
+   *[other] All { $answered } { $unit } with a result
   }; unknown: { $gaps }.
-conclusion-all-unknown = Not known: { $gaps }.
-conclusion-not-all = It does not hold for { $count } of { $answered } { $unit }.
-conclusion-not-all-with-gaps = It does not hold for { $count } of { $answered } { $unit }; unknown: { $gaps }.
+conclusion-all-unknown = Unknown: { $gaps }.
+conclusion-not-all = Not true for { $count } of { $answered } { $unit }.
+conclusion-not-all-with-gaps = Not true for { $count } of { $answered } { $unit }; unknown: { $gaps }.
 conclusion-complete-whole = Complete: { $answered ->
-    [one] the one { $unit } was looked at
-   *[other] all { $answered } { $unit } were looked at
-  }.
+    [one] the one { $unit } was checked
+   *[other] all { $answered } { $unit } were checked
+   }.
 conclusion-complete-alone = { $answered } { $unit }, { $alone }.
-conclusion-complete-answered = Not complete: { $gaps }.
-conclusion-complete-unknown = Not known: { $gaps }.
-conclusion-incomplete = Not complete: { $gaps }.
+conclusion-complete-answered = Incomplete: { $gaps }.
+conclusion-complete-unknown = Unknown: { $gaps }.
+conclusion-incomplete = Incomplete: { $gaps }.
 conclusion-chosen-whole = { $choices }
 conclusion-chosen-alone = { $choices }, { $alone }
 conclusion-chosen-answered = { $choices } in { $answered ->
-    [one] the one { $unit } that was answered
-   *[other] the { $answered } { $unit } that were answered
+    [one] the one { $unit } with a result
+   *[other] the { $answered } { $unit } with a result
   }; unknown: { $gaps }
-conclusion-chosen-unknown = not known: { $gaps }
+conclusion-chosen-unknown = unknown: { $gaps }
 
 # A sentence about all there is, with the accounts that agree with the observer's own
-conclusion-agreed = { $text } Second account: { $accounts }.
+conclusion-agreed = { $text } Confirmed by: { $accounts }.
 # The observer is the only one that counted
-alone-unchecked = as far as { $by } can see; no second account confirms that these are all
-alone-blind = as far as { $by } can see; it cannot see { $spots }
+alone-unchecked = according to { $by } only; no second source confirms that this is complete
+alone-blind = according to { $by } only, which cannot see { $spots }
 
 # What an observer cannot see (evidence::Blind)
 blind-named = { $kind }: { $names }
 blind-direct-calls = calls that bypass the dynamic linker
-blind-processes = processes that it could not enter
-blind-device-launches = kernels that other kernels launch
-blind-before = launches before it was attached
-blind-unknown-bytes = bytes in a format that it does not know
+blind-processes = processes that it could not attach to
+blind-device-launches = kernels launched by other kernels
+blind-before = launches before the attach
+blind-unknown-bytes = bytes in an unknown format
 blind-other-files = files that were not named
-blind-unnamed-code = code in memory that belongs to no file
+blind-unnamed-code = code in memory that is not from a file
 blind-late-registrations = kernels registered outside of constructors
 blind-server-cache = prompts of other clients in the server's cache
-blind-hidden-devices = devices that the kernel or the container does not show
+blind-hidden-devices = devices that Linux or the container hides
 blind-other-processes = processes in other containers and on other machines
 
 # Second accounts (evidence::Witness)
-witness-question = the list that was asked about
+witness-question = the requested list
 witness-process-tree = the programs and libraries of every process
-witness-byte-map = every byte of the file is accounted for
+witness-byte-map = a map of every byte of the file
 witness-graph-nodes = the graphs that the program computed
 witness-server-count = the server's own token count
 witness-symbol-sizes = the sizes in the symbol tables
 witness-build-list = the source list of the build
-witness-writer-count = the count that its writer stored
-witness-pci-bus = the PCI bus, whatever driver a card has
+witness-writer-count = the total stored by its writer
+witness-pci-bus = the PCI bus, with or without a driver
 
 answer-yes = Yes
 answer-no = No
 answer-partly = Partly
-answer-not-known = Not known
+answer-not-known = Unknown
 
-gap-nothing-asked = nothing was asked
+gap-nothing-asked = nothing was requested
 gap-lost = { $count } lost
-gap-unanswered = { $count } not answered
+gap-unanswered = { $count } without a result
 gap-named = { $what } ({ $why })
 gap-counted = { $count } of { $what } ({ $why })
 gap-more = { $count } more
-gap-rung = what is { $rung } (not observed)
+gap-rung = rung { $rung } (not observed)
 gap-separator = {", "}
 
-left-out-not-asked = not asked
+left-out-not-asked = not requested
 left-out-unreadable = could not be read
-left-out-undetermined = the rules do not decide it
+left-out-undetermined = the rules do not determine it
 left-out-failed = the run failed
 left-out-refused = refused by the system
 left-out-lost = lost
-left-out-out-of-view = out of view
-left-out-other-target = not shipped: by the metadata of another target
-left-out-in-part = seen only in part
-left-out-inferred = inferred, not seen itself
-left-out-only-told = only this file says so, and anybody can write one
-left-out-unsteady = differs by itself
-left-out-untold = not told
-left-out-disagrees = two accounts differ by this many
-left-out-stopped = it was stopped before its end
+left-out-out-of-view = not observable
+left-out-other-target = no code for this target; metadata of another one used
+left-out-in-part = observed only in part
+left-out-inferred = inferred, not observed
+left-out-only-told = only this file says so, and it cannot be verified
+left-out-unsteady = differs without observation too
+left-out-untold = not reported
+left-out-disagrees = difference between two counts
+left-out-stopped = stopped before its end
 
 unit-bytes = { $count ->
     [one] byte

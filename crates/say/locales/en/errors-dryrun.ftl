@@ -20,3 +20,4 @@ dryrun-sandbox-pipe = no pipe: { $error }
 dryrun-sandbox-refused = { $step } was refused ({ $source }): { $advice }
 dryrun-sandbox-program = { $program } is not in the tree { $root } (or its loader is missing): { $source }
 dryrun-no-program-inside = { $program } was not found in the runtime; programs are looked up in its /usr/bin
+dryrun-no-device-library = { $runtime } has no library with device code

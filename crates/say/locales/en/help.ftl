@@ -1,16 +1,16 @@
-# What stands around the texts of `--help`, and what is wrong with a command line
+# The texts around `--help`, and the errors of a command line
 help-examples = Examples:
 help-exit-codes = Exit codes: 0 answered; 1 a requested check failed; 2 could not run.
 help-exit-codes-check = Exit codes: 0 answered; 1 { $what }; 2 could not run.
 help-exit-codes-plain = Exit codes: 0 answered; 2 could not run.
 exit-check = a claim that must hold is refuted or still open
-exit-diff = a choice differs
+exit-diff = the choices differ
 exit-doctor = --strict was given and a problem exists
 exit-dryrun = the program failed or launched nothing, or a cell of the table has no answer
 exit-inspect = the condition of --has-target, --against or --strict does not hold
 exit-investigate = --strict was given and a claim that must hold is refuted or still open
-exit-isa = no instruction that --has asks for is there
-exit-ledger-verify = a row was altered, lost or moved
+exit-isa = --has found no matching instruction
+exit-ledger-verify = a row was changed, lost or moved
 exit-map = a cell has no answer, or source and dry run disagree and --check was given
 exit-source = --against found a different choice, or --from finds no path to --to
 exit-watch = --certify found a significant difference, or the launches could not be compared

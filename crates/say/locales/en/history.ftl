@@ -4,27 +4,27 @@ history-column-tag = Tag
 history-column-commit = Commit
 history-column-before = Before
 history-column-after = After
-history-none = The selection did not change between { $first } and { $last }: { $commits } commits (both ends, and those between that touch the backend), { $cells ->
+history-none = The selection did not change between { $first } and { $last }. Compared: { $commits } commits (both ends, and those between that touch the backend), each with { $cells ->
     [one] one cell
    *[other] { $cells } cells
-  } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }) compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
+   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; the code behind the answers is unchanged in the others.
 history-some = { $events ->
     [one] 1 commit changed
    *[other] { $events } commits changed
-} the selection between { $first } and { $last }: { $commits } commits (both ends, and those between that touch the backend), { $cells ->
+   } the selection between { $first } and { $last }. Compared: { $commits } commits (both ends, and those between that touch the backend), each with { $cells ->
     [one] one cell
    *[other] { $cells } cells
-  } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }) compared at each ({ $evaluated } evaluated; in the others nothing that the answer was read from changed).
-history-ends = The two ends, { $first } and { $last }:
+   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; the code behind the answers is unchanged in the others.
+history-ends = { $first } compared with { $last }:
 history-unreadable = { $count } commits could not be evaluated, so a change in one of them is reported at the next commit. { $commit }: { $why }
 history-event-unread = { $count ->
-    [one] It can be the change of { $commits }, which stands before it and could not be evaluated.
-   *[other] It can be the change of one of { $count } commits before it that could not be evaluated: { $commits }.
-}
-history-none-seen = No change of the selection was seen between { $first } and { $last }, where { $commits } commits (both ends, and those between that touch the backend) were asked about { $cells ->
+    [one] The change may be in { $commits }, the commit before it, which could not be evaluated.
+   *[other] The change may be in one of the { $count } commits before it, which could not be evaluated: { $commits }.
+   }
+history-none-seen = No change of the selection was found between { $first } and { $last }, but some results are undetermined. Compared: { $commits } commits (both ends, and those between that touch the backend), each with { $cells ->
     [one] one cell
    *[other] { $cells } cells
-  } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }), not all of which could be settled.
+   } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }).
 history-column-ollama = Ollama since
 history-column-kernel-before = Kernel before
 history-column-kernel-after = Kernel after

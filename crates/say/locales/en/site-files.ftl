@@ -6,35 +6,35 @@ site-nav-generations = GPU generations
 site-nav-observers = Observers
 site-nav-probes = Probes
 site-about-inventory = bundles, targets, kernels, registers
-site-about-census = what the kernels are made of
-site-about-libraries = who needs whom, what is loaded, what was launched
-site-about-generations = one program, several GPUs
-site-about-observers = who can see what, and what happened when they tried
-site-about-probes = what a server was asked, and how fast it was
-site-h-flow-dispatch = The branches
-site-flow-dispatch = **{ $type } in { $build } on { $target }: where each column count goes.** On the right the widths of the kernel. Rung: Declared.
-site-h-gen-paths = The path of { $type }, generation by generation
-site-h-gen-table = What each generation finds
-site-h-observer-map = The map
-site-h-silence = Two kinds of silence
-site-h-attempts = Attempts, and what they teach
-site-h-here = This machine, as doctor saw it
-site-h-tree = Who needs whom
-site-h-silent = Loaded, never launched
-site-h-libraries = The files
-site-h-place = Its place in the stack
-site-h-ships = What it ships for each target
-site-h-file-claims = What was claimed of it
-site-h-facts = What was seen of it
-site-h-coverage = How much was understood
-site-h-targets = Targets, also the absent ones
+site-about-census = the instructions in the kernels
+site-about-libraries = dependencies, loaded libraries, launches
+site-about-generations = one build on several GPU generations
+site-about-observers = what each observer can see, and what it saw
+site-about-probes = requests to a server, and its speed
+site-h-flow-dispatch = Branches in the source
+site-flow-dispatch = **{ $type } in { $build } on { $target }: the path for each column count.** The kernel widths are on the right. Rung: Declared.
+site-h-gen-paths = Path of { $type } on each generation
+site-h-gen-table = What each generation provides
+site-h-observer-map = What each observer can see
+site-h-silence = Two reasons for seeing nothing
+site-h-attempts = Failed attempts and their fixes
+site-h-here = This machine, according to doctor
+site-h-tree = Dependencies
+site-h-silent = Loaded, no launch observed
+site-h-libraries = Files
+site-h-place = Place in the stack
+site-h-ships = Contents for each target
+site-h-file-claims = Claims about this file
+site-h-facts = Observations of this file
+site-h-coverage = Coverage
+site-h-targets = Targets, including missing ones
 site-h-kernels = All { $count } kernels
-site-h-census = Instructions counted
-site-h-speed = Speed over prompt length
+site-h-census = Instruction counts
+site-h-speed = Speed by prompt length
 site-h-requests = Requests
 site-col-property = Property
-site-col-attempt = What happened
-site-col-lesson = What it would need
+site-col-attempt = Result
+site-col-lesson = Requirement
 site-col-library = Library
 site-col-targets = Targets
 site-col-kernels = Kernels
@@ -50,87 +50,87 @@ site-col-count = Count
 site-col-case = Case
 site-col-tokens = Tokens
 site-col-speed = Tokens/s
-site-col-said-fields = What the server said
-site-gen-question = Do the generations take the same way?
+site-col-said-fields = Server response
+site-gen-question = Do all generations take the same path?
 site-gen-answer = For { $type } in { $build }: { $roles }.
-site-gen-empty = Nobody has read a source for several generations yet.
-site-gen-caption = **{ $type }, { $build }, rung Declared.** The needle stands at { $columns } columns.
-site-gen-absent = "Absent" stands only where the whole file was read and a second account agrees; "none seen" where only the observer says so.
+site-gen-empty = No source has been evaluated for several generations yet.
+site-gen-caption = **{ $type }, { $build }, rung Declared.** The marker is at { $columns } columns.
+site-gen-absent = "absent" means that the whole file was read and a second source agrees. "none seen" means that only one observer reports it.
 site-gen-absent-word = absent
 site-none-seen = none seen
 site-gen-kernels = { $count } kernels
-site-gen-role = Role, computed
+site-gen-role = Computed role
 site-gen-shipped = In the fatbin
 site-gen-bundles = Bundles
 site-gen-wavefront = Wavefront
-site-gen-generation = Generation in the source
-site-gen-enum = Processor enum of rocBLAS
+site-gen-generation = Generation name in the source
+site-gen-enum = rocBLAS Processor enum
 site-gen-branch = Branch in the source
 site-gen-catalog = Catalog files
-site-gen-serves = Catalog serves it
-site-gen-nobody = nobody has looked for this of any of them: { $what }
-site-h-gen-claims = What was said of the other generations
-site-seen-on = Seen on { $rungs }
+site-gen-serves = Supported by the catalog
+site-gen-nobody = not checked for any of them: { $what }
+site-h-gen-claims = Claims about the other generations
+site-seen-on = Observed on { $rungs }
 site-unseen-on = Not observed on { $rungs }
 site-role-fallback = fallback: BLAS from { $from } columns
 site-role-branching = branching: BLAS from { $from } columns
 site-role-primary = own kernels, 1 to { $to } columns
-site-role-unknown = not determined
-site-plain-generations = **In plain words.** An old card, a new home card and a data-centre card need not be served by the same kernels. Here the part that each plays is not guessed but worked out from the rules, so it can change with the build.
-site-observers-question = Who can see a launch without breaking what it looks at?
-site-observers-live = { $working } of { $total } observers have seen something here, one of them on a live device.
-site-observers-none-live = { $working } of { $total } observers have seen something here; { $blocked } could not look. None of them saw a live launch on a real device.
-site-observers-note = A filled square: it has seen something on this rung, in this ledger. A dashed one: it could. A stand-in GPU never lifts an observation to Launched, whoever watches it.
-site-dot-seen = has seen this rung
-site-dot-could = could see this rung, has not
-site-state-looked = looked
-site-state-blocked = could not look
-site-state-untried = not tried
-site-state-contaminated = changed what it observed
-site-certified = certified: nothing that counts differed
+site-role-unknown = undetermined
+site-plain-generations = **In plain words.** An old card, a new consumer card and a data-centre card may use different kernels. The role of each is computed from the source rules, so it can change with the build.
+site-observers-question = Which observers can see a launch without disturbing the program?
+site-observers-live = { $working } of { $total } observers have recorded something here, at least one of them on a real device.
+site-observers-none-live = { $working } of { $total } observers have recorded something here; { $blocked } were blocked. None has seen a launch on a real device.
+site-observers-note = Filled square: the observer has recorded something on this rung in this ledger. Dashed square: it could, but has not. A launch on a stand-in GPU never counts as Launched.
+site-dot-seen = has observed this rung
+site-dot-could = can observe this rung, has not
+site-state-looked = observed
+site-state-blocked = blocked
+site-state-untried = not attempted
+site-state-contaminated = disturbed the program
+site-certified = certified: no significant difference
 site-rows-seen = { $count } { $count ->
     [one] observation
    *[other] observations
   }
-site-attempts-none = No recorded attempt failed.
-site-attempts-untried = No attempt was recorded.
-site-attempt-since = worked on { $day }
-site-lesson-contaminated = Such observations count for nothing: look from outside the process, and compare with an unobserved run.
+site-attempts-none = No attempt failed.
+site-attempts-untried = No attempt is recorded.
+site-attempt-since = succeeded on { $day }
+site-lesson-contaminated = These observations are not used. Observe from outside the process, and compare with an unobserved run.
 site-silence-not = It did not happen
-site-silence-nobody = Nobody was looking
-site-silence-view = the subject was in the field of view for the whole window
-site-silence-canary = the canary, an event known to happen, was seen
-site-silence-lost = nothing was lost, and nothing was changed by looking
-site-silence-missing = one of the three is missing, and the report names which
-site-silence-grade = the grade stays Unresolved; an empty list is never printed as "none"
-site-plain-observers = **In plain words.** Whenever somebody opened the machine to look, it stopped. So the first question is not what an instrument shows, but what it does to the machine, and how far up it can see. An instrument that sees nothing may be blind; only one that has proved it can see may report silence.
-site-next-observers = Does watching change the answer? Run the workload observed and unobserved, in turn, and compare.
-site-libraries-question = Which libraries belong to it, which are loaded, and which were used?
+site-silence-nobody = Nothing was watching
+site-silence-view = the observer could see the subject for the whole window
+site-silence-canary = the observer saw the canary, a known event
+site-silence-lost = no events were lost, and the observer changed nothing
+site-silence-missing = one of the three conditions is not met; the report names it
+site-silence-grade = the grade stays Unresolved; an empty list is not reported as "none"
+site-plain-observers = **In plain words.** Some tools stop or change the program that they observe. So each observer is checked first: does it disturb the program, and which rungs can it see? Only an observer that was shown to work can report that nothing happened.
+site-next-observers = Does observing change the answer? Run the workload observed and unobserved in turn, and compare.
+site-libraries-question = Which libraries are required, which are loaded, and which are used?
 site-libraries-answer = { $files } { $files ->
     [one] file was
    *[other] files were
-  } read, { $loaded } { $loaded ->
+   } read; { $loaded } { $loaded ->
     [one] library was
    *[other] libraries were
-  } seen loaded, { $silent } of them never seen to launch anything.
+   } loaded, of which { $silent } had no observed launch.
 site-libraries-unloaded = { $files } { $files ->
     [one] file was
    *[other] files were
-  } read. Nobody has looked at a live process, so nothing is said about what is loaded or used.
-site-libraries-empty = no library was looked at
+   } read. No live process was observed, so it is unknown which libraries are loaded or used.
+site-libraries-empty = no library was examined
 site-libraries-none-loaded = { $files } { $files ->
     [one] file was
    *[other] files were
-  } read. No library was seen loaded in the processes that were looked at.
+   } read. The observed processes had none of these libraries loaded.
 site-libraries-unwatched = { $files } { $files ->
     [one] file was
    *[other] files were
-  } read, { $loaded } { $loaded ->
+   } read; { $loaded } { $loaded ->
     [one] library was
    *[other] libraries were
-  } seen loaded. Launches were not watched.
-site-tree-empty = nobody has read which library needs which
-site-tree-caption = **Needed is read from the files.** Loaded and launched are seen in a process, or are not seen at all: a dashed square is no "no".
+   } loaded. Launches were not watched.
+site-tree-empty = no dependencies were read
+site-tree-caption = **Dependencies are read from the files.** Loading and launching are observed in a process. A dashed square means "not observed", not "no".
 site-needed = needed
 site-loaded = loaded
 site-launched = launched
@@ -138,104 +138,104 @@ site-has-targets = { $count } { $count ->
     [one] target
    *[other] targets
   }
-site-silent-unwatched = Nobody has looked at a live process.
-site-silent-none = Libraries seen loaded that were also seen to launch something: { $what }
-site-silent-none-loaded = No library was seen loaded: { $who } looked and listed none, so nothing is known about launches from libraries.
-site-silent-watched = Loaded, and { $who } saw no launch from it. Whether that is an absence or a blind spot, the claims about it say.
-site-silent-nobody = Loaded; nobody watched launches, so their silence says nothing.
+site-silent-unwatched = No live process was observed.
+site-silent-none = Loaded libraries with an observed launch: { $what }
+site-silent-none-loaded = { $who } found no loaded library, so launches from libraries are unknown.
+site-silent-watched = Loaded, but { $who } saw no launch from it. The claims about it state whether this is proof of absence or a blind spot.
+site-silent-nobody = Loaded; launches were not watched, so it is unknown whether it was used.
 site-complete = every byte accounted for
-site-complete-alone = read to the end; no second account confirms it
-site-not-complete = not read whole
-site-library-question = What does { $name } bring, and for whom?
-site-library-absent = { $name } holds { $kernels } kernels for { $targets } { $targets ->
-    [one] target; { $target } is not it
+site-complete-alone = read completely; not confirmed by a second source
+site-not-complete = not read completely
+site-library-question = What does { $name } contain, and for which GPUs?
+site-library-absent = { $name } has { $kernels } kernels for { $targets } { $targets ->
+    [one] target, which is not { $target }
    *[other] targets; { $target } is not one of them
-  }.
-site-library-present = { $name } holds { $kernels } kernels for { $targets } { $targets ->
+   }.
+site-library-present = { $name } has { $kernels } kernels for { $targets } { $targets ->
     [one] target, { $target }
-   *[other] targets, { $target } among them
-  }.
-site-library-some = { $name } holds at least { $kernels } kernels for { $targets } { $targets ->
+   *[other] targets, including { $target }
+   }.
+site-library-some = { $name } has at least { $kernels } kernels for { $targets } { $targets ->
     [one] target
    *[other] targets
-  }.
-site-library-plain = No GPU code of { $name } is in the ledger.
-site-library-none-seen = { $name } holds { $kernels } kernels for { $targets } { $targets ->
+   }.
+site-library-plain = The ledger has no GPU code of { $name }.
+site-library-none-seen = { $name } has { $kernels } kernels for { $targets } { $targets ->
     [one] target
    *[other] targets
-  }; none was seen for { $target }, and no second account confirms that there is none.
-site-library-builds = { $count } builds of { $name } are in the ledger. Each stands for itself below.
+   }. None was found for { $target }, but no second source confirms this.
+site-library-builds = The ledger has { $count } builds of { $name }, shown separately below.
 site-h-families = Kernels by name: { $count } { $count ->
     [one] family
    *[other] families
   }
 site-col-stubs = Stubs
-site-col-scratch = Scratch, most
-site-plain-libraries = **In plain words.** A program brings a chain of helpers with it. That a helper stands in the hall does not mean that it lifted a finger. This page tells apart: who is needed by whom, who has come in, and who was seen at work.
-site-plain-library = **In plain words.** One file of the stack: where it stands among the others, which machines it brings and for which GPUs. What is in a file can run; whether it ran is another question.
-site-next-libraries = Which of the loaded libraries does a live run really use?
-site-next-library = Which kernels are in it, with how many registers?
-site-inventory-question = What is in the files, down to the last kernel?
+site-col-scratch = Max. scratch
+site-plain-libraries = **In plain words.** A program depends on many libraries. A loaded library has not necessarily been used. This page distinguishes three things: which libraries are required, which were loaded, and which were seen to launch kernels.
+site-plain-library = **In plain words.** This is one file of the stack: its dependencies, its kernels, and the GPUs they are for. A kernel in a file can run; whether it ran is a separate question.
+site-next-libraries = Which of the loaded libraries does a live run use?
+site-next-library = Which kernels does it contain, and how many registers do they use?
+site-inventory-question = Which kernels are in the files?
 site-inventory-answer = { $kernels } kernels for { $targets } { $targets ->
     [one] target
    *[other] targets
-  } in { $files } { $files ->
+   } in { $files } { $files ->
     [one] file
    *[other] files
-  }.
+   }.
 site-inventory-no-kernels = { $files } { $files ->
     [one] file was
    *[other] files were
-  } read for bundles and targets; the kernels, one by one, are not in the ledger.
-site-inventory-nothing = Nobody has looked into a file yet.
-site-inventory-left-out = { $name }: { $count } more kernels are in the file and not in this list.
-site-inventory-empty = no file with GPU code was looked at
-site-kernels-empty = the ledger has no list of single kernels
+   } read for bundles and targets; individual kernels are not in the ledger.
+site-inventory-nothing = No file has been examined yet.
+site-inventory-left-out = { $name }: the file has { $count } more kernels that are not in this list.
+site-inventory-empty = no file with GPU code was examined
+site-kernels-empty = the ledger has no list of individual kernels
 site-coverage-caption = **{ $name }.** { $seen } of { $total } { $unit } were understood.
-site-coverage-complete = Complete: what is not listed is not there.
-site-coverage-alone = Read to the end. No second account confirms that nothing else is there.
-site-coverage-partial = Not complete: what is not listed may be there.
-site-targets-note = "Absent" only where the file was read whole and a second account agrees; "none seen" otherwise. Kernels are counted per target.
+site-coverage-complete = Complete: anything not listed is not in the file.
+site-coverage-alone = Read completely; no second source confirms that nothing else is in the file.
+site-coverage-partial = Incomplete: the file may contain more than is listed.
+site-targets-note = "absent" means that the whole file was read and a second source agrees; otherwise "none seen". Kernels are counted per target.
 site-search-kernels = Search the kernels
-site-choose-kernel = Choose a kernel to see its registers.
-site-plain-inventory = **In plain words.** Before asking which machine ran, one can count the machines in the hall. This is the list: which file holds which kernel, for which GPU, with how many registers. It says nothing about what ran.
-site-next-inventory = What are these kernels made of?
-site-census-question = What are the kernels made of?
-site-census-answer = { $count } counts of instructions are in the ledger; { $open } of { $claims } claims about instructions and registers are open.
-site-census-none = No instruction was counted for this investigation; { $open } of { $claims } claims about instructions and registers are open.
-site-census-empty = nobody has counted
-site-census-zero = Looked for in all of it, and not there:
-site-census-zero-alone = Looked for and not seen; no second account confirms that all of it was decoded:
-site-census-zero-partly = Not seen in the part that was decoded:
-site-plain-census = **In plain words.** A kernel's instructions are its tools. Matrix instructions tell a machine that was built for this GPU from one that was only allowed to run on it. Counting them says what a kernel is able to do, never that it did.
-site-next-census = Which library do these kernels belong to?
+site-choose-kernel = Select a kernel to see its registers.
+site-plain-inventory = **In plain words.** Before asking which kernel ran, list the kernels that exist: their file, their GPU, and their registers. This list says nothing about which of them ran.
+site-next-inventory = Which instructions do these kernels use?
+site-census-question = Which instructions do the kernels use?
+site-census-answer = The ledger has { $count } instruction counts; { $open } of { $claims } claims about instructions and registers are open.
+site-census-none = No instructions were counted for this investigation; { $open } of { $claims } claims about instructions and registers are open.
+site-census-empty = no instructions were counted
+site-census-zero = Not present (the whole file was decoded):
+site-census-zero-alone = Not found (no second source confirms that everything was decoded):
+site-census-zero-partly = Not found in the decoded part:
+site-plain-census = **In plain words.** The instructions show what a kernel can do. Matrix instructions, for example, show that it was built to use this GPU's matrix units. The counts do not show that the kernel ran.
+site-next-census = Which library contains these kernels?
 site-probes-question = Does the speed change where the path changes?
-site-probes-answer = { $points } measured points from { $requests } requests; the source declares { $changes } changes of path.
-site-probes-none = Nothing was measured. The source declares { $changes } changes of path, where a change of speed would be looked for.
-site-probes-empty = no request to a server is in the ledger
-site-plot-caption = **Tokens per second over tokens evaluated (log), 0 to { $most }.** Discs are measured; a dashed line is where the source declares a change. Agreement of the two would be the finding, no smoothing.
-site-plot-empty = Empty plot: nothing was measured; { $changes } declared changes
-site-plot-label = { $points } measured points, { $changes } declared changes
-site-plain-probes = **In plain words.** One can also ask the server questions of different lengths and take the time. Where the time per word jumps, another machine may have taken over. A jump proves no machine; together with the plan it is a hint.
-site-next-probes = And what did the server evaluate in truth: the whole prompt, or a cached part of it?
-site-next-generations = Is there a build that holds kernels for the generations that are absent here?
-site-h-catalog = Its kernel catalog in { $runtime }
-site-catalog-present = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+site-probes-answer = { $points } measured points from { $requests } requests. Number of path changes in the source rule: { $changes }.
+site-probes-none = Nothing was measured. Number of path changes in the source rule, where the speed might change: { $changes }.
+site-probes-empty = the ledger has no requests to a server
+site-plot-caption = **Tokens per second by tokens evaluated (log scale), 0 to { $most }.** Dots are measurements, without smoothing. Dashed lines are path changes in the source rule.
+site-plot-empty = Empty plot: nothing was measured; { $changes } path changes declared
+site-plot-label = { $points } measured points, { $changes } path changes declared
+site-plain-probes = **In plain words.** You can also send prompts of different lengths to the server and measure the time. Where the time per token jumps, another kernel may have taken over. A jump alone proves nothing; together with the source rule it is a hint.
+site-next-probes = Did the server evaluate the whole prompt, or was part of it cached?
+site-next-generations = Which build has kernels for the generations that are missing here?
+site-h-catalog = Kernel catalog in { $runtime }
+site-catalog-present = The kernels of { $name } are in a separate catalog: { $files } files for { $targets } { $targets ->
     [one] target, { $target }
-   *[other] targets, { $target } among them
-  } ({ $runtime }).
-site-catalog-absent = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+   *[other] targets, including { $target }
+   } ({ $runtime }).
+site-catalog-absent = The kernels of { $name } are in a separate catalog: { $files } files for { $targets } { $targets ->
     [one] target
    *[other] targets
-  }; none for { $target } ({ $runtime }).
-site-catalog-some = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+   }; none for { $target } ({ $runtime }).
+site-catalog-some = The kernels of { $name } are in a separate catalog: { $files } files for { $targets } { $targets ->
     [one] target
    *[other] targets
-  } ({ $runtime }).
-site-catalog-listed = catalog: every name in it was seen
-site-catalog-listed-alone = catalog: names listed; no second account
-site-catalog-none-seen = The kernels of { $name } lie in a catalog beside it: { $files } files for { $targets } { $targets ->
+   } ({ $runtime }).
+site-catalog-listed = catalog: all file names were read
+site-catalog-listed-alone = catalog: file names read; no second source
+site-catalog-none-seen = The kernels of { $name } are in a separate catalog: { $files } files for { $targets } { $targets ->
     [one] target
    *[other] targets
-  }; none was seen for { $target }, and no second account confirms that there is none ({ $runtime }).
-site-catalog-counted = catalog: files were counted
+   }. None was found for { $target }, but no second source confirms this ({ $runtime }).
+site-catalog-counted = catalog: files counted

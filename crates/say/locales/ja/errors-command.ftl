@@ -95,3 +95,4 @@ command-no-runtime-named = キャッシュに { $name } という名前のラン
 command-hint-takes = 。このデバイスは { $code } を使います: --target { $code }
 command-no-own-code = { $arch } 専用のコードはありません{ $hint } (あるもの: { $there })
 command-hint-words = 。用語の一覧は `whichkernel explain --terms`、ほかは `whichkernel source --help` で見られます
+command-key-server = どのサーバーのキーか分かりません。サーバーの URL を指定してください

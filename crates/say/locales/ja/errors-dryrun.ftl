@@ -20,3 +20,4 @@ dryrun-sandbox-pipe = パイプを作れません: { $error }
 dryrun-sandbox-refused = { $step } が拒否されました ({ $source }): { $advice }
 dryrun-sandbox-program = { $program } がツリー { $root } にありません (またはローダーがありません): { $source }
 dryrun-no-program-inside = ランタイムの中に { $program } がありません。プログラムはその /usr/bin から探します
+dryrun-no-device-library = { $runtime } にデバイスコードを含むライブラリがありません

@@ -1,15 +1,15 @@
 # What stands around the texts of `--help`, and what is wrong with a command line
 help-examples = 例:
-help-exit-codes = 終了コード: 0 正常、1 求められた検査が不成立、2 実行できず。
+help-exit-codes = 終了コード: 0 正常、1 指定した検査が不成立、2 実行できず。
 help-exit-codes-check = 終了コード: 0 正常、1 { $what }、2 実行できず。
 help-exit-codes-plain = 終了コード: 0 正常、2 実行できず。
 exit-check = 成り立つはずの主張が反証されたか未確定
-exit-diff = 選択の異なるものがある
+exit-diff = 選択が異なる
 exit-doctor = 問題があり --strict が指定された
 exit-dryrun = プログラムが失敗したか何も起動しなかった、または答えのないセルがある
-exit-inspect = --has-target、--against、--strict で問うた条件が不成立
+exit-inspect = --has-target、--against、--strict の条件が不成立
 exit-investigate = 成り立つはずの主張が反証されたか未確定で --strict が指定された
-exit-isa = --has で問うた命令がない
+exit-isa = --has で指定した命令がない
 exit-ledger-verify = 改変、欠落、移動のいずれかがある
 exit-map = 答えのないセルがある、または --check の指定でソースとドライランが不一致
 exit-source = --against の比較で選択が異なる、または --from から --to への経路がない
@@ -35,6 +35,6 @@ usage-missing = 指定が足りません: { $arg }
 usage-missing-command = コマンドを指定してください。
 usage-not-utf8 = UTF-8 として正しくない引数があります。
 usage-other = コマンドラインを解釈できません。
-usage-near = {" "}'{ $near }' のことですか。
+usage-near = {" "}もしかして: '{ $near }'
 usage-more = 詳しくは --help
 man-written = マニュアルページを { $dir } に書き出しました。

@@ -1,12 +1,12 @@
 # report: ページ群
-report-written = 報告: { $path }({ $size })
-report-problem = 台帳をすべては読めませんでした。報告の最初のページにそう書いてあります: { $what }
-report-at = 報告: { $path }
-report-not-written = 報告を書けませんでした: { $why }
-report-not-opened = 報告を開けませんでした: { $why }
-report-bundled = バンドル: { $path }(観測 { $observations } 件、生の証拠 { $evidence } 件)。人の言葉である { $left } 行と、テキストでない証拠 { $evidenceleft } 件は除きました。添付する前に目を通してください。
-report-serving = 中断するまで配信します(この機械の中だけ、このアドレスを知る人だけ): { $url }
-report-launches-unplaced = 起動 { $count } 件には時刻がありません。数えられただけで個々には観測されておらず、含まれていません。
-report-launches-endless = これで全部かどうかは不明です。何が数えられたかを述べる末尾の行がトレースにありません。
-report-launches-missing = 起動 { $count } 件は含まれていません(読めない行、または記録側で失われたもの)。
-report-writing = レポートを書き出しています
+report-written = レポート: { $path }({ $size })
+report-problem = 台帳の一部を読めませんでした。レポートの最初のページにも記載しています: { $what }
+report-at = レポート: { $path }
+report-not-written = レポートを作成できませんでした: { $why }
+report-not-opened = レポートを開けませんでした: { $why }
+report-bundled = バンドル: { $path }(観測 { $observations } 件、生の証拠 { $evidence } 件)。人が書いた文章 { $left } 行と、テキスト以外の証拠 { $evidenceleft } 件は除きました。添付する前に内容を確認してください。
+report-serving = 中断するまで配信します(このマシンからのみ、このアドレスでのみ): { $url }
+report-launches-unplaced = 起動 { $count } 回は、回数だけを数えていて時刻がないため、含まれていません。
+report-launches-endless = 合計を記した終端の行がトレースにないため、起動が欠けている可能性があります。
+report-launches-missing = 起動 { $count } 回は、行を読めなかったか記録時に失われたため、含まれていません。
+report-writing = レポートを作成しています

@@ -9,7 +9,7 @@ use source::{Device, Overrides, Preset, Question, Shape, Survey};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Ask {
-    /// Types of the weights (for flash-attn of the KV cache), comma-separated, or `all` [default: eight common ones]
+    /// Weight types (for flash-attn: types of the KV cache), comma-separated, or `all` [default: eight common ones]
     #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
     pub types: Vec<String>,
 
@@ -17,7 +17,7 @@ pub struct Ask {
     #[arg(long, value_name = "LIST")]
     pub columns: Option<String>,
 
-    /// The operation [default: mul-mat; where two trees are compared, each of them]
+    /// The operation [default: mul-mat; when comparing two trees: all]
     #[arg(long, value_enum)]
     pub op: Option<Operation>,
 
@@ -29,11 +29,11 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub k: i64,
 
-    /// Shared memory per block in bytes [default: what the GPU has]
+    /// Shared memory per block in bytes [default: that of the GPU]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub smem: Option<i64>,
 
-    /// mul-mat-id: experts in all
+    /// mul-mat-id: total number of experts
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub experts: i64,
 
@@ -45,7 +45,7 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub head_size: i64,
 
-    /// flash-attn: values per head of V [default: as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
+    /// flash-attn: values per head of V [default as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
     pub head_size_v: Option<i64>,
 
@@ -57,7 +57,7 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv_heads: i64,
 
-    /// flash-attn and --graph: positions in the KV cache [default: 4096; of a graph as many as its columns fill]
+    /// flash-attn and --graph: positions in the KV cache [default: 4096; for a graph, as many as its columns fill]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv: Option<i64>,
 
@@ -81,7 +81,7 @@ pub struct Ask {
     #[arg(long, value_name = "NAME=VALUE")]
     pub cmake: Vec<String>,
 
-    /// Set a variable of the environment that the rules may read, NAME=VALUE [default: none is set]
+    /// Set an environment variable for the rules, NAME=VALUE [default: none]
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
 }

@@ -11,11 +11,11 @@ pub struct Args {
     /// A git clone of llama.cpp with its tags
     pub tree: PathBuf,
 
-    /// The folder: an empty or a new one, or one of a former run, which goes on where it was
+    /// The folder: new, empty, or from an earlier run, which is continued
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// The first release, such as b6000 [default: the first there is]
+    /// The first release, such as b6000 [default: the oldest]
     #[arg(long, value_name = "RELEASE")]
     pub since: Option<String>,
 
@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
-    /// Types of the weights, comma-separated [default: all]
+    /// Weight types, comma-separated [default: all]
     #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
     pub types: Vec<String>,
 }

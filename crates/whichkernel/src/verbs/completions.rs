@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell that shall complete
+    /// The shell
     shell: Shell,
 }
 

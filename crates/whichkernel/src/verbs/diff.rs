@@ -13,35 +13,35 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file
-    /// with GPU code, or a backend (rocm, vulkan, with =RUNTIME where it is not the default)
+    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file with GPU code, or a backend
+    /// (rocm, vulkan; add =RUNTIME for another runtime)
     pub a: String,
 
     /// The second, of the same kind
     pub b: String,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: thirteen of both vendors]
+    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
-    /// Runtimes and cards: a model to run instead of skeletons
+    /// Comparing runtimes or cards: a model to run instead of skeletons
     #[arg(long, value_name = "FILE")]
     pub model: Option<std::path::PathBuf>,
 
-    /// Cards: the runtime to run in [default: debian-sid]
+    /// Comparing cards: the runtime [default: debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
 
-    /// Cards: what the program computes through, as in `dryrun --backend`
+    /// Comparing cards: the backend, as in `dryrun --backend`
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: dry::Backend,
 
-    /// Backends: a card of your own instead of --gpu, as `vulkaninfo --json` wrote it down. As a card of --backend vulkan such a file is given as
-    /// the first or the second
+    /// Comparing backends: your own card instead of --gpu, as a file from `vulkaninfo --json`. With --backend vulkan, give such a file as the first
+    /// or second argument instead
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<std::path::PathBuf>,
 
-    /// Runtimes and cards: which BLAS the program meets, as in `dryrun --blas`; `real` compares the kernels of rocBLAS
+    /// Comparing runtimes or cards: the BLAS, as in `dryrun --blas`; `real` compares rocBLAS kernels
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: dry::Lane,
 
@@ -51,7 +51,7 @@ pub struct Args {
     #[command(flatten)]
     pub kernels: kernel::KernelAsk,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -8,7 +8,7 @@ use sys::files::{self, Access};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the pages go; made if it is not there
+    /// Output directory; created if missing
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }

@@ -21,15 +21,15 @@ pub struct Args {
     #[command(flatten)]
     dry: dry::Ask,
 
-    /// A source tree (directory, REPO@REV, archive): what it declares stands beside the dry run
+    /// A source tree (directory, REPO@REV, archive) to compare with the dry run
     #[arg(long, value_name = "TREE")]
     source: Option<String>,
 
-    /// Do not run anything: the source alone
+    /// Use only the source; run nothing
     #[arg(long, requires = "source")]
     no_dryrun: bool,
 
-    /// Exit with 1 where source and dry run disagree
+    /// Exit 1 if source and dry run disagree
     #[arg(long, requires = "source")]
     check: bool,
 }

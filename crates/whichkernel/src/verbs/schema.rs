@@ -11,10 +11,10 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The value of an answer's field `schema`, or its short name: ledger-list
+    /// The `schema` field of an answer, or its short name: ledger-list
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// How to print the list: text, json, csv or md
+    /// Output format: text, json, csv or md
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "name")]
     format: Format,
 }

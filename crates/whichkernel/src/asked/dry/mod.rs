@@ -19,15 +19,15 @@ pub struct Ask {
     #[arg(long, value_name = "CARDS", value_delimiter = ',', default_value = "rx-9070-xt")]
     pub gpu: Vec<String>,
 
-    /// What the program computes through: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in
+    /// The backend: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in driver
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: Backend,
 
-    /// With --backend vulkan: a card of your own, as `vulkaninfo --json` wrote it down
+    /// With --backend vulkan: your own card, as a file from `vulkaninfo --json`
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<PathBuf>,
 
-    /// A runtime in the cache (debian-sid) or a directory [default: the program as installed, else debian-sid]
+    /// A runtime in the cache (debian-sid) or a directory [default: the installed program, else debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
 
@@ -39,7 +39,7 @@ pub struct Ask {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,8,9,11,12,64,256,257,290,512")]
     pub columns: Vec<u64>,
 
-    /// Take a real model, with its own tensor types, instead of skeletons
+    /// Use a real model, with its own tensor types, instead of skeletons
     #[arg(long, value_name = "FILE", conflicts_with = "arch_of")]
     pub model: Option<PathBuf>,
 
@@ -47,11 +47,11 @@ pub struct Ask {
     #[arg(long, value_name = "NAME", default_value = "qwen2-7b")]
     pub arch_of: String,
 
-    /// Layers of the skeletons [default: as few as hold every kind of matrix before the last layer]
+    /// Number of skeleton layers [default: the fewest with every kind of matrix before the last layer]
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
 
-    /// Refuse a target that the libraries do not ship, as the real runtime does
+    /// Refuse targets that the libraries have no code for, as the real runtime does
     #[arg(long)]
     pub strict: bool,
 
@@ -59,12 +59,12 @@ pub struct Ask {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 
-    /// Which BLAS the program meets: `recorded` stops at the call, `real` runs the runtime's own rocBLAS, `hipblaslt`
-    /// puts the same products to its hipBLASLt, `both` tries one after the other
+    /// The BLAS behind the program: `recorded` stops at the call, `real` runs the runtime's rocBLAS, `hipblaslt` sends the same products to its
+    /// hipBLASLt, `both` tries one after the other
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: Lane,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }

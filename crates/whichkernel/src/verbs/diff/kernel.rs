@@ -15,15 +15,15 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct KernelAsk {
-    /// Of two files with GPU code: only kernels whose mangled or demangled name matches
+    /// Comparing files with GPU code: only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// The target to take from A, where it has several
+    /// The target to use from A, if it has several
     #[arg(long, value_name = "GFX")]
     pub target_a: Option<String>,
 
-    /// The target to take from B, where it has several
+    /// The target to use from B, if it has several
     #[arg(long, value_name = "GFX")]
     pub target_b: Option<String>,
 
@@ -35,7 +35,7 @@ pub struct KernelAsk {
     #[arg(long, value_name = "N")]
     pub bundle_b: Option<usize>,
 
-    /// Compare mnemonics instead of families; between generations the same thing has different names
+    /// Compare mnemonics instead of families; names differ between GPU generations
     #[arg(long)]
     pub mnemonics: bool,
 }

@@ -15,19 +15,19 @@ mod text;
 /// Which observers work on this machine, which do not, why, and the exact command that fixes it
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How to print it; csv and md give the observers alone
+    /// Output format; csv and md contain only the observers
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Examine this directory as if it were / (a mounted disk, collected /proc and /sys); nothing can be tried there
+    /// Examine this directory as if it were / (a mounted disk, or collected /proc and /sys); nothing is tested
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 
-    /// Exit with 1 where there is a problem
+    /// Exit 1 if there is a problem
     #[arg(long)]
     strict: bool,
 
-    /// Write what was found to the ledger
+    /// Record the findings in the ledger
     #[arg(long)]
     record: bool,
 }

@@ -16,8 +16,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What you have, in any order: a GPU (9070xt, "AMD Radeon RX 9070 XT", rtx-4090, gfx1201), a type (Q4_K, Q4_K_M), a
-    /// number of tokens, a version (0.12.6, b9999); or a word to look up (MMVQ, ne11, rung)
+    /// In any order: a GPU (9070xt, "AMD Radeon RX 9070 XT", rtx-4090, gfx1201), a type (Q4_K, Q4_K_M), a number of tokens, a version (0.12.6,
+    /// b9999); or a term to look up (MMVQ, ne11, rung)
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
 
@@ -29,19 +29,19 @@ pub struct Args {
     #[arg(long = "type", value_name = "TYPE")]
     pub ty: Option<String>,
 
-    /// Columns: tokens in one micro-batch [default: all there are]
+    /// Columns: tokens in one micro-batch [default: all in the table]
     #[arg(long, value_name = "N")]
     pub columns: Option<i64>,
 
-    /// Whose rules: b10586, 0.12.6, ollama@0.12.6, 4fda6980 [default: the newest llama.cpp there is a table of]
+    /// Version of the rules: b10586, 0.12.6, ollama@0.12.6, 4fda6980 [default: the newest llama.cpp with a table]
     #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
-    /// Dry runs of HIP and Vulkan side by side: `both`; needs a runtime that has the two of them
+    /// Compare dry runs of HIP and Vulkan: `both`; needs a runtime with both backends
     #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
 
-    /// With --backend both: a card of your own instead of --gpu, as `vulkaninfo --json` wrote it down
+    /// With --backend both: your own card instead of --gpu, as a file from `vulkaninfo --json`
     #[arg(long, value_name = "FILE", requires = "backend", conflicts_with = "gpu")]
     pub vulkan_device: Option<PathBuf>,
 
@@ -49,11 +49,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME|DIR", requires = "backend")]
     pub runtime: Option<String>,
 
-    /// List the words that can be looked up
+    /// List the terms that can be looked up
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

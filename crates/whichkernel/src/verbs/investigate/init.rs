@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::files::{self, Access};
 
-/// Write an investigation file to begin with: commented, about this machine's GPU, server and model
+/// Write a commented investigation file about this machine's GPU, server and model
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The file to write; one that is there is left alone
+    /// The file to write; existing files are not overwritten
     #[arg(default_value = "investigation.toml")]
     file: PathBuf,
 }

@@ -22,26 +22,26 @@ pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
 
-    /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
     file: Option<PathBuf>,
 
-    /// text: a screen; md, json: the whole; csv: the claims
+    /// text: one screen; md, json: everything; csv: the claims
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Also look at this runtime, library or source tree; may be given several times
+    /// Also examine this runtime, library or source tree (repeatable)
     #[arg(long, value_name = "PATH")]
     path: Vec<PathBuf>,
 
-    /// This machine is the one that the file calls NAME: what it says of that machine is then graded here
+    /// This machine is the one called NAME in the file: grade the claims about it here
     #[arg(long, value_name = "NAME")]
     here: Option<String>,
 
-    /// Exit 1 if a claim that is expected to hold is refuted, or still open
+    /// Exit 1 if a claim that should hold is refuted or open
     #[arg(long)]
     strict: bool,
 
-    /// Fetch what would close claims without asking (each is named with its size; a terminal asks, a pipe never fetches)
+    /// Fetch what can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe never fetches)
     #[arg(long)]
     yes: bool,
 
@@ -49,11 +49,11 @@ pub struct Args {
     #[arg(long)]
     offline: bool,
 
-    /// Do the long work too
+    /// Include slow checks
     #[arg(long)]
     deep: bool,
 
-    /// Open the report in a browser when it is written
+    /// Open the finished report in a browser
     #[arg(long)]
     open: bool,
 }

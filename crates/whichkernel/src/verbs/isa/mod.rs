@@ -26,15 +26,15 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Only this GPU target: gfx1201, gfx90a:xnack- (features that are not named may be either)
+    /// Only this GPU target: gfx1201, gfx90a:xnack- (unnamed features match either way)
     #[arg(long, value_name = "GFX")]
     pub target: Option<String>,
 
-    /// Only functions of this name: mangled, demangled or as this program prints it; or a regular expression
+    /// Only functions of this name (mangled, demangled or as displayed), or that match a regular expression
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// What to count by [default: target; kernel where --kernel is given]
+    /// Grouping of the counts [default: target; kernel with --kernel]
     #[arg(long, value_enum)]
     pub by: Option<GroupBy>,
 
@@ -42,20 +42,20 @@ pub struct Args {
     #[arg(long)]
     pub mnemonics: bool,
 
-    /// List the code of the kernels whose name matches: address, encoding, mnemonic
+    /// List the instructions of matching kernels: address, encoding, mnemonic
     #[arg(long, value_name = "KERNEL", conflicts_with_all = ["by", "mnemonics", "has", "record", "kernel"])]
     pub list: Option<String>,
 
-    /// Answer one question: is there any instruction of this family (mfma; matrix is all of them) or with this start (v_mfma)? Exits with 1
-    /// if there is none, with 2 if none was found but not everything could be decoded. May be given more than once
+    /// Check for instructions of this family (mfma; matrix matches all matrix families) or with this prefix (v_mfma). Exits 1 if there are none, 2 if
+    /// none was found but not everything could be decoded (repeatable)
     #[arg(long, value_name = "WHAT", conflicts_with = "mnemonics")]
     pub has: Vec<String>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 
-    /// Write the counts to the ledger
+    /// Record the counts in the ledger
     #[arg(long)]
     pub record: bool,
 }

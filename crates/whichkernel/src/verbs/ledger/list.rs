@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     #[command(flatten)]
@@ -25,13 +25,13 @@ struct Filter {
     /// Only observations on this rung: declared, shipped, loaded, selected, launched, completed
     #[arg(long, value_name = "RUNG", value_parser = rung)]
     rung: Option<Rung>,
-    /// Only observations whose topic starts so
+    /// Only observations whose topic starts with this text
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
-    /// Only this: notes, a rung, or an observer's name
+    /// Only these rows: notes, a rung, or an observer's name
     #[arg(long, value_name = "WHAT")]
     only: Option<String>,
-    /// Only the last N rows that fit
+    /// Only the last N matching rows
     #[arg(long, value_name = "N")]
     last: Option<usize>,
 }

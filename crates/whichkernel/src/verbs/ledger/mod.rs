@@ -29,31 +29,31 @@ enum What {
     List(list::Args),
     /// Show one row in full
     Show(show::Args),
-    /// Write everything out: json is an archive that `import` takes, raw evidence included
+    /// Export everything; json is an archive for `import`, including raw evidence
     Export(ExportArgs),
-    /// Merge somebody else's archive or ledger directory; where each row comes from is kept
+    /// Merge another archive or ledger directory; the origin of each row is kept
     Import {
         /// A file that `ledger export --format json` wrote, or another ledger's directory
         path: PathBuf,
     },
     /// Add a dated note to the worklog; it never affects a grade
     Note {
-        /// The phase of the investigation that it belongs to: A to F
+        /// The phase of the investigation: A to F
         #[arg(long, value_name = "PHASE", value_parser = ["A", "B", "C", "D", "E", "F"])]
         phase: Option<String>,
-        /// The claim or question that it is about, by its id
+        /// ID of the claim or question that the note is about
         #[arg(long, value_name = "ID")]
         about: Option<String>,
         /// The note
         text: String,
     },
-    /// Check every row, raw evidence and the head against their hashes; exits 1 if something was altered, lost or moved
+    /// Check every row, all raw evidence and the head against their hashes; exits 1 if anything was changed, lost or moved
     Verify(verify::Args),
-    /// Where the ledger and the cache lie, and how big they are: to look at, keep or delete
+    /// Show where the ledger and the cache are, and their sizes
     Where,
-    /// Sign where the ledger ends now with a key of yours; keep it elsewhere, `verify --checkpoint` holds the ledger to it
+    /// Sign the current head of the ledger with your key; keep the checkpoint elsewhere for `verify --checkpoint`
     Sign(sign::SignArgs),
-    /// Make a key to sign with
+    /// Create a signing key
     Key {
         #[command(subcommand)]
         what: sign::KeyArgs,
@@ -69,7 +69,7 @@ enum ExportFormat {
 
 #[derive(Debug, clap::Args)]
 struct ExportArgs {
-    /// json: the whole, for `import`; csv and md: the rows, for people and spreadsheets
+    /// json: everything, for `import`; csv and md: the rows only
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: ExportFormat,
     /// Write to this file instead of standard output

@@ -13,13 +13,13 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A row's number, or the beginning of an observation's id, six digits or more
+    /// A row number, or the first six or more digits of an observation ID
     #[arg(value_name = "ROW|ID")]
     which: String,
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Write the raw evidence itself to standard output
+    /// Write the raw evidence to standard output
     #[arg(long)]
     raw: bool,
 }

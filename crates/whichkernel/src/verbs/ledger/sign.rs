@@ -10,7 +10,7 @@ use sys::files::{self, Access};
 
 #[derive(Debug, clap::Args)]
 pub struct SignArgs {
-    /// The private key that `ledger key new` made
+    /// The private key from `ledger key new`
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     /// Write the checkpoint to this file instead of standard output
@@ -22,9 +22,9 @@ pub struct SignArgs {
 pub enum KeyArgs {
     /// Write a new private key to FILE, and the public one to FILE.pub
     New {
-        /// The file to write; one that exists is left alone
+        /// The file to write; an existing file is not overwritten
         file: PathBuf,
-        /// Whose key it is: stands in every signature
+        /// Owner of the key; included in every signature
         #[arg(long, value_name = "NAME", default_value = "whichkernel")]
         name: String,
     },

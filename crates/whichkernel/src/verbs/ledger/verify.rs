@@ -14,16 +14,16 @@ pub struct Args {
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// A head's hash that was kept elsewhere: exits 1 unless that row is still in the chain
+    /// A head hash that you kept elsewhere; exits 1 if the ledger no longer has that row
     #[arg(long, value_name = "HASH", value_parser = hash)]
     expect: Option<Hash>,
-    /// A checkpoint that `ledger sign` made and that was kept elsewhere: exits 1 unless the ledger still holds all it had then
+    /// A checkpoint from `ledger sign` that you kept elsewhere; exits 1 if rows that it covers are missing or changed
     #[arg(long, value_name = "FILE", requires = "key")]
     checkpoint: Option<PathBuf>,
-    /// Prove a lake instead: the folder that `report --export parquet` wrote, with the tables of any number of ledgers
+    /// Verify a lake instead: the folder that `report --export parquet` wrote, with any number of ledgers
     #[arg(long, value_name = "DIR", conflicts_with_all = ["checkpoint", "key"])]
     parquet: Option<PathBuf>,
-    /// The public key, or a file that holds it
+    /// The public key, or a file with it
     #[arg(long, value_name = "KEY", requires = "checkpoint")]
     key: Option<String>,
 }

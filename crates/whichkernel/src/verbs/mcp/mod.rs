@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output, Stdio};
 use tools::{Offered, TOOLS};
 
-/// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
+/// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
 ///
 /// An agent's program starts it. It writes nothing, connects to nothing and starts no program but itself and git, which reads the clones that
 /// the client names; where the kernel has Landlock it sees to that. It ends with its input.

@@ -24,7 +24,7 @@ pub fn open(pids: Vec<u32>, hash: bool) -> Result<Onlooker, String> {
     }
     let how = if is_root() { How::Bpf } else { How::Armed };
     let options = Options { hash, how, canary: how != How::Armed, ..Options::default() };
-    let family: Vec<u32> = watch::claims::tree(pids).into_iter().collect();
+    let family: Vec<u32> = server::claims::tree(pids).into_iter().collect();
     let watcher = Watcher::attach(&family, options).map_err(|error| error.to_string())?;
     Ok(Onlooker::new(Box::new(watcher)))
 }

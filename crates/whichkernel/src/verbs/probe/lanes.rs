@@ -8,6 +8,7 @@ use probe::lanes::{Compared, Lane, Lanes, compare};
 use probe::live::{Live, Plan};
 use report::{Column, Lang, Table, conclusion_text};
 use say::{Context as _, say};
+use server::Endpoint;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -34,7 +35,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
         until_seen: false,
     };
     let live = Live {
-        to: Address { host: String::new(), port: 0 },
+        at: Endpoint { key: args.key.read(true)?, ..Endpoint::new(Address::tcp("", 0)) },
         model: args.model.clone(),
         patience: Duration::from_secs(args.timeout),
         logs: args.log.clone(),
@@ -49,7 +50,11 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
     let say = &mut |line: &str| context.progress(line);
-    let (answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
+    let (mut answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
+    for lane in &mut answer.lanes {
+        lane.command = ledger::redact::command(&lane.command);
+        lane.variables.iter_mut().for_each(|one| *one = hidden(one));
+    }
     if let Some(dir) = &args.save {
         for (lane, run) in lanes.iter().zip(&runs) {
             let place = dir.join(lane.name.replace('/', "_"));
@@ -63,6 +68,12 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     let failed = answer.lanes.iter().filter_map(|lane| lane.answer.as_ref()).any(|answer| !answer.failed.is_empty());
     let fine = answer.ended.is_none() && !answer.lengths.is_empty() && !failed;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
+}
+
+/// `NAME=VALUE`, without a value that is a secret by its name.
+fn hidden(variable: &str) -> String {
+    let Some((name, value)) = variable.split_once('=') else { return variable.to_owned() };
+    format!("{name}={}", ledger::redact::variable(name, value))
 }
 
 impl Show for Lanes {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use sys::files::{self, Access};
 use sys::private_dir::SessionDir;
 
-/// An archive without user names, paths, machine names, prompts and secrets, to attach to an issue; `ledger import` takes it
+/// Write an archive to attach to an issue, without user names, paths, machine names, prompts and secrets; `ledger import` reads it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file to write

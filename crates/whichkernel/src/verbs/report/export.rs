@@ -28,10 +28,10 @@ pub enum Export {
 // What an export needs beside the ledger. No documentation of its own: clap would take it for the verb's.
 #[derive(Debug, clap::Args)]
 pub struct Given {
-    /// For perfetto and profiler: what `watch --trace`, `dryrun` or the preload recorded
+    /// For perfetto and profiler: a trace of `watch --trace`, `dryrun` or the preload library
     #[arg(long, value_name = "FILE", requires = "export")]
     launches: Option<PathBuf>,
-    /// For parquet: what this machine is called in the tables [default: the ids of the ledger and the machine]
+    /// For parquet: name of this machine in the tables [default: the IDs of ledger and machine]
     #[arg(long, value_name = "NAME", requires = "export")]
     host: Option<String>,
 }

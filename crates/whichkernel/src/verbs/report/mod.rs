@@ -19,29 +19,29 @@ pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
 
-    /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
     file: Option<PathBuf>,
 
-    /// The folder to write; a former report in it is written anew [default: report]
+    /// The folder to write; an earlier report in it is replaced [default: report]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// One HTML file with everything in it, instead of a folder: `--out` names it [default: report.html]
+    /// Write one self-contained HTML file instead of a folder, named by `--out` [default: report.html]
     #[arg(long)]
     single_file: bool,
 
-    /// The same for other tools, instead of pages: `--out` names the folder or file
+    /// Write data for other tools instead of pages; `--out` names the folder or file
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]
     export: Option<export::Export>,
 
     #[command(flatten)]
     given: export::Given,
 
-    /// Serve the pages on loopback until interrupted, anew whenever something was recorded; only who has the printed address gets in
+    /// Serve the pages on loopback until interrupted, updated with every new record; only the printed address gives access
     #[arg(long, conflicts_with_all = ["single_file", "export", "out"])]
     serve: bool,
 
-    /// With --serve: the port [default: any that is free]
+    /// With --serve: the port [default: any free port]
     #[arg(long, value_name = "PORT", requires = "serve", default_value_t = 0, hide_default_value = true)]
     port: u16,
 

@@ -8,13 +8,13 @@ use std::{cell::Cell, path::PathBuf, process::ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A directory (linked where it is), or archives: Debian packages, tar (plain, gz, xz, zst), zip
+    /// A directory (linked in place), or archives: Debian packages, tar (plain, gz, xz, zst), zip
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Name in the cache [default: from the path]
     #[arg(long)]
     name: Option<String>,
-    /// Write only these targets' kernel libraries, e.g. gfx1100,gfx900 [default: all]
+    /// Unpack only these targets' kernel libraries, e.g. gfx1100,gfx900 [default: all]
     #[arg(long, value_delimiter = ',', value_name = "GFX,...")]
     targets: Vec<String>,
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// As `runtime list` names it
+    /// Name as shown by `runtime list`
     #[arg(value_name = "NAME")]
     name: String,
 }

@@ -13,7 +13,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// The runtimes that this process has mapped
+    /// The runtimes loaded by this process
     #[arg(long, value_name = "N")]
     pub pid: Option<u32>,
 }

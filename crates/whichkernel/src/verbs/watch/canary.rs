@@ -3,9 +3,10 @@
 use super::summary;
 use crate::context::Context;
 use say::{Context as _, bail, error, say};
+use server::{Endpoint, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-use watch::{Source, State, Tally, request};
+use watch::{Source, State, Tally};
 
 /// How long launches may still arrive after the answer.
 const AFTER: Duration = Duration::from_secs(2);
@@ -15,7 +16,7 @@ const STARTING: Duration = Duration::from_secs(120);
 /// None where it was seen; else what to say in the end. What the server claims is worth a look all the same.
 /// `started`: the server is a program of ours that has only just begun; else nobody at the address is a wrong address.
 pub fn in_target(
-    url: &str,
+    at: &Endpoint,
     started: bool,
     source: &mut dyn Source,
     tally: &mut Tally,
@@ -23,7 +24,7 @@ pub fn in_target(
 ) -> say::Result<Option<say::Error>> {
     let (tell, told) = channel();
     let (go, gone) = channel::<()>();
-    let address = url.to_owned();
+    let (address, url) = (at.clone(), at.to.url());
     std::thread::spawn(move || {
         // A server that was only just started answers later.
         let patience = Instant::now() + STARTING;

@@ -29,7 +29,7 @@ enum Role {
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     ensure!(!args.command.is_empty(), "command-certify-command");
     let logs = if args.how == How::Logs && args.with.is_none() { start::variables(args, context)? } else { Vec::new() };
-    let server = Server::of(&args.command, args.url.as_deref());
+    let server = Server::of(&args.command, args.url.as_deref(), args.key.read(true)?)?;
     let counter = if args.with.is_some() { None } else { counter(args.how) };
     let roles: &[Role] = match counter {
         Some(_) => &[Role::Nobody, Role::Counter, Role::Observer, Role::Counter, Role::Nobody],

@@ -4,13 +4,15 @@ use super::{Args, target};
 use crate::context::Context;
 use report::{Column, Lang, Table};
 use say::Message;
-use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
+use server::Endpoint;
+use server::claims::{Claims, Gatherer};
+use watch::claims::{Held, Shown, hold, pieces};
 use watch::{ObserverReport, Tally};
 
 /// Looks at the command lines of what is watched, at its logs and at its address.
-pub fn gatherer(args: &Args) -> say::Result<Gatherer> {
+pub fn gatherer(args: &Args, at: Option<Endpoint>) -> say::Result<Gatherer> {
     let roots = if args.command.is_empty() { target::pids(args)? } else { Vec::new() };
-    let gatherer = Gatherer::new(roots, args.url.as_deref(), &args.said);
+    let gatherer = Gatherer::new(roots, at, &args.said);
     gatherer.map_err(|(path, error)| {
         say::Error::from(error).context(Message::verbatim(format!("--said {}", path.display())))
     })

@@ -2,10 +2,10 @@
 
 use super::{Args, alarm, table};
 use crate::context::{Context, Format, dumb};
+use server::claims::Gatherer;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 use sys::interrupt;
-use watch::claims::Gatherer;
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
 /// How long nothing may happen before it is over, with `--until idle`.

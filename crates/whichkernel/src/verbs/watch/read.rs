@@ -6,9 +6,9 @@ use super::{Args, record};
 use crate::context::Context;
 use codeobject::ReadAt;
 use say::{Context as _, ensure};
+use server::claims::{Claims, of_log};
 use std::path::Path;
 use std::process::ExitCode;
-use watch::claims::Claims;
 use watch::{ObserverKind, RecordError};
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -22,12 +22,12 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     // A log of the libraries is often the server's own.
     if account.observer == ObserverKind::Logs {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        watch::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
+        of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
     }
     for said in &args.said {
         let (text, _) = whole(said)?;
         let file = said.file_name().unwrap_or_default().to_string_lossy();
-        watch::claims::of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
+        of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
     }
     let judged = Judged::new(claims, &tally, &account);
     Told { tally: &tally, account: &account, judged: &judged, ended: None }.print(args.format, context)?;

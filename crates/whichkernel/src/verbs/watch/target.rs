@@ -75,7 +75,7 @@ pub fn told(args: &Args, context: &Context) -> say::Result<Vec<String>> {
     let list: Vec<String> = pids.iter().map(|pid| format!("{} ({pid})", name(pid))).collect();
     let mut lines = vec![lang.text_with("watch-armed-on", &[("list", list.join(", ").into())])];
     let open = |pid: &u32| !uprobe::runtimes_of(*pid).is_empty();
-    if !watch::claims::tree(pids).iter().any(open) {
+    if !server::claims::tree(pids).iter().any(open) {
         lines.push(lang.text("watch-no-runtime"));
     }
     Ok(lines)

@@ -3,7 +3,6 @@
 use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};
 use serde_json::Value;
-use std::fmt;
 
 /// As the server tells it. Nothing is filled in: a field that is not there is None.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,25 +34,28 @@ pub struct Counts {
 }
 
 /// Why an answer has no counts.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    #[error("the server answered {status}: {said}")]
     Status { status: u16, said: String },
-    #[error("it is no JSON: it begins with \"{start}\"")]
     NoJson { start: String },
-    #[error("the stream ends before its last part ({parts} parts came): it was cut off")]
     Cut { parts: usize },
-    #[error("it has no field that counts tokens")]
     NoCounts,
-    #[error("nothing was evaluated: the model was only {what}")]
     Nothing { what: Only },
-    #[error("the answer says that it is not finished ({field}: false)")]
     Unfinished { field: &'static str },
-    #[error("contradictory answer: {0}")]
-    Contradictory(#[from] Contradiction),
+    Contradictory(Contradiction),
 }
 
-say::in_english!(Unread);
+say::worded! { Unread {
+    Status { status, said } => "server-counts-status",
+    NoJson { start } => "server-counts-no-json",
+    Cut { parts } => "server-counts-cut",
+    NoCounts => "server-counts-no-counts",
+    Nothing { what } => "server-counts-nothing",
+    Unfinished { field } => "server-counts-unfinished",
+    Contradictory(why) => "server-counts-contradictory",
+}}
+
+say::wraps! { Unread { Contradictory(Contradiction) }}
 
 /// What a server did with a model that it was given nothing to evaluate with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +64,10 @@ pub enum Only {
     Unloaded,
 }
 
-impl fmt::Display for Only {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Only::Loaded => "loaded",
-            Only::Unloaded => "unloaded",
-        })
-    }
-}
+say::worded! { Only {
+    Loaded => "server-only-loaded",
+    Unloaded => "server-only-unloaded",
+}}
 
 /// Reads an answer to a question that evaluates something.
 pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {

@@ -1,8 +1,9 @@
 //! Gathering claims while a process is watched: from `/proc`, from logs, and from the server's own address.
 
-use crate::claims::served;
-use crate::claims::served::Before;
+use crate::claims::served::{self, Before};
 use crate::claims::{Claims, of_command, of_log};
+use crate::endpoint::Endpoint;
+use crate::process::{makes_claims, strings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -16,7 +17,7 @@ const MOST: u64 = 64 << 20;
 pub struct Gatherer {
     /// Whose command lines count, with their children; empty for the children of this process.
     roots: Vec<u32>,
-    url: Option<String>,
+    at: Option<Endpoint>,
     before: Before,
     /// Logs that were named, and those that a server writes to: label and open file.
     logs: Vec<(String, File)>,
@@ -26,14 +27,14 @@ pub struct Gatherer {
 
 impl Gatherer {
     /// `roots`: the processes that are watched, or none for what this process starts. A log that cannot be opened is an error.
-    pub fn new(roots: Vec<u32>, url: Option<&str>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
-        let mut gatherer = Gatherer { roots, url: url.map(str::to_owned), ..Gatherer::default() };
+    pub fn new(roots: Vec<u32>, at: Option<Endpoint>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
+        let mut gatherer = Gatherer { roots, at, ..Gatherer::default() };
         for path in logs {
             let file = regular_file::open(path).map_err(|error| (path.clone(), error))?;
             gatherer.logs.push((name_of(path), file));
         }
-        if let Some(url) = &gatherer.url {
-            gatherer.before = Before::look(url);
+        if let Some(at) = &gatherer.at {
+            gatherer.before = Before::look(at);
         }
         gatherer.look();
         Ok(gatherer)
@@ -45,8 +46,7 @@ impl Gatherer {
         for pid in tree(roots) {
             let Ok(bytes) = proc(pid, "cmdline") else { continue };
             let words = strings(&bytes);
-            let program = words.first().map(|word| name_of(Path::new(word))).unwrap_or_default();
-            if !(program.starts_with("llama") || program.starts_with("ollama")) {
+            if !makes_claims(&words) {
                 continue;
             }
             let line = words.join(" ");
@@ -99,8 +99,8 @@ impl Gatherer {
             }
             of_log(&label, &String::from_utf8_lossy(&bytes), &mut self.claims);
         }
-        if let Some(url) = &self.url {
-            served::look(url, self.before, &mut self.claims);
+        if let Some(at) = &self.at {
+            served::look(at, self.before, &mut self.claims);
         }
         self.claims
     }
@@ -113,11 +113,6 @@ fn proc(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
 
 fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn strings(bytes: &[u8]) -> Vec<String> {
-    let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
-    parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
 /// A thread's children are its own; a process's are those of all its threads.
@@ -146,15 +141,17 @@ fn blocks(pid: u32, model: &str) -> Option<u64> {
         // A link that leads out of its directory could lead anywhere: without the file, only the number of layers is missing.
         false => regular_file::open_below(&dir("cwd"), path),
     };
-    let mut file = opened.ok()?;
+    model_header(opened.ok()?)?.hyper("block_count")
+}
+
+/// A model's header, read in pieces of growing size: the weights behind it are not read.
+pub fn model_header(mut file: impl Read) -> Option<gguf::Gguf> {
     let (mut bytes, mut size) = (Vec::new(), 1 << 20);
     loop {
-        file.by_ref().take(size).read_to_end(&mut bytes).ok()?;
+        file.by_ref().take(size - bytes.len() as u64).read_to_end(&mut bytes).ok()?;
         match gguf::Gguf::parse(&bytes) {
-            Ok(read) => return read.hyper("block_count"),
-            Err(gguf::Error::Truncated { .. }) if bytes.len() < 64 << 20 && bytes.len() as u64 >= size => {
-                size = bytes.len() as u64
-            }
+            Ok(header) => return Some(header),
+            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < MOST => size *= 4,
             Err(_) => return None,
         }
     }

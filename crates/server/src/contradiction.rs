@@ -2,39 +2,40 @@
 
 use crate::counts::Counts;
 use crate::exchange::{Exchange, Purpose};
-use crate::server::{Identity, Kind};
+use crate::identity::Identity;
 use serde_json::Value;
 
 /// Which two things contradict each other.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contradiction {
-    #[error("the model {asked:?} was asked, and {answered:?} answered")]
     Model { asked: String, answered: String },
-    #[error("{cached} tokens from the cache, of {sent} in the prompt")]
     Cached { cached: u64, sent: u64 },
-    #[error("{evaluated} tokens evaluated, of {sent} in the prompt")]
     Evaluated { evaluated: u64, sent: u64 },
-    #[error("{evaluated} tokens evaluated and {cached} from the cache are not the {sent} of the prompt")]
     Sum { evaluated: u64, cached: u64, sent: u64 },
-    #[error("{sent} tokens were sent, and the server counts {counted}")]
     Sent { sent: u64, counted: u64 },
-    #[error("{asked} tokens were asked for, and {generated} were generated")]
     Generated { asked: u64, generated: u64 },
-    #[error("two counts of generated tokens: {one} and {other}")]
     Twice { one: u64, other: u64 },
-    #[error("{field} is not a duration")]
     NoTime { field: &'static str },
-    #[error("{tokens} tokens evaluated in no time")]
     NoTimeFor { tokens: u64 },
-    #[error("its parts take {parts} ms, and the whole {whole} ms")]
     Parts { parts: u64, whole: u64 },
-    #[error("it took {said} ms by the server's clock, and the answer came after {waited} ms")]
     Sooner { said: u64, waited: u64 },
-    #[error("slot {slot} of a server with {slots}")]
     Slot { slot: u64, slots: u64 },
 }
 
-say::in_english!(Contradiction);
+say::worded! { Contradiction {
+    Model { asked, answered } => "server-contradiction-model" (asked = format!("{asked:?}"), answered = format!("{answered:?}")),
+    Cached { cached, sent } => "server-contradiction-cached",
+    Evaluated { evaluated, sent } => "server-contradiction-evaluated",
+    Sum { evaluated, cached, sent } => "server-contradiction-sum",
+    Sent { sent, counted } => "server-contradiction-sent",
+    Generated { asked, generated } => "server-contradiction-generated",
+    Twice { one, other } => "server-contradiction-twice",
+    NoTime { field } => "server-contradiction-no-time",
+    NoTimeFor { tokens } => "server-contradiction-no-time-for",
+    Parts { parts, whole } => "server-contradiction-parts",
+    Sooner { said, waited } => "server-contradiction-sooner",
+    Slot { slot, slots } => "server-contradiction-slot",
+}}
 
 /// Clocks and rounding: a share of the time, and some milliseconds.
 const SHARE: f64 = 0.02;
@@ -55,7 +56,7 @@ pub fn find(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option
 /// llama-server has one model and answers by its own name for it.
 fn model(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option<Contradiction> {
     let asked = exchange.request.get("model").and_then(Value::as_str).filter(|asked| !asked.is_empty())?;
-    let answered = counts.model.as_deref().filter(|_| identity.kind != Kind::LlamaServer)?;
+    let answered = counts.model.as_deref().filter(|_| !identity.kind.renames_its_model())?;
     let plain = |name: &str| name.trim_end_matches(":latest").to_owned();
     (plain(asked) != plain(answered))
         .then(|| Contradiction::Model { asked: asked.to_owned(), answered: answered.to_owned() })

@@ -1,5 +1,6 @@
-//! Lines of llama.cpp (src/llama-model.cpp, llama-context.cpp, llama-kv-cache.cpp, ggml-backend-reg.cpp) and of Ollama
-//! (discover/types.go, llm/server.go, ml/backend/ggml/ggml.go, runner/*/runner.go), as their versions since 2024 print them.
+//! Lines of llama.cpp (src/llama-model.cpp, llama-context.cpp, llama-kv-cache.cpp, ggml-backend-reg.cpp), of Ollama
+//! (discover/types.go, llm/server.go, ml/backend/ggml/ggml.go, runner/*/runner.go) and of vLLM (vllm/platforms, vllm/config), as their versions since
+//! 2024 print them.
 
 use crate::claims::{Claim, Claims, Meaning, Origin};
 use regex::{Captures, Regex};
@@ -9,7 +10,7 @@ type Reader = fn(&Captures<'_>) -> Option<Meaning>;
 
 /// A pattern, and what its line means. The whole match is what is quoted.
 static PATTERNS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
-    let list: [(&str, Reader); 14] = [
+    let list: [(&str, Reader); 16] = [
         (r"offloaded (\d+)/(\d+) layers to GPU", |c| layers(&c[1], Some(&c[2]))),
         (r"layers\.model=(\d+) layers\.offload=(\d+)", |c| layers(&c[2], Some(&c[1]))),
         (r"GPULayers:(\d+)\[ID:[^\]]*\]", |c| layers(&c[1], None)),
@@ -26,6 +27,10 @@ static PATTERNS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             Some(Meaning::Cache { k: c[1].to_ascii_lowercase(), v: c[2].to_ascii_lowercase() })
         }),
         (r"n_ubatch\s+= (\d+)", |c| c[1].parse().ok().map(Meaning::MicroBatch)),
+        (r"Automatically detected platform (\w+)\.", |c| Some(backend(&c[1], ""))),
+        (r"Chunked prefill is enabled with max_num_batched_tokens=(\d+)", |c| {
+            c[1].parse().ok().map(Meaning::MicroBatch)
+        }),
         (r"graph splits = (\d+)", |c| c[1].parse().ok().map(Meaning::Splits)),
         (r"nodes = \d+, splits = (\d+)", |c| c[1].parse().ok().map(Meaning::Splits)),
     ];
@@ -134,6 +139,16 @@ mod tests {
         let load = r#"level=INFO source=runner.go:1222 msg=load request="{Operation:commit LoraPath:[] Parallel:1 BatchSize:512 FlashAttention:true KvSize:4096 KvCacheType: NumThreads:8 GPULayers:29[ID:0 Layers:29(0..28)] MultiUserCache:false ProjectorPath: MainGPU:0 UseMmap:false}""#;
         let both: Vec<Meaning> = read(load).into_iter().map(|(meaning, _)| meaning).collect();
         assert_eq!(both, [Meaning::Layers { gpu: 29, of: None }, Meaning::FlashAttention(true)]);
+    }
+
+    /// From a vLLM 0.11.1 on ROCm, as its log is quoted in public.
+    #[test]
+    fn lines_of_vllm() {
+        let text = "INFO 11-28 23:05:28 [__init__.py:225] Automatically detected platform rocm.\n\
+            (APIServer pid=13) INFO 11-28 23:05:33 [scheduler.py:225] Chunked prefill is enabled with max_num_batched_tokens=2048.\n";
+        let both: Vec<Meaning> = read(text).into_iter().map(|(meaning, _)| meaning).collect();
+        let backend = Meaning::Backend { library: "rocm".into(), device: String::new() };
+        assert_eq!(both, [backend, Meaning::MicroBatch(2048)]);
     }
 
     #[test]

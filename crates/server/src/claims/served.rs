@@ -1,10 +1,12 @@
-//! What a server answers to anybody who asks: Ollama's `/api/ps`, llama-server's `/props`, `/slots` and `/metrics`.
+//! What a server answers to anybody who asks: Ollama's `/api/ps`, llama-server's `/props` and `/slots`, `/metrics` of llama-server and vLLM.
 
 use crate::claims::{Claim, Claims, Meaning, Origin};
-use crate::request::get;
+use crate::endpoint::Endpoint;
+use crate::identity::Kind;
+use crate::metrics::Counters;
 use serde_json::Value;
 
-/// llama-server's counters when the watch began.
+/// A server's counters when the watch began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Before {
     evaluations: Option<u64>,
@@ -12,17 +14,11 @@ pub struct Before {
 }
 
 impl Before {
-    pub fn look(url: &str) -> Before {
-        let text = get(url, "/metrics").ok().filter(|(status, _)| *status == 200).map(|(_, body)| body);
-        let counter = |name: &str| text.as_deref().and_then(|text| metric(text, name));
-        Before { evaluations: counter("n_decode_total"), busy: counter("requests_processing").is_some_and(|n| n > 0) }
+    pub fn look(at: &Endpoint) -> Before {
+        let text = at.get("/metrics").ok().filter(|answer| answer.status == 200).map(|answer| answer.body);
+        let counters = Counters::read(&text.unwrap_or_default());
+        Before { evaluations: counters.evaluations, busy: counters.busy() }
     }
-}
-
-/// A counter of llama-server (`llamacpp:NAME VALUE`).
-fn metric(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("llamacpp:")?.strip_prefix(name)?.strip_prefix(' '))?;
-    line.trim().parse::<f64>().ok().map(|value| value as u64)
 }
 
 /// As `ollama ps` prints it (Ollama cmd/cmd.go).
@@ -39,49 +35,58 @@ pub fn processor(size: u64, vram: u64) -> String {
 }
 
 /// Asks the server of itself, when the window is over.
-pub(super) fn look(url: &str, before: Before, into: &mut Claims) {
-    let ask = |path: &'static str| match get(url, path) {
-        Ok((200, body)) => Ok(body),
-        Ok((status, _)) => Err((format!("GET {path}"), format!("the server answered {status}"))),
+pub(super) fn look(at: &Endpoint, before: Before, into: &mut Claims) {
+    let ask = |path: &'static str| match at.get(path) {
+        Ok(answer) if answer.status == 200 => Ok(answer.body),
+        Ok(answer) => Err((format!("GET {path}"), format!("the server answered {}", answer.status))),
         Err(error) => Err((format!("GET {path}"), error.to_string())),
     };
     if let Ok(body) = ask("/api/ps") {
         ollama(&body, into);
         return;
     }
-    match ask("/props").map(|body| serde_json::from_str::<Value>(&body).unwrap_or_default()) {
-        Ok(props) => {
-            if let Some(path) = props.get("model_path").and_then(Value::as_str) {
-                into.model.get_or_insert_with(|| path.to_owned());
+    let counters = ask("/metrics").map(|text| Counters::read(&text)).unwrap_or_default();
+    if counters.kind == Some(Kind::Vllm) {
+        into.model = into.model.take().or(counters.model.clone());
+    } else {
+        match ask("/props").map(|body| serde_json::from_str::<Value>(&body).unwrap_or_default()) {
+            Ok(props) => {
+                if let Some(path) = props.get("model_path").and_then(Value::as_str) {
+                    into.model.get_or_insert_with(|| path.to_owned());
+                }
             }
+            Err(why) => into.unread.push(why),
         }
-        Err(why) => into.unread.push(why),
-    }
-    if let Ok(slots) = ask("/slots").map(|body| serde_json::from_str::<Value>(&body).unwrap_or_default()) {
-        let guessing = |slot: &Value| slot.get("speculative").and_then(Value::as_bool) == Some(true);
-        into.speculative = slots.as_array().is_some_and(|slots| slots.iter().any(guessing));
-    }
-    match (ask("/metrics"), before.evaluations) {
-        (Ok(text), Some(first)) => {
-            let busy = before.busy || metric(&text, "requests_processing").is_some_and(|n| n > 0);
-            match metric(&text, "n_decode_total").and_then(|last| last.checked_sub(first)) {
-                Some(_) if busy => into.unread.push((
-                    "GET /metrics".into(),
-                    "a request was under way when the window began or ended, so its counters are of another window"
-                        .into(),
-                )),
-                Some(count) => into.put(Claim {
-                    meaning: Meaning::Evaluations(count),
-                    said: format!("n_decode_total +{count}"),
-                    origin: Origin::Answer { path: "/metrics" },
-                }),
-                None => {}
-            }
+        if let Ok(slots) = ask("/slots").map(|body| serde_json::from_str::<Value>(&body).unwrap_or_default()) {
+            let guessing = |slot: &Value| slot.get("speculative").and_then(Value::as_bool) == Some(true);
+            into.speculative = slots.as_array().is_some_and(|slots| slots.iter().any(guessing));
         }
-        _ => into.unread.push((
-            "GET /metrics".into(),
-            "llama-server counts its evaluations only when it was started with --metrics".into(),
+    }
+    evaluations(&counters, before, into);
+}
+
+/// Evaluations that the server counted between the first look and this one.
+fn evaluations(counters: &Counters, before: Before, into: &mut Claims) {
+    let unread = |why: &str| ("GET /metrics".to_owned(), why.to_owned());
+    let (Some(first), Some(last)) = (before.evaluations, counters.evaluations) else {
+        if counters.kind.is_none() || before.evaluations.is_none() {
+            into.unread.push(unread("llama-server counts its evaluations only when it was started with --metrics"));
+        }
+        return;
+    };
+    match last.checked_sub(first) {
+        Some(_) if before.busy || counters.busy() => into.unread.push(unread(
+            "a request was under way when the window began or ended, so its counters are of another window",
         )),
+        Some(count) => into.put(Claim {
+            meaning: Meaning::Evaluations(count),
+            said: match counters.kind {
+                Some(Kind::Vllm) => format!("iteration_tokens_total_count +{count}"),
+                _ => format!("n_decode_total +{count}"),
+            },
+            origin: Origin::Answer { path: "/metrics" },
+        }),
+        None => {}
     }
 }
 
@@ -131,12 +136,5 @@ mod tests {
             (vec![], Some("tiny:latest")),
             "nothing is said of where it is"
         );
-    }
-
-    #[test]
-    fn counters_of_llama_server() {
-        let text =
-            "# HELP llamacpp:n_decode_total Total\nllamacpp:n_decode_total 122\nllamacpp:prompt_seconds_total 2.6\n";
-        assert_eq!((metric(text, "n_decode_total"), metric(text, "n_decode")), (Some(122), None));
     }
 }

@@ -1,7 +1,7 @@
 //! What a server's log tells of how it evaluates: batches, slots, contexts, cache hits, cut prompts.
 //!
-//! Lines of llama.cpp (src/llama-context.cpp, tools/server) and of Ollama (runner/*/cache.go, runner/*/runner.go,
-//! llm/server.go). What backend, layers and attention a log claims is gathered by `watch::claims`, not here.
+//! Lines of llama.cpp (src/llama-context.cpp, tools/server), of Ollama (runner/*/cache.go, runner/*/runner.go,
+//! llm/server.go) and of vLLM (vllm/config/scheduler.py). What backend, layers and attention a log claims is gathered by [`crate::claims`], not here.
 
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -73,6 +73,9 @@ impl Stage {
         let newer = |known: &mut Option<u64>, found: Option<u64>| *known = found.or(*known);
         newer(&mut self.batch, number(pattern!(r"\bn_batch\s+= (\d+)"), line));
         newer(&mut self.micro_batch, number(pattern!(r"\bn_ubatch\s+= (\d+)"), line));
+        let step = number(pattern!(r"\bmax_num_batched_tokens=(\d+)"), line);
+        newer(&mut self.batch, step);
+        newer(&mut self.micro_batch, step);
         newer(&mut self.slots, number(pattern!(r"\bn_seq_max\s+= (\d+)"), line));
         newer(&mut self.slots, number(pattern!(r"initializing(?: slots)?, n_slots = (\d+)"), line));
         newer(&mut self.slots, number(pattern!(r"\brunner\.parallel=(\d+)"), line));

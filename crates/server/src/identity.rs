@@ -1,25 +1,30 @@
 //! Who answers: which server, which version, which build of llama.cpp is in it, and what its count of prompt tokens means.
 
 use crate::exchange::Exchange;
+use crate::metrics::Counters;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Default)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     Ollama,
     LlamaServer,
-    /// It speaks OpenAI's language and says no more of itself: vLLM, Lemonade, a proxy.
+    Vllm,
+    /// It speaks OpenAI's language and says no more of itself: Lemonade, a proxy.
     Openai,
     #[default]
     Unknown,
 }
 
 impl Kind {
+    /// As it is written in data; for the first three, as the process is called.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Ollama => "ollama",
             Kind::LlamaServer => "llama-server",
+            Kind::Vllm => "vllm",
             Kind::Openai => "openai",
             Kind::Unknown => "unknown",
         }
@@ -30,13 +35,22 @@ impl Kind {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identity {
     pub kind: Kind,
-    /// Ollama's release, llama-server's `build_info`.
+    /// Ollama's or vLLM's release, llama-server's `build_info`.
     pub version: Option<String>,
     pub model: Option<String>,
     /// Where the server has the model's file.
     pub model_path: Option<String>,
     pub context: Option<u64>,
     pub slots: Option<u64>,
+    /// The models in its memory.
+    pub loaded: Vec<Loaded>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    pub name: String,
+    /// Where the server says so: `Q4_K_M`.
+    pub file_type: Option<String>,
 }
 
 impl Identity {
@@ -46,7 +60,8 @@ impl Identity {
             return;
         }
         let value = exchange.json().unwrap_or_default();
-        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let word = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let text = |key: &str| word(value.get(key));
         match (exchange.method.as_str(), exchange.route()) {
             ("GET", "/api/version") => {
                 if let Some(version) = text("version") {
@@ -55,6 +70,20 @@ impl Identity {
                 }
             }
             ("GET", "/") if exchange.answer.contains("Ollama is running") => self.is(Kind::Ollama),
+            ("GET", "/api/ps") => {
+                let list = value.get("models").and_then(Value::as_array).into_iter().flatten();
+                let model = |model: &Value| {
+                    let level = model.get("details").and_then(|details| details.get("quantization_level"));
+                    Some(Loaded { name: word(model.get("name"))?, file_type: word(level) })
+                };
+                self.loaded = list.filter_map(model).collect();
+            }
+            ("GET", "/version") if self.kind == Kind::Vllm => self.version = text("version").or(self.version.take()),
+            ("GET", "/metrics") => {
+                if let Some(kind) = Counters::read(&exchange.answer).kind {
+                    self.is(kind);
+                }
+            }
             ("GET", "/props") if value.get("default_generation_settings").is_some() => {
                 self.is(Kind::LlamaServer);
                 if let Some(build) = text("build_info") {
@@ -62,6 +91,7 @@ impl Identity {
                 }
                 self.model_path = text("model_path").or(self.model_path.take());
                 self.model = text("model_alias").or_else(|| text("model_path")).or(self.model.take());
+                self.loaded = text("model_path").map(|name| Loaded { name, file_type: None }).into_iter().collect();
                 let number = |value: Option<&Value>| value.and_then(Value::as_u64);
                 self.slots = number(value.get("total_slots")).or(self.slots);
                 let settings = value.get("default_generation_settings");
@@ -69,14 +99,21 @@ impl Identity {
             }
             ("GET", "/v1/models" | "/models") => {
                 let first = value.get("data").and_then(|data| data.get(0));
-                let owner = first.and_then(|model| model.get("owned_by")).and_then(Value::as_str);
-                if owner == Some("llamacpp") {
-                    self.is(Kind::LlamaServer);
-                } else if first.is_some() {
-                    self.weakly(Kind::Openai);
+                match first.and_then(|model| model.get("owned_by")).and_then(Value::as_str) {
+                    Some("llamacpp") => self.is(Kind::LlamaServer),
+                    Some("vllm") => {
+                        self.is(Kind::Vllm);
+                        let length = first.and_then(|model| model.get("max_model_len"));
+                        self.context = length.and_then(Value::as_u64).or(self.context);
+                    }
+                    _ if first.is_some() => self.weakly(Kind::Openai),
+                    _ => {}
                 }
-                let name = first.and_then(|model| model.get("id")).and_then(Value::as_str);
-                self.model = self.model.take().or(name.map(str::to_owned));
+                let name = word(first.and_then(|model| model.get("id")));
+                if self.loaded.is_empty() {
+                    self.loaded = name.clone().map(|name| Loaded { name, file_type: None }).into_iter().collect();
+                }
+                self.model = self.model.take().or(name);
             }
             ("POST", _) => {
                 let counts = |key: &str| value.get(key).is_some() || exchange.answer.contains(&format!("\"{key}\""));
