@@ -123,7 +123,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     context.emit(args.format, &answer)?;
     if let Some(why) = &answer.ended {
-        context.note(&context.lang.text_with("probe-ended", &[("why", why.as_str().into())]));
+        context.note(&context.lang.say(&say!("probe-ended", why)));
     }
     // A recording may hold questions that were meant to fail; a run of ours holds none.
     let asked_and_failed = args.replay.is_none() && !answer.failed.is_empty();
