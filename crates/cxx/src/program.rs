@@ -488,7 +488,7 @@ impl Sources for Nothing {
     }
 
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable> {
-        Err(format!("{path}: no such file").into())
+        Err(say::say!("cxx-no-file", path))
     }
 }
 

@@ -21,29 +21,31 @@ use cxx::eval::Stop;
 use cxx::files::LoadError;
 use cxx::sym::FxSet;
 use cxx::{Program, mentions_call};
+use say::Message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum RulesError {
-    #[error(
-        "{tree} has no ggml dispatcher: no .cu file in it has a case for {op}. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{hint}"
-    )]
-    NoDispatcher { tree: String, op: String, hint: String },
-    #[error("{tree} has no Vulkan backend: no ggml-vulkan.cpp is in it")]
+    NoDispatcher { tree: String, op: String, hint: Option<Message> },
     NoVulkan { tree: String },
-    #[error("{place}: {why}; the dispatcher cannot be read")]
     Unreadable { place: String, why: String },
-    #[error(transparent)]
-    Input(#[from] InputError),
-    #[error(transparent)]
-    Load(#[from] LoadError),
+    Input(InputError),
+    Load(LoadError),
 }
 
-say::in_english!(RulesError);
+say::worded! { RulesError {
+    NoDispatcher { tree, op, hint } => "source-no-dispatcher",
+    NoVulkan { tree } => "source-no-vulkan",
+    Unreadable { place, why } => "source-dispatcher-unreadable",
+    Input(error) => error,
+    Load(error) => error,
+}}
+
+say::wraps! { RulesError { Input(InputError), Load(LoadError) }}
 
 /// One condition on the way, with what made it so.
 #[derive(Debug, Clone, PartialEq, Eq)]

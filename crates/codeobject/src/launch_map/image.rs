@@ -9,10 +9,10 @@ use object::{
     read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader, Rela},
     read::{Object, ObjectSection, ObjectSymbol},
 };
-use thiserror::Error;
 
 use super::sparse::Sparse;
 use crate::ReadAt;
+use say::Message;
 
 type Host<'s, 'data> = ElfFile64<'s, Le, &'s Sparse<'data>>;
 
@@ -23,19 +23,22 @@ const IMPORT_STRIDE: u64 = 16;
 const CONSTRUCTORS: u64 = 4 << 20;
 
 /// Why a file has no launch map.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 pub enum ImageError {
-    #[error("host ELF header, offset 0: {0}; a launch map needs an x86-64 shared library or executable")]
     Elf(object::Error),
-    #[error("host ELF header, e_machine is {0}: only x86-64 constructors are decoded")]
     Machine(u16),
-    #[error("{0}")]
-    Read(#[from] crate::Error),
-    #[error("host ELF, {field} at offset {offset:#x}: {error}")]
-    Table { field: &'static str, offset: u64, error: object::Error },
+    Read(crate::Error),
+    Relocations { offset: u64, error: object::Error },
 }
 
-say::in_english!(ImageError);
+say::worded! { ImageError {
+    Elf(error) => "codeobject-image-elf" (why = Message::verbatim(error)),
+    Machine(machine) => "codeobject-image-machine",
+    Read(error) => error,
+    Relocations { offset, error } => "codeobject-image-relocations" (offset = format!("{offset:#x}"), why = Message::verbatim(error)),
+}}
+
+say::wraps! { ImageError { Read(crate::Error) }}
 
 /// One loadable segment.
 #[derive(Debug, Clone, Copy)]
@@ -149,14 +152,13 @@ impl<'data> Image<'data> {
 
     /// RELR needs nothing here: its addends stand in place, and in place is what a read without a fixup returns.
     fn relocate(&mut self, elf: &Host<'_, '_>, data: &Sparse<'_>) -> Result<(), ImageError> {
-        let table = |field, offset, error| ImageError::Table { field, offset, error };
         let sections = elf.elf_section_table();
         let symbols = elf.elf_dynamic_symbol_table();
         let mut import_of: HashMap<usize, u32> = HashMap::new();
         for section in sections.iter() {
             let at = section.sh_offset.get(Le);
             let Some((relocations, _)) = object::read::elf::SectionHeader::rela(section, Le, data)
-                .map_err(|error| table("relocation section", at, error))?
+                .map_err(|error| ImageError::Relocations { offset: at, error })?
             else {
                 continue;
             };

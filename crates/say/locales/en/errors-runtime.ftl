@@ -34,3 +34,4 @@ runtime-input-kind = { $path } is an archive of a kind that is not opened here (
 runtime-swollen-whole = it unpacks to more than { $most } bytes from { $packed } packed ones, and was given up. If it is what it should be, unpack it with its own tool, and add the directory: whichkernel runtime add DIR
 runtime-swollen-entry = a file in it unpacks to more than { $most } bytes, and it was given up
 runtime-swollen-entries = it has more than { $most } entries, and was given up
+runtime-archive-closed = an archive ({ $kind }), which was not unpacked

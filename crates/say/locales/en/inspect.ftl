@@ -29,6 +29,7 @@ inspect-coverage = Coverage: { $total } bytes of device code; { $scanned } under
 inspect-gap = { "  " }{ $start }..{ $end }: { $why }
 inspect-complete = Complete: the file has no other AMD or NVIDIA GPU code and no other SPIR-V modules.
 inspect-incomplete = Incomplete: the file may contain more than is listed here.
+inspect-more-problems = { $count } more; --format json has them all
 inspect-more = { "  " }and { $count } more (--format json has them all)
 inspect-extracted = { $files } code objects, { $bytes } bytes, written to { $dir }
 inspect-has-target = { $file } has { $kernels } kernels with code for { $target }.

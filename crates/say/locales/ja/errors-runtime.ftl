@@ -34,3 +34,4 @@ runtime-input-kind = { $path } はここで開けない種類のアーカイブ�
 runtime-swollen-whole = 圧縮された { $packed } バイトから { $most } バイトを超えて展開されるため、打ち切りました。正しいものなら、専用のツールで展開し、そのディレクトリを追加してください: whichkernel runtime add DIR
 runtime-swollen-entry = 中に展開すると { $most } バイトを超えるファイルがあるため、打ち切りました
 runtime-swollen-entries = 項目が { $most } を超えるため、打ち切りました
+runtime-archive-closed = アーカイブ ({ $kind }) のため、展開していません

@@ -29,6 +29,7 @@ inspect-coverage = 読み取り範囲: デバイスコード { $total } バイ�
 inspect-gap = { "  " }{ $start }..{ $end }: { $why }
 inspect-complete = 完全: ほかに AMD・NVIDIA の GPU コードや SPIR-V モジュールは含まれていません。
 inspect-incomplete = 不完全: 一覧にないものが含まれている可能性があります。
+inspect-more-problems = ほか { $count } 件。すべては --format json で見られます
 inspect-more = { "  " }ほか { $count } 件(--format json ですべて表示)
 inspect-extracted = コードオブジェクト { $files } 個、{ $bytes } バイトを { $dir } に書き出しました
 inspect-has-target = { $file } には、{ $target } 用のコードを持つカーネルが { $kernels } 個あります。

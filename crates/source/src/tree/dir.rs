@@ -1,6 +1,7 @@
 //! A directory. Symbolic links to files are followed; linked directories are not, so no loop can be entered.
 
 use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, Store, Tree, TreeError, git, wanted};
+use say::{Key, key};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -34,7 +35,7 @@ struct Found {
     skipped: Skipped,
 }
 
-fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(), &'static str> {
+fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(), Key> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) => {
@@ -80,7 +81,7 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
             }
             found.total = found.total.saturating_add(meta.len());
             if found.total > MAX_TOTAL || found.files.len() >= MAX_FILES {
-                return Err("1 GiB or 400,000 files");
+                return Err(key!("source-limit-sources"));
             }
             found.files.insert(path, Entry::File);
         }

@@ -10,7 +10,7 @@ use answer::Answer as _;
 use inventory::{File, FileReport, Options, inspect};
 use observe::answers::{Extracted, FileAnswer, Kernels};
 use observe::shipped::{Gather, Gathered};
-use say::{Context as _, bail, say};
+use say::{Context as _, Say as _, bail, say};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -147,11 +147,11 @@ pub fn verdict(path: &Path, found: &FileReport, context: &Context) -> ExitCode {
     const SHOWN: usize = 20;
     let problems = found.all_problems().count();
     for error in found.all_problems().take(SHOWN) {
-        let said = report::phrase(&context.lang, &error.to_string());
+        let said = context.lang.written(&error.message());
         crate::context::tell(format_args!("whichkernel: {}", report::plain(&format!("{}: {said}", path.display()))));
     }
     if problems > SHOWN {
-        let more = report::phrase(&context.lang, &format!("{} more; --format json has them all", problems - SHOWN));
+        let more = context.lang.say(&say!("inspect-more-problems", count = problems - SHOWN));
         crate::context::tell(format_args!("whichkernel: {}: {more}", report::plain(&path.display().to_string())));
     }
     if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) }

@@ -11,6 +11,7 @@ use codeobject::{CodeObject, Kernel, Piece, ReadAt, demangle, walk};
 use inventory::{Contents, File, Found, Look, Options, contents, inspect};
 use observe::answers::{self, LaunchMapAnswer, MapRow, Unregistered, kind, vendor};
 use report::{Column, Table};
+use say::say;
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
@@ -44,7 +45,8 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
     let whole = || answer(file, &map, &rows, orphans.as_deref(), args);
     context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     for unresolved in map.completeness.unresolved.iter().take(20) {
-        let said = report::phrase(&context.lang, &format!("call at {:#x}: {}", unresolved.site, unresolved.why));
+        let (site, why) = (format!("{:#x}", unresolved.site), unresolved.why);
+        let said = context.lang.say(&say!("codeobject-call", site, why));
         let path = file.path().display().to_string();
         crate::context::tell(format_args!("whichkernel: {}: {said}", report::plain(&path)));
     }
