@@ -51,6 +51,13 @@ impl Message {
         Message { key: key.into(), args }
     }
 
+    /// Of an error whose type is not known here.
+    pub fn of(error: &(dyn std::error::Error + 'static)) -> Message {
+        let known = error.downcast_ref::<Message>().cloned();
+        let number = || error.downcast_ref::<std::num::ParseIntError>().map(Say::message);
+        known.or_else(number).unwrap_or_else(|| Message::verbatim(error))
+    }
+
     /// Text that has no translation: the system's, another program's, a foreign library's.
     pub fn verbatim(text: impl fmt::Display) -> Message {
         Message::new(VERBATIM, vec![("text", Arg::Text(text.to_string()))])
