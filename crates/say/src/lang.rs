@@ -94,7 +94,7 @@ impl Lang {
     /// The message as it is, for data and for what is guarded as a whole before it is printed.
     pub fn written(&self, message: &Message) -> String {
         if let (VERBATIM, Some(Arg::Text(text))) = (&*message.key, message.args.get("text")) {
-            return crate::phrase(self, text);
+            return text.clone();
         }
         let mut fluent = FluentArgs::new();
         for (name, arg) in &message.args {

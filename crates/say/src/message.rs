@@ -38,7 +38,7 @@ pub fn listed(messages: Vec<Message>) -> Option<Message> {
 /// were messages, or by a version with other keys, has its English alone.
 pub fn kept(lang: &Lang, message: Option<&Message>, english: &str) -> String {
     let known = message.filter(|message| lang.is_japanese() && lang.knows(message));
-    known.map_or_else(|| crate::phrase(lang, english), |message| lang.say(message))
+    known.map_or_else(|| english.to_owned(), |message| lang.say(message))
 }
 
 /// The key of the message that is nothing but its text.
