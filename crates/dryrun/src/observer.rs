@@ -5,6 +5,7 @@ use crate::{Blas, Place, Survey, describe};
 use evidence::{FieldOfView, Rung};
 use gguf::TensorType;
 use observe::{Blocked, ObserveContext, Observer, Sighting};
+use say::{Message, Say, say};
 
 /// The lengths that the open questions ask about: both sides of every threshold, the 11-to-12-token window, 290.
 const COLUMNS: [u64; 10] = [1, 8, 9, 11, 12, 64, 256, 257, 290, 512];
@@ -26,10 +27,10 @@ impl Observer for DryrunObserver {
 
     fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let fix = format!("whichkernel runtime fetch {RUNTIME}");
-        let blocked = |why: String| Blocked { why, fix: fix.clone() };
-        let place = Place::find(RUNTIME).map_err(|error| blocked(error.to_string()))?;
+        let blocked = |why: Message| Blocked { why, fix: fix.clone() };
+        let place = Place::find(RUNTIME).map_err(|error| blocked(error.message()))?;
         let library =
-            library(&place, None).ok_or_else(|| blocked(format!("{RUNTIME} has no library with device code")))?;
+            library(&place, None).ok_or_else(|| blocked(say!("dryrun-no-device-library", runtime = RUNTIME)))?;
         let wanted = around.scope.gpu.as_deref().or(around.scope.target.as_deref()).unwrap_or("rx-9070-xt");
         // The subject's card, and one that the runtime does ship: a choice made with full metadata stands beside it.
         let mut cards = vec![wanted, "gfx1100", "gfx900"];
@@ -51,25 +52,24 @@ impl DryrunObserver {
         profile: &gpu::Profile,
         library: &(String, String),
         around: &ObserveContext,
-    ) -> Result<Vec<Sighting>, String> {
-        let say = |error: &dyn std::fmt::Display| error.to_string();
+    ) -> Result<Vec<Sighting>, Message> {
         let blas = if around.deep { Blas::Real } else { Blas::Recorded };
-        let libraries = place.libraries(around.deep, None).map_err(|e| say(&e))?;
-        let target = profile.target().map_err(|e| say(&e))?;
+        let libraries = place.libraries(around.deep, None).map_err(|error| error.message())?;
+        let target = profile.target().map_err(|error| error.message())?;
         let cache = runtime::Cache::from_env();
-        let described = describe(&libraries, &target, true, cache.dir()).map_err(|e| say(&e))?;
+        let described = describe(&libraries, &target, true, cache.dir()).map_err(|error| error.message())?;
         let survey = Survey {
             place,
             profile,
             described: &described,
             strict: described.ships,
-            shape: gguf::known(SHAPE).map_err(|e| say(&e))?,
+            shape: gguf::known(SHAPE).map_err(|error| error.message())?,
             layers: 2,
             blas,
             variables: &[],
         };
         let kinds: Vec<TensorType> = KINDS.iter().filter_map(|kind| TensorType::parse(kind).ok()).collect();
-        let cells = survey.run(&kinds, &COLUMNS, &|_| {}).map_err(|e| say(&e))?;
+        let cells = survey.run(&kinds, &COLUMNS, &|_| {}).map_err(|error| error.message())?;
         let scene = RecordContext {
             place,
             profile,
@@ -78,6 +78,6 @@ impl DryrunObserver {
             time: &around.time,
             library: library.clone(),
         };
-        scene.survey(&cells).map_err(|e| say(&e))
+        scene.survey(&cells).map_err(|error| error.message())
     }
 }

@@ -50,6 +50,8 @@ enum CutFinding<'a> {
     Blocked {
         why: String,
         fix: String,
+        #[serde(default)]
+        said: Option<say::Message>,
     },
 }
 
@@ -236,7 +238,7 @@ impl Decoder {
                 Finding::Saw(Fact { topic: topic.into_owned(), about, value, bound })
             }
             CutFinding::Swept => Finding::Swept,
-            CutFinding::Blocked { why, fix } => Finding::Blocked { why, fix },
+            CutFinding::Blocked { why, fix, said } => Finding::Blocked { why, fix, said },
         };
         let plain = Plain {
             observer: frame.observer.clone(),

@@ -1,6 +1,7 @@
 //! One observation: who saw what, of whom, on which rung, how much of it, and how far it may be believed.
 
 use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung, RungKind, Subject};
+use say::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -40,7 +41,13 @@ pub enum Finding {
     /// that silence on the rest is evidence.
     Swept,
     /// It could not look: why, and the command or setting that would let it.
-    Blocked { why: String, fix: String },
+    Blocked {
+        why: String,
+        fix: String,
+        /// `why` as a message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<Message>,
+    },
 }
 
 /// Fields are private: what stands here has passed [`Observation::check`], also after a trip through a file.

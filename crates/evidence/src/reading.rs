@@ -70,6 +70,9 @@ pub enum Reason {
         observation: ObservationId,
         why: String,
         fix: String,
+        /// `why` as a message.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        said: Option<say::Message>,
     },
     /// An observation of another subject, which a rule lets speak.
     Transferred {

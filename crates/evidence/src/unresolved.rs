@@ -72,12 +72,13 @@ fn blocked<'a, R: RungKind>(
         *known = later.time().max(known);
     }
     looked.iter().filter_map(move |recorded| {
-        let Finding::Blocked { why, fix } = recorded.finding() else { return None };
+        let Finding::Blocked { why, fix, said } = recorded.finding() else { return None };
         let looked_since = last.get(&machine(recorded)).is_some_and(|last| *last > recorded.time());
         (recorded.rung() == R::RUNG && speaks(claim, recorded) && !looked_since).then(|| Reason::Blocked {
             observation: recorded.id().clone(),
             why: why.clone(),
             fix: fix.clone(),
+            said: said.clone(),
         })
     })
 }

@@ -253,7 +253,7 @@ fn why_it_is_open_is_told_apart() {
     let why = |observations: &[Recorded], able: &[Ability]| judge(&mmq(Rung::Launched), observations, able).grade.why();
     assert_eq!(why(&[], &able("matmul.*")), Some(Why::NeverTried));
     assert_eq!(why(&[], &able("rope.*")), Some(Why::NotInView));
-    let finding = Finding::Blocked { why: "ptrace_scope is 1".to_owned(), fix: "sysctl ...".to_owned() };
+    let finding = Finding::Blocked { why: "ptrace_scope is 1".to_owned(), fix: "sysctl ...".to_owned(), said: None };
     let blocked = Draft { finding, ..swept(Rung::Launched) }.of(Subject::host("here")).done();
     assert_eq!(why(std::slice::from_ref(&blocked), &able("matmul.*")), Some(Why::Blocked));
     let looked = |topic| swept(Rung::Loaded).of(Subject::host("here")).view(FieldOfView::topic(topic)).done();

@@ -75,7 +75,7 @@ fn finding() -> impl Strategy<Value = Finding> {
             let bound = if bound { Bound::Exact } else { Bound::AtLeast };
             Finding::Saw(Fact { bound, ..Fact::new("matmul.path", about(columns), value) })
         });
-    let blocked = Finding::Blocked { why: "ptrace_scope".to_owned(), fix: "sysctl".to_owned() };
+    let blocked = Finding::Blocked { why: "ptrace_scope".to_owned(), fix: "sysctl".to_owned(), said: None };
     prop_oneof![6 => fact, 3 => Just(Finding::Swept), 1 => Just(blocked)]
 }
 

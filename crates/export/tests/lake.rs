@@ -61,7 +61,7 @@ fn lake(dir: &Path) -> PathBuf {
     let host = Observation::on::<Loaded>(
         ObserverId::new("host", "0.1.0"),
         Subject::host("this"),
-        Finding::Blocked { why: "no <GPU>, 'quoted'".into(), fix: "none".into() },
+        Finding::Blocked { why: "no <GPU>, 'quoted'".into(), fix: "none".into(), said: None },
         Coverage::partial("events", 0, None, Vec::new()),
         "2026-11-01T10:00:00.000Z",
     );

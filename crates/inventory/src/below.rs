@@ -3,7 +3,7 @@
 use crate::file::File;
 use crate::pack::Pack;
 use crate::sniff::{Contents, Sniff, sniff};
-use std::fmt;
+use say::{Message, Say, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,20 +11,20 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unread {
     pub path: PathBuf,
-    pub why: String,
+    pub why: Message,
+    /// The reason names the path itself.
+    named: bool,
 }
 
 impl Unread {
-    pub fn new(path: &Path, why: impl fmt::Display) -> Self {
-        Unread { path: path.to_owned(), why: why.to_string() }
+    pub fn new(path: &Path, why: impl Say) -> Self {
+        Unread { path: path.to_owned(), why: why.message(), named: false }
     }
 }
 
-impl fmt::Display for Unread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An error of opening names its file itself.
-        let path = self.path.display().to_string();
-        if self.why.starts_with(&path) { f.write_str(&self.why) } else { write!(f, "{path}: {}", self.why) }
+impl Say for Unread {
+    fn message(&self) -> Message {
+        if self.named { self.why.clone() } else { say!("about-why", what = self.path, why = self.why) }
     }
 }
 
@@ -70,7 +70,7 @@ pub fn walk_files(dir: &Path, skip: &[PathBuf], each: &mut dyn FnMut(&File, Met<
             let file = match File::open(&path) {
                 Ok(file) => file,
                 Err(error) => {
-                    unread.push(Unread::new(&path, error));
+                    unread.push(Unread { named: true, ..Unread::new(&path, error) });
                     continue;
                 }
             };

@@ -7,8 +7,9 @@ use evidence::{
 };
 use ledger::{Ledger, LedgerError};
 use observe::{Blocked, ObserveContext, Observer, Sighting};
+use say::Message;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
 /// What keeps a run from being kept.
@@ -30,7 +31,14 @@ pub struct Looked {
     pub observations: usize,
     /// How many of them were recorded: those that the investigation can ask for; none where its last run said the same.
     pub recorded: usize,
-    pub blocked: Option<String>,
+    /// Why it could not look.
+    #[serde(serialize_with = "in_english")]
+    #[schemars(with = "Option<String>")]
+    pub blocked: Option<Message>,
+}
+
+fn in_english<S: Serializer>(message: &Option<Message>, to: S) -> Result<S::Ok, S::Error> {
+    message.as_ref().map(Message::to_string).serialize(to)
 }
 
 /// `before`: what each observer said in its last run. `kept` is called after each that put something into the ledger. Gives back also what could not be kept, for want of a ledger that
@@ -126,7 +134,8 @@ fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) ->
 /// An observer that was kept from looking: recorded on every rung that it would have seen.
 fn could_not_look(observer: &dyn Observer, blocked: &Blocked, time: &str) -> Result<Vec<Sighting>, Refused> {
     let made = observer.field_of_view().into_iter().map(|(rung, view)| {
-        let finding = Finding::Blocked { why: blocked.why.clone(), fix: blocked.fix.clone() };
+        let (why, said) = (blocked.why.to_string(), Some(blocked.why.clone()));
+        let finding = Finding::Blocked { why, fix: blocked.fix.clone(), said };
         on(rung, observer, finding, view, time).map(Sighting::from)
     });
     made.collect()

@@ -51,7 +51,7 @@ pub struct Ran {
     pub observations: usize,
     /// How many of them the investigation can ask for: so many stand in the ledger.
     pub kept: usize,
-    pub blocked: Option<String>,
+    pub blocked: Option<say::Message>,
     /// The ledger's last row when it had run, with its hash, which is chained to every one before it: where the ledger still has
     /// that row, it has what this run said.
     pub row: Option<(u64, String)>,
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(first.last("inspect", up_to(3)), None);
         let saw = ran(3, 3);
         let nothing = Ran { kept: 0, ..ran(55, 3) };
-        let blocked = Ran { blocked: Some("none has code for the target".to_owned()), ..ran(1, 4) };
+        let blocked = Ran { blocked: Some(say::say!("observe-no-target-code")), ..ran(1, 4) };
         first.ran("inspect", saw.clone());
         first.ran("libraries", nothing.clone());
         first.ran("isa", blocked.clone());

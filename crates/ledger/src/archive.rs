@@ -8,6 +8,7 @@ use crate::error::LedgerError;
 use crate::import::Incoming;
 use crate::read::Reader;
 use evidence::Evidence;
+use say::Say as _;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -90,19 +91,19 @@ impl Reader {
         let mut wanted: BTreeMap<String, Evidence> = BTreeMap::new();
         let mut comma = "\n";
         self.rows(0, |row| {
-            let bad = |what: String| LedgerError::Row { path: self.database.clone(), seq: row.seq, what };
-            let archived = ArchivedRow::of(&row).map_err(bad)?;
-            let line = serde_json::to_string(&archived).map_err(|error| bad(error.to_string()))?;
+            let bad = |what: say::Message| LedgerError::Row { path: self.database.clone(), seq: row.seq, what };
+            let archived = ArchivedRow::of(&row).map_err(|why| bad(say::Message::verbatim(why)))?;
+            let line = serde_json::to_string(&archived).map_err(|error| bad(error.message()))?;
             write!(out, "{comma}{line}").map_err(fail)?;
             comma = ",\n";
-            let evidence = row.evidence().map_err(|error| bad(error.to_string()))?;
+            let evidence = row.evidence().map_err(|error| bad(error.message()))?;
             wanted.extend(evidence.into_iter().map(|one| (one.sha256.clone(), one)));
             Ok(ControlFlow::Continue(()))
         })?;
         write!(out, "\n],\"blobs\":[").map_err(fail)?;
         comma = "\n";
         for (sha256, evidence) in &wanted {
-            let failed = |what: String| LedgerError::Io {
+            let failed = |what: say::Message| LedgerError::Io {
                 path: self.dir.join("blobs"),
                 source: io::Error::other(format!("raw evidence {} {what}", crate::blobs::shown(sha256))),
             };
@@ -119,13 +120,13 @@ impl Reader {
             match self
                 .blobs()
                 .read(evidence, |data| line(data, false))
-                .map_err(|error| failed(format!("cannot be read: {error}")))?
+                .map_err(|error| failed(say::say!("ledger-raw-unread", error)))?
             {
                 Measured::Same => line(b"", true).map_err(fail)?,
                 Measured::Missing => {
-                    return Err(failed("is missing; `whichkernel ledger verify` names all".to_owned()));
+                    return Err(failed(say::say!("ledger-raw-gone")));
                 }
-                Measured::Other(found) => return Err(failed(format!("was altered: its content has the hash {found}"))),
+                Measured::Other(found) => return Err(failed(say::say!("ledger-raw-changed", found))),
             }
         }
         writeln!(out, "\n]}}").map_err(fail)
@@ -195,7 +196,7 @@ impl<'de> Visitor<'de> for Archive<'_, '_> {
                 "schema" => {
                     let schema: String = map.next_value()?;
                     if schema != SCHEMA {
-                        let what = format!("the schema is '{schema}', this version reads '{SCHEMA}'");
+                        let what = say::say!("ledger-archive-schema", schema, most = SCHEMA);
                         return Err(A::Error::custom(what));
                     }
                 }

@@ -63,7 +63,7 @@ impl Blobs {
         match sha256.split_at_checked(2) {
             Some((first, rest)) if is_hash(sha256) => Ok(self.dir.join(first).join(rest)),
             _ => {
-                let what = format!("'{}' is not a SHA-256 (64 lower-case hexadecimal digits)", shown(sha256));
+                let what = say::say!("ledger-no-sha256", sha256 = shown(sha256));
                 Err(io::Error::new(io::ErrorKind::InvalidData, what))
             }
         }
@@ -84,7 +84,7 @@ impl Blobs {
         if result.is_err() {
             let _ = files::remove(&temporary);
         }
-        result.map_err(|error| LedgerError::io(&self.dir, "keeping raw evidence", error))
+        result.map_err(|error| LedgerError::io(&self.dir, say::key!("ledger-doing-keeping"), error))
     }
 
     /// Undoes a `put` of something that was not there before.

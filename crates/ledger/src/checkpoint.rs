@@ -22,7 +22,7 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointError {
     Note(NoteError),
-    Text(&'static str),
+    Text(say::Key),
 }
 
 say::worded! { CheckpointError {
@@ -45,11 +45,11 @@ impl Checkpoint {
     pub fn open(note: &str, verifier: &Verifier) -> Result<Checkpoint, CheckpointError> {
         let mut lines = verifier.open(note)?.lines();
         let ledger = lines.next().and_then(|line| line.strip_prefix(ORIGIN)).filter(|id| is_id(id));
-        let ledger = ledger.ok_or(CheckpointError::Text("its origin is not a ledger"))?.to_owned();
+        let ledger = ledger.ok_or(CheckpointError::Text(say::key!("ledger-checkpoint-origin")))?.to_owned();
         let rows = lines.next().and_then(|line| line.parse::<u64>().ok().filter(|rows| rows.to_string() == line));
-        let rows = rows.ok_or(CheckpointError::Text("its size is not a number"))?;
+        let rows = rows.ok_or(CheckpointError::Text(say::key!("ledger-checkpoint-size")))?;
         let hash = lines.next().and_then(|line| STANDARD.decode(line).ok()).and_then(|bytes| bytes.try_into().ok());
-        let hash = hash.map(Hash).ok_or(CheckpointError::Text("its root hash is not 32 bytes in Base64"))?;
+        let hash = hash.map(Hash).ok_or(CheckpointError::Text(say::key!("ledger-checkpoint-hash")))?;
         Ok(Checkpoint { ledger, rows, hash })
     }
 }

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub enum LedgerError {
     Io { path: PathBuf, source: io::Error },
-    Full { path: PathBuf, doing: &'static str },
+    Full { path: PathBuf, doing: say::Key },
     ReadOnly { path: PathBuf, source: io::Error },
     Newer { path: PathBuf, found: u32, known: u32 },
-    NotALedger { path: PathBuf, what: String },
-    Damaged { path: PathBuf, what: String },
-    BrokenChain { path: PathBuf, what: String },
+    NotALedger { path: PathBuf, what: say::Message },
+    Damaged { path: PathBuf, what: say::Message },
+    BrokenChain { path: PathBuf, what: say::Message },
     HeadNotWritten { path: PathBuf, source: io::Error },
     Unfinished { path: PathBuf },
     Busy { path: PathBuf, seconds: u64 },
     Database { path: PathBuf, source: rusqlite::Error },
-    Row { path: PathBuf, seq: u64, what: String },
+    Row { path: PathBuf, seq: u64, what: say::Message },
     TooLong { path: PathBuf, size: usize, most: usize },
-    Archive { path: PathBuf, what: String },
+    Archive { path: PathBuf, what: say::Message },
 }
 
 say::worded! { LedgerError {
@@ -40,7 +40,7 @@ say::worded! { LedgerError {
 
 impl LedgerError {
     /// An error of a plain file, told apart where a person would.
-    pub(crate) fn io(path: &Path, doing: &'static str, source: io::Error) -> Self {
+    pub(crate) fn io(path: &Path, doing: say::Key, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -57,11 +57,13 @@ impl LedgerError {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
         match source.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => LedgerError::Full { path, doing: "writing rows" },
+            Some(ErrorCode::DiskFull) => LedgerError::Full { path, doing: say::key!("ledger-doing-writing") },
             // What SQLite says when a write beyond RLIMIT_FSIZE fails: the limit is a full disk of another kind.
-            Some(ErrorCode::SystemIoFailure) if file_limit() => LedgerError::Full { path, doing: "writing rows" },
-            Some(ErrorCode::DatabaseCorrupt) => LedgerError::Damaged { path, what: source.to_string() },
-            Some(ErrorCode::NotADatabase) => LedgerError::NotALedger { path, what: source.to_string() },
+            Some(ErrorCode::SystemIoFailure) if file_limit() => {
+                LedgerError::Full { path, doing: say::key!("ledger-doing-writing") }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => LedgerError::Damaged { path, what: say::Message::verbatim(source) },
+            Some(ErrorCode::NotADatabase) => LedgerError::NotALedger { path, what: say::Message::verbatim(source) },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 LedgerError::Busy { path, seconds: crate::schema::PATIENCE.as_secs() }
             }

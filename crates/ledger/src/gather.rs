@@ -159,7 +159,7 @@ fn read_batch(
             let read = read.map_err(|error| LedgerError::Row {
                 path: path.to_owned(),
                 seq: row.seq,
-                what: format!("not an observation: {error}"),
+                what: say::say!("ledger-no-observation", error),
             })?;
             kept.extend(read.map(|observation| (row, observation)));
         }
@@ -187,6 +187,6 @@ fn check_links(path: &Path, genesis: Hash, mut links: Vec<Link>) -> Result<(), L
 }
 
 fn altered(path: &Path, seq: u64) -> LedgerError {
-    let what = format!("row {seq} was altered, or does not follow from the row before it");
+    let what = say::say!("ledger-row-altered", seq);
     LedgerError::BrokenChain { path: path.to_owned(), what }
 }

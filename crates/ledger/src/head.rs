@@ -44,7 +44,7 @@ impl Slots {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => Err(error),
         }
-        .map_err(|error| LedgerError::io(path, "reading the head", error))?;
+        .map_err(|error| LedgerError::io(path, say::key!("ledger-doing-reading-head"), error))?;
         let slot = |i: usize| bytes.get(i * SLOT..(i + 1) * SLOT).and_then(parse);
         Ok(Some(Slots { slots: [slot(0), slot(1)] }))
     }

@@ -12,6 +12,7 @@ use crate::schema::LONGEST;
 use crate::spool::Spool;
 use crate::write::{Draft, Ledger};
 use evidence::Evidence;
+use say::Say as _;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -55,21 +56,21 @@ impl Ledger {
     }
 
     pub fn import_within(&mut self, path: &Path, limits: &Limits) -> Result<Imported, LedgerError> {
-        let bad = |what: String| LedgerError::Archive { path: path.to_owned(), what };
-        let meta = fs::symlink_metadata(path).map_err(|error| bad(error.to_string()))?;
-        let spool =
-            Spool::new(self.reader().dir()).map_err(|e| LedgerError::io(self.reader().dir(), "importing", e))?;
+        let bad = |what: say::Message| LedgerError::Archive { path: path.to_owned(), what };
+        let meta = fs::symlink_metadata(path).map_err(|error| bad(error.message()))?;
+        let spool = Spool::new(self.reader().dir())
+            .map_err(|e| LedgerError::io(self.reader().dir(), say::key!("ledger-doing-importing"), e))?;
         let mut incoming = Incoming::new(self.reader(), spool, limits)?;
         if meta.is_dir() {
             incoming.directory(path).map_err(|error| match error {
                 LedgerError::Archive { what, .. } => bad(what),
-                other => bad(other.to_string()),
+                other => bad(other.message()),
             })?;
         } else {
-            let file = regular::open(path).map_err(|error| bad(error.to_string()))?;
-            archive::read(file, &mut incoming).map_err(bad)?;
+            let file = regular::open(path).map_err(|error| bad(error.message()))?;
+            archive::read(file, &mut incoming).map_err(|why| bad(say::Message::verbatim(why)))?;
         }
-        incoming.check_blobs().map_err(bad)?;
+        incoming.check_blobs().map_err(|why| bad(say::Message::verbatim(why)))?;
         let Incoming { from, known, passed_on, mut spool, .. } = incoming;
         let added = spool.count;
         self.take_in(&mut spool)?;
@@ -80,7 +81,7 @@ impl Ledger {
     /// named it meanwhile, for whoever appends waits for this lock and looks whether his is there.
     fn take_in(&mut self, spool: &mut Spool) -> Result<(), LedgerError> {
         let dir = self.reader().dir().to_owned();
-        let fail = |error: io::Error| LedgerError::io(&dir, "importing", error);
+        let fail = |error: io::Error| LedgerError::io(&dir, say::key!("ledger-doing-importing"), error);
         self.locked(|ledger| {
             let blobs = ledger.reader().blobs();
             let mut placed = Vec::new();
@@ -267,27 +268,28 @@ impl<'a> Incoming<'a> {
     /// A directory that anybody may have filled: its database is copied before it is looked at, and a journal beside it is
     /// left alone (SQLite would play it back, and delete files that it names).
     fn directory(&mut self, path: &Path) -> Result<(), LedgerError> {
-        let bad = |what: String| LedgerError::Archive { path: path.to_owned(), what };
+        let bad = |what: say::Message| LedgerError::Archive { path: path.to_owned(), what };
         let database = path.join("ledger.sqlite");
         if unfinished(&database) {
-            let what = "somebody is writing there, or was killed writing: `whichkernel ledger verify` by its owner sets it right";
+            let what = say::say!("ledger-import-busy");
             return Err(bad(what.to_owned()));
         }
         let copy = match regular::open(&database) {
-            Ok(file) => copied(file, self.here.dir(), self.limits.total).map_err(|error| bad(error.to_string()))?,
+            Ok(file) => copied(file, self.here.dir(), self.limits.total).map_err(|error| bad(error.message()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(bad("there is no ledger in this directory".to_owned()));
+                return Err(bad(say::say!("ledger-import-none")));
             }
-            Err(error) => return Err(bad(format!("ledger.sqlite: {error}"))),
+            Err(error) => return Err(bad(say::say!("ledger-import-database", error))),
         };
         let other = Reader::of_copy(path, &copy.file, &copy.path)?;
         let proof = other.verify_rows_only()?;
         if let Some(problem) = proof.problems.first() {
-            return Err(bad(problem.to_string()));
+            return Err(bad(problem.message()));
         }
-        let Some(from) = proof.ledger else { return Err(bad("there is no ledger in this directory".to_owned())) };
-        self.ledger(&from).map_err(bad)?;
-        other.rows(0, |row| self.row(row).map(ControlFlow::Continue).map_err(bad))?;
+        let Some(from) = proof.ledger else { return Err(bad(say::say!("ledger-import-none"))) };
+        self.ledger(&from).map_err(|why| bad(say::Message::verbatim(why)))?;
+        other
+            .rows(0, |row| self.row(row).map(ControlFlow::Continue).map_err(|why| bad(say::Message::verbatim(why))))?;
         let wanted: Vec<Evidence> = self
             .spool
             .wanted
@@ -297,9 +299,9 @@ impl<'a> Incoming<'a> {
         for evidence in wanted {
             let sha256 = &evidence.sha256;
             let found = other.blobs().read(&evidence, |data| self.piece(sha256, data, false).map_err(io::Error::other));
-            match found.map_err(|error| bad(format!("raw evidence {sha256}: {error}")))? {
+            match found.map_err(|error| bad(say::say!("ledger-import-raw", sha256, error)))? {
                 Measured::Missing => {}
-                _ => self.piece(sha256, b"", true).map_err(bad)?,
+                _ => self.piece(sha256, b"", true).map_err(|why| bad(say::Message::verbatim(why)))?,
             }
         }
         Ok(())

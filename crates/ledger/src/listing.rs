@@ -2,6 +2,7 @@
 
 use crate::{LedgerError, Reader, Row, RowKind, WorklogNote};
 use evidence::{Glance, ObservationId, Rung, saw};
+use say::Say as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -118,7 +119,7 @@ impl Reader {
             if enough(&rows) {
                 return Ok(ControlFlow::Break(()));
             }
-            let unreadable = |error: serde_json::Error| self.bad(row.seq, error.to_string());
+            let unreadable = |error: serde_json::Error| self.bad(row.seq, error.message());
             if filter.takes(&row).map_err(unreadable)? {
                 rows.push(Line::of(&row).map_err(unreadable)?);
             }

@@ -14,8 +14,8 @@ const SIGNATURES: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoteError {
-    Key(&'static str),
-    Note(&'static str),
+    Key(say::Key),
+    Note(say::Key),
     NotSigned { name: String, id: u32 },
     Forged { name: String },
     Random(String),
@@ -51,7 +51,7 @@ pub struct Verifier {
 /// No spaces and no plus: they part the fields.
 fn check_name(name: &str) -> Result<(), NoteError> {
     let bad = name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+');
-    if bad { Err(NoteError::Key("a key's name has no spaces and no '+', and is not empty")) } else { Ok(()) }
+    if bad { Err(NoteError::Key(say::key!("ledger-key-name"))) } else { Ok(()) }
 }
 
 fn key_id(name: &str, key: &PublicKey) -> u32 {
@@ -67,18 +67,18 @@ fn key_id(name: &str, key: &PublicKey) -> u32 {
 fn parse_key(text: &str) -> Result<(String, u32, [u8; 32]), NoteError> {
     let mut fields = text.trim().splitn(3, '+');
     let (Some(name), Some(id), Some(data)) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(NoteError::Key("a key is NAME+ID+BASE64"));
+        return Err(NoteError::Key(say::key!("ledger-key-form")));
     };
     check_name(name)?;
     let id = Some(id).filter(|id| id.len() == 8).and_then(|id| u32::from_str_radix(id, 16).ok());
-    let id = id.ok_or(NoteError::Key("its id is not eight hexadecimal digits"))?;
-    let data = STANDARD.decode(data).map_err(|_| NoteError::Key("it is not Base64"))?;
+    let id = id.ok_or(NoteError::Key(say::key!("ledger-key-id")))?;
+    let data = STANDARD.decode(data).map_err(|_| NoteError::Key(say::key!("ledger-key-base64")))?;
     match data.split_first() {
         Some((&ED25519, key)) => {
-            let key = key.try_into().map_err(|_| NoteError::Key("an Ed25519 key has 32 bytes"))?;
+            let key = key.try_into().map_err(|_| NoteError::Key(say::key!("ledger-key-length")))?;
             Ok((name.to_owned(), id, key))
         }
-        _ => Err(NoteError::Key("it is not an Ed25519 key")),
+        _ => Err(NoteError::Key(say::key!("ledger-key-kind"))),
     }
 }
 
@@ -99,11 +99,11 @@ impl Signer {
     }
 
     pub fn parse(text: &str) -> Result<Signer, NoteError> {
-        let rest = text.trim().strip_prefix(PRIVATE).ok_or(NoteError::Key("a private key begins with PRIVATE+KEY+"))?;
+        let rest = text.trim().strip_prefix(PRIVATE).ok_or(NoteError::Key(say::key!("ledger-key-private")))?;
         let (name, id, seed) = parse_key(rest)?;
         let signer = Signer { name, key: KeyPair::from_seed(Seed::new(seed)) };
         if key_id(&signer.name, &signer.key.pk) != id {
-            return Err(NoteError::Key("its id does not fit its name and key"));
+            return Err(NoteError::Key(say::key!("ledger-key-fit")));
         }
         Ok(signer)
     }
@@ -130,7 +130,7 @@ impl Verifier {
         let (name, id, key) = parse_key(text)?;
         let verifier = Verifier { name, key: PublicKey::new(key) };
         if key_id(&verifier.name, &verifier.key) != id {
-            return Err(NoteError::Key("its id does not fit its name and key"));
+            return Err(NoteError::Key(say::key!("ledger-key-fit")));
         }
         Ok(verifier)
     }
@@ -146,17 +146,17 @@ impl Verifier {
     /// The note's text, once this key's signature was found to fit. Signatures by other keys do not matter.
     pub fn open<'a>(&self, note: &'a str) -> Result<&'a str, NoteError> {
         if note.len() > LONGEST || note.contains(|c: char| c < ' ' && c != '\n') {
-            return Err(NoteError::Note("it is too long, or holds control characters"));
+            return Err(NoteError::Note(say::key!("ledger-note-long")));
         }
-        let split = note.rfind("\n\n").ok_or(NoteError::Note("no blank line parts text and signatures"))?;
+        let split = note.rfind("\n\n").ok_or(NoteError::Note(say::key!("ledger-note-blank")))?;
         let (text, signatures) = (&note[..split + 1], &note[split + 2..]);
         if !signatures.ends_with('\n') || signatures.lines().count() > SIGNATURES {
-            return Err(NoteError::Note("the signatures do not end with a line's end, or are too many"));
+            return Err(NoteError::Note(say::key!("ledger-note-end")));
         }
         let id = key_id(&self.name, &self.key);
         let mut found = false;
         for line in signatures.lines() {
-            let malformed = NoteError::Note("a line of signatures is not '\u{2014} NAME BASE64'");
+            let malformed = NoteError::Note(say::key!("ledger-note-line"));
             let (name, data) =
                 line.strip_prefix("\u{2014} ").and_then(|rest| rest.split_once(' ')).ok_or(malformed.clone())?;
             let data = STANDARD.decode(data).map_err(|_| malformed.clone())?;

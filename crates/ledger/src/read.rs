@@ -6,6 +6,7 @@ use crate::error::LedgerError;
 use crate::head::{Head, Slots};
 use crate::schema;
 use rusqlite::{Connection, OptionalExtension, types::ValueRef};
+use say::say;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ type Batch = (Vec<Row>, bool, Option<LedgerError>);
 
 /// The head names rows and there is no database.
 pub(crate) fn gone(dir: &Path, head: &Head) -> LedgerError {
-    let what = format!("the database is gone; the head is at row {}", head.seq);
+    let what = say::say!("ledger-database-gone", row = head.seq);
     LedgerError::BrokenChain { path: dir.to_owned(), what }
 }
 
@@ -90,7 +91,7 @@ impl Reader {
     }
 
     fn sound(&self) -> Result<(), LedgerError> {
-        let what = "its tables are not as this version makes them".to_owned();
+        let what = say::say!("ledger-other-tables");
         if self.sound { Ok(()) } else { Err(LedgerError::Damaged { path: self.database.clone(), what }) }
     }
 
@@ -163,9 +164,9 @@ impl Reader {
     fn follows(&self, next: u64, row: &Row, way: Way) -> Result<u64, LedgerError> {
         match way {
             Way::On if row.seq < next => {
-                Err(self.bad(row.seq, format!("it comes after row {}", next.saturating_sub(1))))
+                Err(self.bad(row.seq, say::say!("ledger-row-after", row = next.saturating_sub(1))))
             }
-            Way::Back if row.seq > next => Err(self.bad(row.seq, format!("it comes before row {}", next + 1))),
+            Way::Back if row.seq > next => Err(self.bad(row.seq, say::say!("ledger-row-before", row = next + 1))),
             Way::On => Ok(row.seq + 1),
             Way::Back => Ok(row.seq.saturating_sub(1)),
         }
@@ -271,10 +272,10 @@ impl Reader {
     fn check_head(&self, head: &Head) -> Result<(), LedgerError> {
         let id = self.id()?.unwrap_or_default();
         let what = match self.row(head.seq)? {
-            _ if id != head.ledger => format!("the head belongs to the ledger {}, the database is {id}", head.ledger),
+            _ if id != head.ledger => say!("ledger-head-other", head = head.ledger, ledger = id),
             _ if head.seq == 0 => return Ok(()),
-            None => format!("the head is at row {}, and the database ends before it", head.seq),
-            Some(row) if row.hash != head.hash => format!("row {} is not the one that the head names", head.seq),
+            None => say!("ledger-head-ahead", row = head.seq),
+            Some(row) if row.hash != head.hash => say!("ledger-row-not-head", row = head.seq),
             Some(_) => return Ok(()),
         };
         Err(LedgerError::BrokenChain { path: self.database.clone(), what })
@@ -299,17 +300,17 @@ impl Reader {
         };
         let bytes = |at: usize, name: &str| match raw.get_ref(at).map_err(|e| self.fail(e))? {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
-            _ => Err(self.bad(seq, format!("the field '{name}' is of the wrong type"))),
+            _ => Err(self.bad(seq, say::say!("ledger-field-type", name))),
         };
         let text = |at: usize, name: &str| {
-            std::str::from_utf8(bytes(at, name)?).map_err(|_| self.bad(seq, format!("the field '{name}' is not UTF-8")))
+            std::str::from_utf8(bytes(at, name)?).map_err(|_| self.bad(seq, say::say!("ledger-field-utf8", name)))
         };
         let hash = |at: usize, name: &str| {
             let bytes = bytes(at, name)?;
-            bytes.try_into().map(Hash).map_err(|_| self.bad(seq, format!("the field '{name}' is not 32 bytes")))
+            bytes.try_into().map(Hash).map_err(|_| self.bad(seq, say::say!("ledger-field-bytes", name)))
         };
         let kind = text(1, "kind")?;
-        let kind = RowKind::parse(kind).ok_or_else(|| self.bad(seq, format!("unknown kind '{kind}'")))?;
+        let kind = RowKind::parse(kind).ok_or_else(|| self.bad(seq, say::say!("ledger-unknown-kind", kind)))?;
         let origin = match raw.get_ref(2).map_err(|e| self.fail(e))? {
             ValueRef::Null => None,
             _ => Some(text(2, "origin")?.to_owned()),
@@ -329,7 +330,7 @@ impl Reader {
         LedgerError::database(&self.database, source)
     }
 
-    pub(crate) fn bad(&self, seq: u64, what: String) -> LedgerError {
+    pub(crate) fn bad(&self, seq: u64, what: say::Message) -> LedgerError {
         LedgerError::Row { path: self.database.clone(), seq, what }
     }
 }

@@ -44,9 +44,9 @@ pub fn check_copy(copy: &File, path: &Path) -> Result<(), LedgerError> {
     (&*copy).rewind().map_err(fail)?;
     match (header_of(copy, path)?, copy.metadata().map_err(fail)?.len()) {
         (Some(wanted), size) if size >= wanted => Ok(()),
-        (None, _) => Err(LedgerError::NotALedger { path: path.to_owned(), what: "the file is empty".to_owned() }),
+        (None, _) => Err(LedgerError::NotALedger { path: path.to_owned(), what: say::say!("ledger-file-empty") }),
         (Some(wanted), size) => {
-            let what = format!("the file has {size} bytes, its header says {wanted}");
+            let what = say::say!("ledger-file-size", size, wanted);
             Err(LedgerError::Damaged { path: path.to_owned(), what })
         }
     }
@@ -60,20 +60,24 @@ fn header_of(file: &File, path: &Path) -> Result<Option<u64>, LedgerError> {
     if header.is_empty() {
         return Ok(None);
     }
-    let not = |what: &str| LedgerError::NotALedger { path: path.to_owned(), what: what.to_owned() };
+    let not = |what: say::Message| LedgerError::NotALedger { path: path.to_owned(), what };
     if header.len() < 100 {
-        return Err(not(&format!("the file is {} bytes long, a database has at least 100", header.len())));
+        return Err(not(say::say!("ledger-file-short", size = header.len())));
     }
     if !header.starts_with(b"SQLite format 3\0") {
-        return Err(not("offset 0: no SQLite header"));
+        return Err(not(say::say!("ledger-no-sqlite")));
     }
     let word = |at: usize| header.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_be_bytes);
     if word(68) != APPLICATION_ID {
-        return Err(not(&format!("offset 68: application id {:#010x}, expected {APPLICATION_ID:#010x}", word(68))));
+        return Err(not(say::say!(
+            "ledger-application",
+            found = format!("{:#010x}", word(68)),
+            most = format!("{APPLICATION_ID:#010x}")
+        )));
     }
     match word(60) {
         found if found > FORMAT => return Err(LedgerError::Newer { path: path.to_owned(), found, known: FORMAT }),
-        0 => return Err(not("offset 60: no format number")),
+        0 => return Err(not(say::say!("ledger-no-format"))),
         _ => {}
     }
     // A page size of 65,536 is written as 1. The page count is good where both change counters agree.
@@ -94,7 +98,7 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
             return Ok(true);
         }
         if patience == 0 {
-            let what = format!("the file has {size} bytes, its header says {wanted}");
+            let what = say::say!("ledger-file-size", size, wanted);
             return Err(LedgerError::Damaged { path: path.to_owned(), what });
         }
         patience -= 1;
@@ -108,7 +112,7 @@ pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
         // SQLite would make it readable for all; an empty file is one where nothing was ever committed.
         match regular::create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(LedgerError::io(path, "making the ledger", error));
+                return Err(LedgerError::io(path, say::key!("ledger-doing-making"), error));
             }
             _ => {}
         }
@@ -170,7 +174,7 @@ pub fn check_tables(connection: &Connection, path: &Path) -> Result<(), LedgerEr
     for (name, statement) in ["ledger", "row"].into_iter().zip(STATEMENTS) {
         let found = ours(name).map_err(|source| LedgerError::database(path, source))?;
         if found.as_deref() != Some(statement) {
-            let what = format!("the table '{name}' is not as this version makes it");
+            let what = say::say!("ledger-other-table", name);
             return Err(LedgerError::Damaged { path: path.to_owned(), what });
         }
     }

@@ -19,14 +19,14 @@ pub enum Problem {
     Moved { seq: u64, was: u64 },
     Missing { from: u64, to: u64 },
     DoesNotFollow { seq: u64 },
-    Unreadable { seq: u64, what: String },
+    Unreadable { seq: u64, what: say::Message },
     CutTail { head: u64, last: u64 },
-    Head { what: String },
+    Head { what: say::Message },
     BlobMissing { sha256: String, seq: u64 },
     BlobAltered { sha256: String, seq: u64, found: String },
-    BlobUnreadable { sha256: String, seq: u64, what: String },
-    Schema { what: String },
-    Database { what: String },
+    BlobUnreadable { sha256: String, seq: u64, what: say::Message },
+    Schema { what: say::Message },
+    Database { what: say::Message },
 }
 
 say::worded! { Problem {
@@ -88,7 +88,7 @@ impl Reader {
         let mut proof = Proof { ledger: self.id().unwrap_or_default(), ..Proof::default() };
         let Some(connection) = &self.connection else {
             if slots.as_ref().and_then(Slots::newest).is_some_and(|head| head.seq > 0) {
-                proof.problems.push(Problem::Database { what: "the database is gone; the head names rows".to_owned() });
+                proof.problems.push(Problem::Database { what: say::say!("ledger-gone-with-rows") });
             }
             return Ok(proof);
         };
@@ -147,11 +147,11 @@ impl Reader {
                     walk.next = seq + 1;
                 }
                 Err(LedgerError::Row { what, .. }) => {
-                    walk.problems.push(Problem::Database { what: format!("after row {after}: {what}") });
+                    walk.problems.push(Problem::Database { what: say::say!("ledger-after-row", after, what) });
                     break;
                 }
                 Err(error @ (LedgerError::Damaged { .. } | LedgerError::Database { .. })) => {
-                    walk.problems.push(Problem::Database { what: format!("after row {after}: {error}") });
+                    walk.problems.push(Problem::Database { what: say::say!("ledger-after-row-error", after, error) });
                     break;
                 }
                 Err(error) => return Err(error),
@@ -171,12 +171,12 @@ fn verify_schema(connection: &Connection) -> Vec<Problem> {
         Ok(found) => {
             let odd = found.iter().zip(STATEMENTS).find(|(a, b)| a != b);
             let what = odd.map_or_else(
-                || format!("{} statements, expected {}", found.len(), STATEMENTS.len()),
-                |(found, expected)| format!("found '{}', expected '{expected}'", crate::blobs::shown(found)),
+                || say::say!("ledger-statements", found = found.len(), expected = STATEMENTS.len()),
+                |(found, expected)| say::say!("ledger-statement", found = crate::blobs::shown(found), expected),
             );
             vec![Problem::Schema { what }]
         }
-        Err(error) => vec![Problem::Database { what: error.to_string() }],
+        Err(error) => vec![Problem::Database { what: say::Message::verbatim(error) }],
     }
 }
 
@@ -184,16 +184,18 @@ fn integrity(connection: &Connection) -> Vec<Problem> {
     let all = |sql: &str| -> Result<Vec<String>, rusqlite::Error> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     };
-    let damage = |error: rusqlite::Error| Problem::Database { what: error.to_string() };
+    let damage = |error: rusqlite::Error| Problem::Database { what: say::Message::verbatim(error) };
     let mut problems = Vec::new();
     match all("PRAGMA integrity_check(20)") {
         Ok(lines) if lines == ["ok"] => {}
-        Ok(lines) => problems.extend(lines.into_iter().map(|what| Problem::Database { what })),
+        Ok(lines) => {
+            problems.extend(lines.into_iter().map(|what| Problem::Database { what: say::Message::verbatim(what) }))
+        }
         Err(error) => problems.push(damage(error)),
     }
     match all("SELECT id FROM ledger LIMIT 2") {
         Ok(ids) if ids.len() == 1 => {}
-        Ok(ids) => problems.push(Problem::Schema { what: format!("{} ledger ids, expected one", ids.len()) }),
+        Ok(ids) => problems.push(Problem::Schema { what: say::say!("ledger-ids", count = ids.len()) }),
         Err(error) => problems.push(damage(error)),
     }
     problems
@@ -252,7 +254,7 @@ impl Walk {
                 }
             }
             Err(error) => {
-                let what = format!("not an observation: {error}");
+                let what = say::say!("ledger-no-observation", error);
                 self.problems.push(Problem::Unreadable { seq: row.seq, what });
             }
         }
@@ -278,7 +280,9 @@ impl Beside {
                 }
                 Ok(Measured::Other(found)) => self.problems.push(Problem::BlobAltered { sha256, seq, found }),
                 Ok(Measured::Missing) => self.problems.push(Problem::BlobMissing { sha256, seq }),
-                Err(error) => self.problems.push(Problem::BlobUnreadable { sha256, seq, what: error.to_string() }),
+                Err(error) => {
+                    self.problems.push(Problem::BlobUnreadable { sha256, seq, what: say::Say::message(&error) })
+                }
             }
         }
     }
@@ -307,29 +311,29 @@ fn name_suspects(proof: &mut Proof, suspects: &[Row], hashes: &[(u64, Hash)]) {
 
 fn verify_head(proof: &mut Proof, slots: Option<&Slots>, hashes: &[(u64, Hash)]) {
     let last = hashes.last().map_or(0, |(seq, _)| *seq);
-    let mut odd = |what: &str| proof.problems.push(Problem::Head { what: what.to_owned() });
+    let mut odd = |what: say::Message| proof.problems.push(Problem::Head { what });
     let Some(slots) = slots else {
         if last > 0 {
-            odd("the head file is missing; whether the tail is whole cannot be said");
+            odd(say::say!("ledger-head-file-missing"));
         }
         return;
     };
     let Some(head) = slots.newest() else {
-        return odd("neither slot can be read");
+        return odd(say::say!("ledger-no-slot"));
     };
     if Some(head.ledger.as_str()) != proof.ledger.as_deref() {
-        odd("it belongs to another ledger");
+        odd(say::say!("ledger-head-foreign"));
     }
     // A crash tears a slot only while the database is ahead of the other.
     if !slots.both_readable() && last <= head.seq {
-        odd("one slot was altered");
+        odd(say::say!("ledger-slot-altered"));
     }
     let genesis = Hash::genesis(&head.ledger);
     let at_head = if head.seq == 0 { Some(genesis) } else { hash_at(hashes, head.seq) };
     match at_head {
         None if last < head.seq => proof.problems.push(Problem::CutTail { head: head.seq, last }),
-        None => odd(&format!("it is at row {}, which is not there", head.seq)),
-        Some(hash) if hash != head.hash => odd(&format!("row {} is not the one that it names", head.seq)),
+        None => odd(say::say!("ledger-head-nowhere", row = head.seq)),
+        Some(hash) if hash != head.hash => odd(say::say!("ledger-head-row", row = head.seq)),
         Some(_) => {}
     }
     proof.unacknowledged = last.saturating_sub(head.seq);

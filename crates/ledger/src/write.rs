@@ -41,7 +41,7 @@ pub(crate) struct Draft {
 impl Ledger {
     /// Creates the ledger where there is none.
     pub fn open(dir: &Path) -> Result<Ledger, LedgerError> {
-        let fail = |error| LedgerError::io(dir, "making the ledger", error);
+        let fail = |error| LedgerError::io(dir, say::key!("ledger-doing-making"), error);
         schema::check_header(&dir.join("ledger.sqlite"))?;
         private::make_dir(dir).map_err(fail)?;
         let lock = files::append(&dir.join("lock"), Access::Private).map_err(fail)?;
@@ -70,7 +70,7 @@ impl Ledger {
     /// Keeps raw evidence under its hash, for an observation that is to name it. Of a text the secrets are left out first.
     pub fn keep(&mut self, kind: &str, from: impl Read) -> Result<Evidence, LedgerError> {
         let shown = redact::raw(kind, from)
-            .map_err(|error| LedgerError::io(&self.reader.dir, "reading raw evidence", error))?;
+            .map_err(|error| LedgerError::io(&self.reader.dir, say::key!("ledger-doing-reading-raw"), error))?;
         self.reader.blobs().keep(kind, shown)
     }
 
@@ -94,7 +94,7 @@ impl Ledger {
         let body = redact::text(text).into_owned().into_bytes();
         let draft = Draft { kind: RowKind::Note, origin: None, time: now(), body };
         let mut receipts = self.locked(|ledger| ledger.write_locked(std::iter::once(Ok(draft))))?;
-        receipts.pop().ok_or_else(|| self.broken("a note was written and not found".to_owned()))
+        receipts.pop().ok_or_else(|| self.broken(say::say!("ledger-note-lost")))
     }
 
     /// What they name is there: an import that failed may have taken away again what both had brought.
@@ -108,7 +108,7 @@ impl Ledger {
             }
             let there = blobs.path(&evidence.sha256).and_then(fs::symlink_metadata).is_ok_and(|meta| meta.is_file());
             if !there {
-                let what = format!("the raw evidence {} was not kept", crate::blobs::shown(&evidence.sha256));
+                let what = say::say!("ledger-raw-not-kept", sha256 = crate::blobs::shown(&evidence.sha256));
                 return Err(self.broken(what));
             }
         }
@@ -183,7 +183,7 @@ impl Ledger {
             return Err(gone(&self.reader.dir, head));
         }
         if !made {
-            let id = new_id().map_err(|error| LedgerError::io(&path, "making the ledger", error))?;
+            let id = new_id().map_err(|error| LedgerError::io(&path, say::key!("ledger-doing-making"), error))?;
             schema::create(&connection, &path, &id)?;
         }
         schema::check_tables(&connection, &path)?;
@@ -193,7 +193,7 @@ impl Ledger {
         if !ours && head.is_none_or(|head| head.seq == 0) && self.reader.last()?.is_none() {
             let head = Head { hash: Hash::genesis(&ledger), ledger, seq: 0 };
             let made = head::create(&self.head_path(), &head).and_then(|()| files::sync_dir(&self.reader.dir));
-            made.map_err(|error| LedgerError::io(&self.reader.dir, "making the head", error))?;
+            made.map_err(|error| LedgerError::io(&self.reader.dir, say::key!("ledger-doing-making-head"), error))?;
         }
         Ok(())
     }
@@ -201,15 +201,13 @@ impl Ledger {
     /// Where the chain ends, after a look at whether it ends where it should.
     fn check_tail(&self) -> Result<(Slots, Head), LedgerError> {
         let path = self.head_path();
-        let slots = Slots::read(&path)?.ok_or_else(|| self.broken("the head file is missing".to_owned()))?;
+        let slots = Slots::read(&path)?.ok_or_else(|| self.broken(say::say!("ledger-head-missing")))?;
         let Some(head) = slots.newest().cloned() else {
-            return Err(self.broken("no slot of the head file can be read".to_owned()));
+            return Err(self.broken(say::say!("ledger-head-unread")));
         };
         let ledger = self.ledger_id()?;
         if head.ledger != ledger {
-            return Err(
-                self.broken(format!("the head belongs to the ledger {}, the database is {ledger}", head.ledger))
-            );
+            return Err(self.broken(say::say!("ledger-head-other", head = head.ledger, ledger)));
         }
         let at_head = match head.seq {
             0 => Some(Hash::genesis(&ledger)),
@@ -217,10 +215,10 @@ impl Ledger {
         };
         match at_head {
             None => {
-                return Err(self.broken(format!("the head is at row {}, and the database ends before it", head.seq)));
+                return Err(self.broken(say::say!("ledger-head-ahead", row = head.seq)));
             }
             Some(hash) if hash != head.hash => {
-                return Err(self.broken(format!("row {} is not the one that the head names", head.seq)));
+                return Err(self.broken(say::say!("ledger-row-not-head", row = head.seq)));
             }
             Some(_) => {}
         }
@@ -228,7 +226,7 @@ impl Ledger {
         let mut tail = head;
         self.reader.rows(tail.seq + 1, |row| {
             if row.seq != tail.seq + 1 || row.prev != tail.hash || row.hash != row.expected_hash() {
-                return Err(self.broken(format!("row {} does not follow from row {}", row.seq, tail.seq)));
+                return Err(self.broken(say::say!("ledger-row-not-following", row = row.seq, tail = tail.seq)));
             }
             (tail.seq, tail.hash) = (row.seq, row.hash);
             Ok(std::ops::ControlFlow::Continue(()))
@@ -252,7 +250,7 @@ impl Ledger {
                     return Err(LedgerError::Busy { path, seconds: schema::PATIENCE.as_secs() });
                 }
                 Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(LedgerError::io(&path, "taking the lock", error.into())),
+                Err(error) => return Err(LedgerError::io(&path, say::key!("ledger-doing-locking"), error.into())),
             }
         }
         let result = work(self);
@@ -261,14 +259,14 @@ impl Ledger {
     }
 
     fn ledger_id(&self) -> Result<String, LedgerError> {
-        self.reader.id()?.ok_or_else(|| self.broken("the ledger has no id".to_owned()))
+        self.reader.id()?.ok_or_else(|| self.broken(say::say!("ledger-no-id")))
     }
 
     fn head_path(&self) -> PathBuf {
         self.reader.dir.join("head")
     }
 
-    fn broken(&self, what: String) -> LedgerError {
+    fn broken(&self, what: say::Message) -> LedgerError {
         LedgerError::BrokenChain { path: self.reader.dir.clone(), what }
     }
 }

@@ -5,6 +5,7 @@ use crate::observer::{Blocked, Content, ObserveContext, Observer, Raw, Sighting}
 use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Rung, Subject, View,
 };
+use say::Say;
 use source::table::{COLUMNS, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +48,7 @@ impl Observer for DeclaredRules {
         for table in tables {
             // A table has thousands of rows; what nobody asks stays in it.
             let observed = asked(table, &self.id(), &around.time, &around.asked).map_err(|error| Blocked {
-                why: error.to_string(),
+                why: error.message(),
                 fix: "report this: a built-in table is wrong".to_owned(),
             })?;
             // The whole table goes with them as raw evidence: the rules with file, line and values, and every other type.

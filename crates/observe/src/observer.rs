@@ -2,6 +2,7 @@
 
 use evidence::{FieldOfView, Observation, ObserverId, Rung, Scope, View};
 use runtime::{Cache, installed::Installed};
+use say::{Message, say};
 use std::path::{Path, PathBuf};
 
 /// What an observer may look at, and what it may do to get there.
@@ -74,7 +75,7 @@ impl Sighting {
 /// It could not look at all. Recorded as such, so that a claim can say why it is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
-    pub why: String,
+    pub why: Message,
     /// The command or setting that would let it look.
     pub fix: String,
 }
@@ -101,7 +102,7 @@ pub trait Observer {
     /// Looks. `progress` takes a line for a person when the work takes over a second. One that is asked through its verb has nothing to look
     /// at here.
     fn observe(&self, _around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
-        let why = "it looks at what it is given, and was given nothing".to_owned();
+        let why = say!("observe-given-nothing");
         Err(Blocked { why, fix: format!("whichkernel {} --record", self.verb().unwrap_or_else(|| self.name())) })
     }
 

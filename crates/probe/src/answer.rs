@@ -6,8 +6,9 @@ use crate::pieces::Batching;
 use crate::speed::{Load, Speed};
 use crate::zone::Zone;
 use evidence::Conclusion;
+use say::Message;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What a server was asked, what it really evaluated for it, how fast, and which path the source rules declare for each type.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -31,7 +32,14 @@ pub struct Answer {
     /// What was asked for, or looked for, and could not be had.
     pub left_out: Vec<Missing>,
     /// Why the run ended before its last question.
-    pub ended: Option<String>,
+    #[serde(serialize_with = "in_english")]
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Message>,
+}
+
+/// For data: the sentence, not its key.
+pub(crate) fn in_english<'a, S: Serializer>(message: impl Into<Option<&'a Message>>, to: S) -> Result<S::Ok, S::Error> {
+    message.into().map(Message::to_string).serialize(to)
 }
 
 impl answer::Answer for Answer {
@@ -42,7 +50,9 @@ impl answer::Answer for Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Missing {
     pub what: String,
-    pub why: String,
+    #[serde(serialize_with = "in_english")]
+    #[schemars(with = "String")]
+    pub why: Message,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -199,5 +209,7 @@ pub struct Failure {
     pub name: String,
     pub request: String,
     pub status: Option<u16>,
-    pub why: String,
+    #[serde(serialize_with = "in_english")]
+    #[schemars(with = "String")]
+    pub why: Message,
 }

@@ -5,6 +5,7 @@ use crate::exchange::Exchange;
 use crate::gather::is_rung;
 use crate::replay::Recording;
 use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
+use say::Message;
 use server::{Counters, Purpose, counts};
 
 /// How much was to be asked, and what the server's own counters add up to.
@@ -17,7 +18,13 @@ pub struct Asked {
 }
 
 /// Whether every question that was to be asked was asked, and its true count is known: by the server's own count beside what was sent.
-pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Option<&str>, asked: Asked) -> Conclusion {
+pub fn counted(
+    server: &Server,
+    probes: &[Probe],
+    failed: &[Failure],
+    ended: Option<&Message>,
+    asked: Asked,
+) -> Conclusion {
     let (mut good, mut off, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for probe in probes {
         let wrong_length = is_rung(probe) && !probe.is_exact();
@@ -38,7 +45,7 @@ pub fn counted(server: &Server, probes: &[Probe], failed: &[Failure], ended: Opt
         basis = basis.without(several(&names), Some(names.len() as u64), why);
     }
     if let Some(why) = ended {
-        basis = basis.without(why, None, LeftOutWhy::Failed);
+        basis = basis.without(why.to_string(), None, LeftOutWhy::Failed);
     }
     if good.iter().all(|probe| probe.agreed) && !good.is_empty() {
         basis = basis.account(Account::searched(Witness::ServerCount));

@@ -9,6 +9,7 @@ use crate::release::{self, Tables};
 use crate::replay::Recording;
 use crate::speed::{loads, speeds};
 use crate::zone::Rules;
+use say::say;
 use server::claims::{Claim, Claims, Meaning, of_log};
 use server::log_facts::Stage;
 use server::{Build, Identity, llama_build};
@@ -160,11 +161,10 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     let server = around.server(wanted.url.clone());
     probes.retain(|probe| !is_step(&probe.name));
     let asked = Asked { planned: recording.planned, counters: counters(recording) };
-    let counted = counted(&server, &probes, &failed, recording.ended.as_deref(), asked);
+    let counted = counted(&server, &probes, &failed, recording.ended.as_ref(), asked);
     probes.retain(is_shown);
     by_length(&mut probes);
-    let missing =
-        |what: &String| Missing { what: what.clone(), why: "the index names it, and it cannot be read".into() };
+    let missing = |what: &String| Missing { what: what.clone(), why: say!("probe-missing-unread") };
     let left_out = recording.missing.iter().map(missing).collect();
     (Answer { server, probes, counted, failed, speed, load, changes, power, watch: None, left_out, ended: None }, every)
 }

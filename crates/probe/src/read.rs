@@ -7,6 +7,7 @@ use crate::memory::{self, Memory};
 use crate::model::Mix;
 use crate::pieces::{Batching, Known};
 use crate::zone::{Outputs, Rules};
+use say::Say;
 use serde_json::Value;
 use server::counts::{self, Counts, Only, Unread};
 use server::log_facts::{CacheSlot, Lines, Stage};
@@ -73,7 +74,7 @@ impl Reader {
                     name: exchange.name.clone(),
                     request: format!("{} {}", exchange.method, exchange.path),
                     status: (exchange.status != 0).then_some(exchange.status),
-                    why: why.to_string(),
+                    why: why.message(),
                 };
                 return (!nothing).then_some(Err(failure));
             }

@@ -49,10 +49,12 @@ pub fn sightings(answer: &Answer, raw: &str, ground: &Ground, time: &str) -> Res
     }
     let coverage = || {
         let whole = Coverage::complete("answers", answer.probes.len() as u64);
-        let failed =
-            answer.failed.iter().fold(whole, |coverage, failure| coverage.missing(&failure.name, &failure.why));
+        let failed = answer
+            .failed
+            .iter()
+            .fold(whole, |coverage, failure| coverage.missing(&failure.name, failure.why.to_string()));
         match &answer.ended {
-            Some(why) => failed.missing("the rest of the run", why),
+            Some(why) => failed.missing("the rest of the run", why.to_string()),
             None => failed,
         }
     };

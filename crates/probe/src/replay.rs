@@ -2,6 +2,7 @@
 
 use crate::exchange::Exchange;
 use crate::launches::Account;
+use say::{Key, Message, key};
 use serde_json::{Value, json};
 use server::Request;
 use std::io::Read;
@@ -14,17 +15,18 @@ const MOST_FILE: u64 = 64 << 20;
 const MOST_ALL: u64 = 512 << 20;
 const MOST_EXCHANGES: usize = 100_000;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum ReplayError {
-    #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("{path}: {source}")]
     Json { path: PathBuf, source: serde_json::Error },
-    #[error("{path}: {what}")]
-    Shape { path: PathBuf, what: String },
+    Shape { path: PathBuf, what: Key },
 }
 
-say::in_english!(ReplayError);
+say::worded! { ReplayError {
+    Io { path, source } => "about-why" (what = path, why = source),
+    Json { path, source } => "about-why" (what = path, why = Message::verbatim(source)),
+    Shape { path, what } => "about-why" (what = path, why = what),
+}}
 
 /// A recording.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +38,7 @@ pub struct Recording {
     /// What the index names and the folder does not have.
     pub missing: Vec<String>,
     /// Why a run that just happened ended before its last question.
-    pub ended: Option<String>,
+    pub ended: Option<Message>,
     /// Questions that were to be asked, of a run that just happened.
     pub planned: Option<u64>,
     /// Who looked on, of a run that was watched. Never read from a file.
@@ -49,7 +51,7 @@ pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
         regular_file::whole(&index, MOST_FILE).map_err(|source| ReplayError::Io { path: index.clone(), source })?;
     let value: Value =
         serde_json::from_slice(&bytes).map_err(|source| ReplayError::Json { path: index.clone(), source })?;
-    let shape = |what: &str| ReplayError::Shape { path: index.clone(), what: what.to_owned() };
+    let shape = |what: Key| ReplayError::Shape { path: index.clone(), what };
     let entries: Vec<(String, Value)> = match value {
         Value::Object(map) => map.into_iter().collect(),
         Value::Array(list) => list
@@ -57,10 +59,10 @@ pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
             .enumerate()
             .map(|(i, entry)| (field(&entry, "name").unwrap_or_else(|| i.to_string()), entry))
             .collect(),
-        _ => return Err(shape("it lists no exchanges: an object or a list of them is wanted")),
+        _ => return Err(shape(key!("probe-replay-form"))),
     };
     if entries.len() > MOST_EXCHANGES {
-        return Err(shape("it lists more exchanges than any recording has"));
+        return Err(shape(key!("probe-replay-too-many")));
     }
     let mut left = MOST_ALL;
     let mut recording = Recording::default();
@@ -73,7 +75,7 @@ pub fn open(dir: &Path) -> Result<Recording, ReplayError> {
     ordered.sort_by_key(|(order, place, _)| (*order, *place));
     recording.exchanges = ordered.into_iter().map(|(_, _, exchange)| exchange).collect();
     if recording.exchanges.is_empty() {
-        return Err(shape("it lists no exchange with a request and a status"));
+        return Err(shape(key!("probe-replay-empty")));
     }
     recording.logs = logs(dir, &mut left);
     Ok(recording)

@@ -16,5 +16,5 @@ pub use numbers::{bytes, thousands};
 pub use plain_words::{plain_about, plain_fact, plain_reason, plain_seen, plain_subject};
 pub(crate) use readings::reason_with;
 pub use readings::{grade_text, grade_word, paint, reason_text, reasons, rung_text};
-pub use say::{Lang, guarded, help_text, help_texts, phrase, plain};
+pub use say::{Lang, guarded, help_text, help_texts, plain};
 pub use table::{Align, Column, Table, csv_line, wrap};

@@ -91,8 +91,8 @@ pub(crate) fn reason_with(
         Reason::Silent { observation, saw } => {
             say("silent", &[("who", who(observation)), ("saw", said(observation, saw))])
         }
-        Reason::Blocked { observation, why, fix } => {
-            let why = crate::phrase(lang, why);
+        Reason::Blocked { observation, why, fix, said } => {
+            let why = say::kept(lang, said.as_ref(), why);
             say("blocked", &[("who", who(observation)), ("why", why), ("fix", fix.clone())])
         }
         Reason::Transferred { observation, rule, differs, assumptions } => say(

@@ -170,7 +170,7 @@ fn packing(path: &Path) -> Result<Packing> {
 fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<Unpacked> {
     let mut file = BufReader::with_capacity(1 << 20, sys::regular_file::open(path).map_err(at(path))?);
     let damaged = |source: io::Error| match Swollen::behind(&source) {
-        Some(swollen) => Error::Swollen { path: path.to_owned(), why: swollen.to_string() },
+        Some(swollen) => Error::Swollen { path: path.to_owned(), why: say::Say::message(swollen) },
         None => Error::Archive { path: path.to_owned(), member: "its content".to_owned(), source },
     };
     let compressed =

@@ -10,7 +10,7 @@ pub const MAGIC: &[u8; 8] = b"!<arch>\n";
 
 #[derive(Debug)]
 pub enum DebError {
-    Format { what: &'static str, offset: u64 },
+    Format { what: say::Key, offset: u64 },
     Io(io::Error),
 }
 
@@ -41,9 +41,9 @@ pub struct Member {
 impl<R: Read> Ar<R> {
     pub fn new(mut inner: R) -> Result<Self, DebError> {
         let mut magic = [0; 8];
-        inner.read_exact(&mut magic).map_err(|e| short(e, "no ar magic", 0))?;
+        inner.read_exact(&mut magic).map_err(|e| short(e, say::key!("runtime-deb-no-magic"), 0))?;
         if &magic != MAGIC {
-            return Err(DebError::Format { what: "no ar magic", offset: 0 });
+            return Err(DebError::Format { what: say::key!("runtime-deb-no-magic"), offset: 0 });
         }
         Ok(Ar { inner, offset: 8, left: 0, padding: 0 })
     }
@@ -54,7 +54,10 @@ impl<R: Read> Ar<R> {
         let skipped = io::copy(&mut (&mut self.inner).take(skip), &mut io::sink())?;
         // Some writers leave out the padding byte after the last member.
         if skipped < self.left {
-            return Err(DebError::Format { what: "member cut off", offset: self.offset.saturating_add(skipped) });
+            return Err(DebError::Format {
+                what: say::key!("runtime-deb-cut"),
+                offset: self.offset.saturating_add(skipped),
+            });
         }
         self.offset = self.offset.saturating_add(skip);
         (self.left, self.padding) = (0, 0);
@@ -64,20 +67,20 @@ impl<R: Read> Ar<R> {
         while let Some(rest) = header.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             match self.inner.read(rest)? {
                 0 if filled == 0 => return Ok(None),
-                0 => return Err(DebError::Format { what: "member header cut off", offset: start }),
+                0 => return Err(DebError::Format { what: say::key!("runtime-deb-header-cut"), offset: start }),
                 n => filled += n,
             }
         }
         if header.get(58..) != Some(b"`\n") {
-            return Err(DebError::Format { what: "member header without its end mark", offset: start });
+            return Err(DebError::Format { what: say::key!("runtime-deb-header-mark"), offset: start });
         }
         let text = |range: std::ops::Range<usize>| {
             header.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok()).map(str::trim_end)
         };
-        let name = text(0..16).ok_or(DebError::Format { what: "member name", offset: start })?;
+        let name = text(0..16).ok_or(DebError::Format { what: say::key!("runtime-deb-name"), offset: start })?;
         let size = text(48..58)
             .and_then(|field| field.parse::<u64>().ok())
-            .ok_or(DebError::Format { what: "member size", offset: start + 48 })?;
+            .ok_or(DebError::Format { what: say::key!("runtime-deb-size"), offset: start + 48 })?;
         self.offset = start.saturating_add(60);
         self.left = size;
         self.padding = size & 1;
@@ -103,7 +106,7 @@ pub fn data<'a, R: Read + 'a>(package: R) -> Result<Box<dyn Read + 'a>, DebError
             return unpacked(ar, packing, member.offset);
         }
     }
-    Err(DebError::Format { what: "no data.tar member", offset: ar.offset })
+    Err(DebError::Format { what: say::key!("runtime-deb-no-data"), offset: ar.offset })
 }
 
 fn unpacked<'a, R: Read + 'a>(reader: R, packing: &str, offset: u64) -> Result<Box<dyn Read + 'a>, DebError> {
@@ -112,12 +115,12 @@ fn unpacked<'a, R: Read + 'a>(reader: R, packing: &str, offset: u64) -> Result<B
         ".xz" => Compression::Xz,
         ".zst" => Compression::Zstd,
         ".gz" => Compression::Gzip,
-        _ => return Err(DebError::Format { what: "data.tar packed in an unknown way", offset }),
+        _ => return Err(DebError::Format { what: say::key!("runtime-deb-packed"), offset }),
     };
     Ok(decompress(reader, compression)?)
 }
 
-fn short(error: io::Error, what: &'static str, offset: u64) -> DebError {
+fn short(error: io::Error, what: say::Key, offset: u64) -> DebError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => DebError::Format { what, offset },
         _ => DebError::Io(error),
@@ -185,6 +188,6 @@ mod tests {
         bytes.extend_from_slice(format!("{:<48}{:<10}`\n", "x", 9_999_999_999_u64).as_bytes());
         let mut ar = Ar::new(bytes.as_slice()).unwrap();
         assert_eq!(ar.next_member().unwrap().unwrap().size, 9_999_999_999);
-        assert!(matches!(ar.next_member(), Err(DebError::Format { what: "member cut off", .. })));
+        assert!(matches!(ar.next_member(), Err(DebError::Format { what: say::key!("runtime-deb-cut"), .. })));
     }
 }

@@ -7,9 +7,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 pub enum Error {
     Io { path: PathBuf, source: io::Error },
-    Deb { path: PathBuf, what: &'static str, offset: u64 },
+    Deb { path: PathBuf, what: say::Key, offset: u64 },
     Archive { path: PathBuf, member: String, source: io::Error },
-    Swollen { path: PathBuf, why: String },
+    Swollen { path: PathBuf, why: say::Message },
     UnknownArchive { path: PathBuf },
     NoApt { advice: String },
     Apt { command: String, said: String },

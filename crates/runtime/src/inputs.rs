@@ -128,7 +128,7 @@ pub fn device_files(dir: &Path) -> (Vec<PathBuf>, Vec<Unread>) {
             Met::Code(Contents::Windows { fatbins, .. }) => !fatbins.is_empty(),
             Met::Code(_) => true,
             Met::Pack(pack) => {
-                let why = format!("an archive ({}), which was not looked into", pack.key());
+                let why = say::say!("runtime-archive-closed", kind = pack.key());
                 packed.push(Unread::new(file.path(), why));
                 false
             }

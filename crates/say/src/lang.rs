@@ -93,8 +93,8 @@ impl Lang {
 
     /// The message as it is, for data and for what is guarded as a whole before it is printed.
     pub fn written(&self, message: &Message) -> String {
-        if let (VERBATIM, [(_, Arg::Text(text))]) = (&*message.key, &message.args[..]) {
-            return crate::phrase(self, text);
+        if let (VERBATIM, Some(Arg::Text(text))) = (&*message.key, message.args.get("text")) {
+            return text.clone();
         }
         let mut fluent = FluentArgs::new();
         for (name, arg) in &message.args {
@@ -108,6 +108,12 @@ impl Lang {
             fluent.set(name.as_ref(), value);
         }
         self.filled(&message.key, &fluent)
+    }
+
+    /// Whether it, and every message inside it, can be rendered.
+    pub(crate) fn knows(&self, message: &Message) -> bool {
+        let inside = message.args.values().all(|arg| !matches!(arg, Arg::Message(inner) if !self.knows(inner)));
+        inside && self.files(&message.key).any(|file| file.bundle().has_message(&message.key))
     }
 
     fn filled(&self, key: &str, args: &FluentArgs) -> String {

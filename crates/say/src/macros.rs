@@ -139,15 +139,3 @@ macro_rules! as_text {
         }
     )*};
 }
-
-/// For an error whose sentences are not in `locales/` yet: its own English, word for word.
-#[macro_export]
-macro_rules! in_english {
-    ($($type:ty),* $(,)?) => {$(
-        impl $crate::Say for $type {
-            fn message(&self) -> $crate::Message {
-                $crate::Message::verbatim(self)
-            }
-        }
-    )*};
-}

@@ -1,26 +1,44 @@
 //! A sentence as data: which one it is, and what is filled in.
 
 use crate::{Lang, Say};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A sentence of `locales/`, not yet in any language. Made by [`say!`](crate::say), rendered by [`Lang::say`]; its `Display` is English.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Message {
     pub key: Cow<'static, str>,
-    pub args: Vec<(Cow<'static, str>, Arg)>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<Cow<'static, str>, Arg>,
 }
 
 /// What is filled in for a variable.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub enum Arg {
     Text(String),
     /// A number, by which a message can choose its form.
     Number(u64),
     /// A sentence of its own, rendered in the reader's language too: the reason inside an error.
     Message(Box<Message>),
+}
+
+/// Several sentences as one; none where there is none.
+pub fn listed(messages: Vec<Message>) -> Option<Message> {
+    messages.into_iter().reduce(|one, other| crate::say!("about-both", one, other))
+}
+
+/// A sentence as data keeps it: in English for every reader, and as a message for a reader of another language. What was kept before there
+/// were messages, or by a version with other keys, has its English alone.
+pub fn kept(lang: &Lang, message: Option<&Message>, english: &str) -> String {
+    let known = message.filter(|message| lang.is_japanese() && lang.knows(message));
+    known.map_or_else(|| english.to_owned(), |message| lang.say(message))
 }
 
 /// The key of the message that is nothing but its text.
@@ -31,6 +49,13 @@ impl Message {
     pub fn new(key: &'static str, args: Vec<(&'static str, Arg)>) -> Message {
         let args = args.into_iter().map(|(name, arg)| (name.into(), arg)).collect();
         Message { key: key.into(), args }
+    }
+
+    /// Of an error whose type is not known here.
+    pub fn of(error: &(dyn std::error::Error + 'static)) -> Message {
+        let known = error.downcast_ref::<Message>().cloned();
+        let number = || error.downcast_ref::<std::num::ParseIntError>().map(Say::message);
+        known.or_else(number).unwrap_or_else(|| Message::verbatim(error))
     }
 
     /// Text that has no translation: the system's, another program's, a foreign library's.

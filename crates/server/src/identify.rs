@@ -5,6 +5,7 @@ use crate::dialect::Call;
 use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::identity::{Identity, Kind};
+use say::{Message, say};
 use serde_json::{Value, json};
 use std::io;
 
@@ -28,9 +29,9 @@ pub enum NoModel {
 }
 
 say::worded! { NoModel {
-    Missing { wanted, there } => "server-model-missing" (wanted, there = there.join(", ")),
-    Empty => "server-model-none",
-    Unknown { model, said } => "server-model-unknown",
+    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there = there.join(", ")),
+    Empty => "server-empty",
+    Unknown { model, said } => "server-unknown" (model = format!("{model:?}"), said),
 }}
 
 impl From<NoModel> for io::Error {
@@ -117,28 +118,28 @@ impl Who {
     }
 
     /// What helps where a key is wanted.
-    pub fn locked(&self, at: &Endpoint) -> String {
+    pub fn locked(&self, at: &Endpoint) -> Message {
         match at.key {
-            Some(_) => format!("{} refuses the API key that was sent", at.to),
-            None => format!("{} asks for an API key; see --key-file and --key-env", at.to),
+            Some(_) => say!("server-key-refused", to = at.to),
+            None => say!("server-key-wanted", to = at.to),
         }
     }
 
     /// What is there instead of a server that is known.
-    pub fn stranger(&self, at: &Endpoint) -> String {
+    pub fn stranger(&self, at: &Endpoint) -> Message {
         let seen: Vec<String> =
             self.heard.iter().map(|exchange| format!("{} {}", exchange.path, exchange.status)).collect();
         let first = self.heard.first().map_or("", |exchange| exchange.answer.as_str());
         let why = match () {
             () if self.heard.iter().all(|exchange| exchange.status == 503) => {
-                "it is still loading its model, or it is overloaded: try again".to_owned()
+                say!("server-stranger-busy")
             }
             () if self.wants_key() => return self.locked(at),
             () if first.trim_start().starts_with('<') => {
-                format!("it answers with a web page (\"{}\"): perhaps a proxy or another program", said(first))
+                say!("server-stranger-page", said = said(first))
             }
-            () => format!("it said \"{}\"", said(first)),
+            () => say!("server-stranger-said", said = said(first)),
         };
-        format!("{} is no server that is known here ({}): {why}", at.to, seen.join(", "))
+        say!("server-stranger", to = at.to, seen = seen.join(", "), why)
     }
 }

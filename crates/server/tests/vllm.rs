@@ -114,7 +114,7 @@ fn a_key_opens_it_and_comes_back_nowhere() {
     let without = Endpoint::new(to.clone());
     let who = identify(&mut &without).unwrap();
     assert_eq!(who.identity.kind, Kind::Vllm, "its counters are open to all");
-    assert!(who.wants_key() && who.locked(&without).contains("--key-file"));
+    assert!(who.wants_key() && who.locked(&without).to_string().contains("--key-file"));
     assert!(request::one_token(&without).unwrap_err().to_string().contains("401"));
     assert!(heads.lock().unwrap().iter().all(|head| !head.contains("Authorization")));
     let with = Endpoint { key: Some(key()), ..without };

@@ -5,6 +5,7 @@
 use fluent_bundle::FluentValue;
 use maud::{Markup, PreEscaped, Render, html};
 use report::Lang;
+use say::Message;
 
 /// What is put into a message.
 #[derive(Debug, Clone)]
@@ -53,6 +54,25 @@ impl From<&evidence::Words> for Arg {
 impl From<Pair> for Arg {
     fn from(pair: Pair) -> Self {
         Arg::Both(pair.en, pair.ja)
+    }
+}
+
+/// A sentence as an observation keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept<'a> {
+    pub english: &'a str,
+    pub said: Option<&'a Message>,
+}
+
+impl From<Kept<'_>> for Arg {
+    fn from(kept: Kept<'_>) -> Self {
+        Pair::from(kept).into()
+    }
+}
+
+impl From<Kept<'_>> for Pair {
+    fn from(kept: Kept<'_>) -> Self {
+        Pair { en: kept.english.to_owned(), ja: say::kept(&Lang::new("ja"), kept.said, kept.english) }
     }
 }
 

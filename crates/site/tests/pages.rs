@@ -431,7 +431,7 @@ fn at(time: &str, observer: &str, finding: Finding) -> Recorded {
 }
 
 fn blocked(why: &str) -> Finding {
-    Finding::Blocked { why: why.to_owned(), fix: "sudo do-it".to_owned() }
+    Finding::Blocked { why: why.to_owned(), fix: "sudo do-it".to_owned(), said: None }
 }
 
 fn library_seen(name: &str) -> Finding {

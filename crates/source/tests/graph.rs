@@ -176,7 +176,7 @@ fn a_model_that_is_not_of_the_family_is_refused_by_name() {
     let device = Device::find("gfx1100").expect("known");
     let error =
         ask(&tree, &device, &Overrides::default(), ("m", &model), &[1], None, &Given::default()).expect_err("refused");
-    assert!(error.to_string().contains("`gemma3` is not known here; known are: llama, qwen2"), "{error}");
+    assert!(error.to_string().contains("`gemma3` is not supported; supported are: llama, qwen2"), "{error}");
 }
 
 /// `add` of a program's trace, and the same with another operation.

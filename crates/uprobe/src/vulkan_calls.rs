@@ -184,7 +184,7 @@ fn look_at_driver(pid: u32, buffer: u64, mapped: &[crate::target::processes::Map
         Some(file) => drivers::is_processor(file).then(|| file.clone()),
         None if mesa.len() == 1 => mesa.into_iter().find(|file| drivers::is_processor(file)).map(str::to_owned),
         None if mesa.iter().any(|file| drivers::is_processor(file)) => {
-            let why = "which of the Vulkan drivers in it took the dispatches is not known: one of them computes on the processor";
+            let why = say::say!("uprobe-which-driver");
             return window.devices.unlooked(pid, Maker::Vulkan, why);
         }
         None => None,

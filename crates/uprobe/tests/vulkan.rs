@@ -156,7 +156,7 @@ fn every_submitted_dispatch_counts_and_nothing_else() {
         assert_eq!(gap(account, &Gap::NamedByModule), Some(expected), "it names nothing");
         assert_ne!(account.canary, Canary::None);
         let (_, _, device) = tally.devices.iter().next().expect("a device");
-        assert_eq!((device.key(), device.detail().contains("libvulkan_lvp.so")), ("processor", true));
+        assert_eq!((device.key(), device.detail().to_string().contains("libvulkan_lvp.so")), ("processor", true));
     }
     let pushed = |what: &str| pushed(&from_the_start(&stage, what, Options::default()));
     assert_eq!(pushed("secondary"), [100, 101, 102, 100, 101, 102, 200]);

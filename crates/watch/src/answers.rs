@@ -273,7 +273,7 @@ impl Watched {
             maker,
             known: device.key(),
             device: device.kind(),
-            detail: device.detail(),
+            detail: device.detail().to_string(),
         };
         let conclusion = account.conclusion(tally, english);
         Watched {

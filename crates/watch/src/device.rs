@@ -8,6 +8,7 @@ use crate::nodes::{Node, Unlooked, held, told};
 use codeobject::ReadAt;
 use evidence::DeviceKind;
 use launch::trace::Held;
+use say::{Message, Say, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +88,7 @@ pub enum Device {
     /// Its files were looked at while it launched: no device file of the runtime's maker was among them.
     NoneSeen,
     /// Nobody looked, or could.
-    Unlooked { why: String },
+    Unlooked { why: Message },
     /// Somebody's word, which names the device: a profile, a log.
     Told { device: String },
     /// A driver that computes on the processor (lavapipe): it executes what it is given, on no GPU.
@@ -115,14 +116,14 @@ impl Device {
     }
 
     /// What was seen, or why nothing was.
-    pub fn detail(&self) -> String {
+    pub fn detail(&self) -> Message {
         match self {
-            Device::Real { held } => held.iter().cloned().collect::<Vec<_>>().join(", "),
-            Device::StandIn => String::new(),
-            Device::NoneSeen => "no device file of a GPU was open in it while it launched".to_owned(),
+            Device::Real { held } => Message::verbatim(held.iter().cloned().collect::<Vec<_>>().join(", ")),
+            Device::StandIn => Message::verbatim(""),
+            Device::NoneSeen => say!("watch-device-none-open"),
             Device::Unlooked { why } => why.clone(),
-            Device::Told { device } => device.clone(),
-            Device::Processor { name } => name.clone(),
+            Device::Told { device } => Message::verbatim(device),
+            Device::Processor { name } => Message::verbatim(name),
         }
     }
 }
@@ -168,7 +169,7 @@ impl Devices {
                 Device::Real { held: nodes.iter().map(ToString::to_string).collect() }
             }
             Ok(_) => Device::NoneSeen,
-            Err(unlooked) => Device::Unlooked { why: unlooked.to_string() },
+            Err(unlooked) => Device::Unlooked { why: unlooked.message() },
         };
         // A look that succeeded is not undone by one that came too late.
         let keep = match self.known.get(&at) {
@@ -194,8 +195,8 @@ impl Devices {
     }
 
     /// A process launched that cannot be looked at.
-    pub fn unlooked(&mut self, pid: u32, maker: Maker, why: &str) {
-        self.known.entry((pid, maker)).or_insert_with(|| Device::Unlooked { why: why.to_owned() });
+    pub fn unlooked(&mut self, pid: u32, maker: Maker, why: Message) {
+        self.known.entry((pid, maker)).or_insert(Device::Unlooked { why });
     }
 
     #[cfg(test)]
@@ -297,7 +298,7 @@ mod tests {
         // No process has this number: pid_max is at most 2^22.
         devices.launched(1 << 23, Maker::Amd, false);
         let Some(Device::Unlooked { why }) = devices.of(1 << 23, Maker::Amd) else { panic!("{devices:?}") };
-        assert!(why.contains("had ended"), "{why}");
+        assert_eq!(*why, say!("watch-nodes-ended"));
     }
 
     #[test]
@@ -314,7 +315,10 @@ mod tests {
         devices.launched(4, Maker::Amd, true);
         assert_eq!(devices.kind(), DeviceKind::StandIn, "no better than the least");
         let Some(real) = devices.of(1, Maker::Amd) else { panic!("{devices:?}") };
-        assert_eq!((real.kind(), real.detail()), (DeviceKind::Real, "/dev/dri/renderD128, /dev/kfd".to_owned()));
+        assert_eq!(
+            (real.kind(), real.detail()),
+            (DeviceKind::Real, Message::verbatim("/dev/dri/renderD128, /dev/kfd"))
+        );
         // Seen once is seen.
         devices.judge((1, Maker::Amd), Err(Unlooked::Ended));
         assert_eq!(devices.of(1, Maker::Amd).map(Device::kind), Some(DeviceKind::Real));

@@ -8,6 +8,7 @@ use evidence::{Canary, Contamination, DeviceKind};
 use launch::lines::{self, End, Line, Lines};
 use launch::record::{api, blas};
 use launch::trace::{Event, Trace, Writer};
+use say::say;
 use server::claims::{Claims, of_log};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -79,7 +80,7 @@ fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
             maker,
             match stand_in {
                 true => Device::StandIn,
-                false => Device::Unlooked { why: "a trace does not say which device its processes had".to_owned() },
+                false => Device::Unlooked { why: say!("watch-device-not-in-trace") },
             },
         );
     }
@@ -206,7 +207,7 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
             maker,
             match standin {
                 true => Device::StandIn,
-                false => Device::Unlooked { why: "a trace does not say which device its process had".to_owned() },
+                false => Device::Unlooked { why: say!("watch-device-not-in-trace") },
             },
         );
     }

@@ -240,7 +240,7 @@ impl RecordContext<'_> {
         let (subject, mut coverage) = (self.subject_on(device), self.coverage(tally));
         if device == DeviceKind::Real {
             for (pid, _, unseen) in tally.devices.iter().filter(|(.., device)| device.kind() == DeviceKind::Unknown) {
-                coverage = coverage.missing(format!("the device of process {pid}"), unseen.detail());
+                coverage = coverage.missing(format!("the device of process {pid}"), unseen.detail().to_string());
             }
         }
         let seen = match rung {

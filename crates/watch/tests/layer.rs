@@ -182,7 +182,7 @@ fn what_lavapipe_computes_is_completed_and_counted_by_columns() {
     assert_eq!(account.rung(account.device), Rung::Completed);
     assert!(matches!(account.canary, Canary::InTarget { .. }) && account.whole(), "{:?}", account.gaps);
     let (_, _, device) = tally.devices.iter().next().expect("a device");
-    assert!(device.key() == "processor" && device.detail().contains("llvmpipe"), "{device:?}");
+    assert!(device.key() == "processor" && device.detail().to_string().contains("llvmpipe"), "{device:?}");
     assert_eq!(tally.unnamed(), 0);
 }
 

@@ -22,7 +22,7 @@ impl KeyArgs {
             (None, Some(path)) => Key::from_file(path)?,
             (None, None) => return Ok(None),
         };
-        say::ensure!(named, "server-key-for-whom");
+        say::ensure!(named, "command-key-server");
         Ok(Some(key))
     }
 }

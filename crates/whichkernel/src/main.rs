@@ -19,6 +19,7 @@ mod labelled;
 mod launched_at;
 mod links;
 mod message;
+mod number;
 mod pages;
 mod status;
 mod taken;

@@ -18,7 +18,7 @@ pub enum EnterError {
     Refused {
         step: String,
         source: io::Error,
-        advice: String,
+        advice: say::Message,
     },
     Step {
         step: String,
@@ -64,7 +64,7 @@ impl EnterError {
 }
 
 /// The settings that are known to forbid user namespaces, with the value each has here and the command that allows it.
-fn advice(read: &dyn Fn(&str) -> Option<String>) -> String {
+fn advice(read: &dyn Fn(&str) -> Option<String>) -> say::Message {
     let settings = [
         ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),
         (
@@ -79,18 +79,17 @@ fn advice(read: &dyn Fn(&str) -> Option<String>) -> String {
     for (name, path, forbids, allows) in settings {
         let Some(value) = read(path) else { continue };
         if value.trim() == forbids {
-            said.push(format!("{name} is {forbids} here, `sudo sysctl {name}={allows}` allows it"));
+            said.push(say::say!("dryrun-sandbox-sysctl", name, forbids, allows));
         }
     }
     if said.is_empty() {
-        said.push(
-            "no sysctl forbids it, so a container or security policy does (Docker: --security-opt seccomp=unconfined, \
-             or --cap-add SYS_ADMIN)"
-                .to_owned(),
-        );
+        said.push(say::say!("dryrun-sandbox-policy").to_owned());
     }
-    said.push("running as root also works".to_owned());
-    said.join("; ")
+    let root = say::say!("dryrun-sandbox-root");
+    match say::listed(said) {
+        Some(said) => say::say!("about-both", one = said, other = root),
+        None => root,
+    }
 }
 
 #[cfg(test)]
@@ -100,10 +99,10 @@ mod tests {
     #[test]
     fn the_setting_that_forbids_it_is_named_with_its_value() {
         let ubuntu = advice(&|path| path.contains("apparmor").then(|| "1\n".to_owned()));
-        assert!(ubuntu.contains("sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"), "{ubuntu}");
+        assert!(ubuntu.to_string().contains("sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"), "{ubuntu}");
         let debian = advice(&|path| path.contains("userns_clone").then(|| "0\n".to_owned()));
-        assert!(debian.contains("kernel.unprivileged_userns_clone is 0 here"), "{debian}");
+        assert!(debian.to_string().contains("kernel.unprivileged_userns_clone is 0 here"), "{debian}");
         let docker = advice(&|_| None);
-        assert!(docker.contains("seccomp"), "{docker}");
+        assert!(docker.to_string().contains("seccomp"), "{docker}");
     }
 }

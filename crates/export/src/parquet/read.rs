@@ -8,7 +8,7 @@ use super::{Column, MAGIC, Table, Values};
 pub enum ReadError {
     Magic,
     Footer,
-    Foreign { column: String, what: &'static str },
+    Foreign { column: String, what: say::Key },
     Page { column: String, group: usize },
 }
 
@@ -33,10 +33,10 @@ pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
             (Some(2), _) => Values::Number(Vec::new()),
             (Some(6), Some(0)) => Values::Text(Vec::new()),
             (Some(6), None) => Values::Bytes(Vec::new()),
-            _ => return Err(ReadError::Foreign { column: name, what: "a type that is not ours" }),
+            _ => return Err(ReadError::Foreign { column: name, what: say::key!("export-parquet-type") }),
         };
         if element.number(3) != Some(1) {
-            return Err(ReadError::Foreign { column: name, what: "it is not optional" });
+            return Err(ReadError::Foreign { column: name, what: say::key!("export-parquet-required") });
         }
         columns.push(Column { name, values });
     }
@@ -57,10 +57,10 @@ pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
             let foreign = |what| ReadError::Foreign { column: name.clone(), what };
             let meta = chunk.field(3).ok_or(ReadError::Footer)?;
             if meta.number(4) != Some(0) {
-                return Err(foreign("it is compressed"));
+                return Err(foreign(say::key!("export-parquet-compressed")));
             }
             if meta.number(11).is_some() {
-                return Err(foreign("it has a dictionary"));
+                return Err(foreign(say::key!("export-parquet-dictionary")));
             }
             let damaged = || ReadError::Page { column: name.clone(), group };
             let at = meta.number(9).and_then(|at| usize::try_from(at).ok()).ok_or_else(damaged)?;

@@ -7,6 +7,7 @@ use crate::{Blocked, ObserveContext, Observer, Sighting};
 use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, Subject};
 use inventory::{File, Options, inspect};
+use say::{Message, Say, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ impl Observer for Isa {
         let files = candidates(around);
         if files.is_empty() {
             return Err(Blocked {
-                why: "no libggml-hip.so and no rocBLAS helper kernels are here".into(),
+                why: say!("observe-no-hip-library"),
                 fix: "whichkernel runtime fetch debian-sid".into(),
             });
         }
@@ -38,12 +39,12 @@ impl Observer for Isa {
             progress(&format!("isa: {}", path.display()));
             match self.count(&path, runtime.as_deref(), around) {
                 Ok(seen) => sightings.extend(seen),
-                Err(why) => refused.push(format!("{}: {why}", path.display())),
+                Err(why) => refused.push(say!("about-why", what = path, why)),
             }
         }
         if sightings.is_empty() {
             let fix = "whichkernel isa FILE says more about each".to_owned();
-            let why = if refused.is_empty() { "none has code for the target".to_owned() } else { refused.join("; ") };
+            let why = say::listed(refused).unwrap_or_else(|| say!("observe-no-target-code"));
             return Err(Blocked { why, fix });
         }
         Ok(sightings)
@@ -51,8 +52,8 @@ impl Observer for Isa {
 }
 
 impl Isa {
-    fn count(&self, path: &Path, runtime: Option<&str>, around: &ObserveContext) -> Result<Vec<Sighting>, String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
+    fn count(&self, path: &Path, runtime: Option<&str>, around: &ObserveContext) -> Result<Vec<Sighting>, Message> {
+        let file = File::open(path).map_err(|error| error.message())?;
         let target = around.scope.target.as_deref().and_then(TargetId::parse);
         // Per bundle is what the field notes count by; without a target that would be a thousand groups.
         let by = if target.is_some() { By::Bundle } else { By::Target };
@@ -65,7 +66,7 @@ impl Isa {
             Ok::<(), std::convert::Infallible>(())
         });
         let Ok(report) = report;
-        let sha256 = report.sha256.ok_or("it could not be read to its end")?;
+        let sha256 = report.sha256.ok_or_else(|| say!("observe-not-read-to-end"))?;
         for problem in report.all_problems() {
             groups.unread.push(crate::census::Unread { what: "file".into(), why: problem.to_string() });
         }
@@ -74,7 +75,7 @@ impl Isa {
         if let Some(runtime) = runtime {
             subject = subject.runtime(runtime);
         }
-        let seen = observations(&groups, &subject, &self.id(), &around.time).map_err(|error| error.to_string())?;
+        let seen = observations(&groups, &subject, &self.id(), &around.time).map_err(|error| error.message())?;
         Ok(seen.into_iter().map(Sighting::from).collect())
     }
 }

@@ -3,6 +3,7 @@
 use crate::directory::libraries::{Library, Survey};
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
 use gpu::Arch;
+use say::Say;
 use std::path::Path;
 
 /// Who signs.
@@ -47,7 +48,7 @@ impl Place<'_> {
     fn left_out(&self, mut basis: Basis) -> Basis {
         let survey = self.survey;
         for unread in survey.unread.iter().chain(survey.libraries.iter().flat_map(|library| &library.unread)) {
-            basis = basis.without(unread.to_string(), None, LeftOutWhy::Unreadable);
+            basis = basis.without(unread.message().to_string(), None, LeftOutWhy::Unreadable);
         }
         for (path, _) in &survey.packs {
             basis = basis.without(path.display().to_string(), None, LeftOutWhy::NotAsked);

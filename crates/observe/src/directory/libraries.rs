@@ -4,6 +4,7 @@ use codeobject::{ReadAt, elf::Elf, host, kpack::Reference, nvidia};
 use gpu::Arch;
 use inventory::{Contents, File, FileReport, Met, Nothing, Options, Pack, Serves, Unread, inspect, walk_files};
 use runtime::{library_names as stack, linkage::Dynamic};
+use say::{Say, key, say};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -115,8 +116,8 @@ impl Library {
             });
         }
         let nvidia = report.nvidia.as_ref().is_some_and(|found| !found.is_complete());
-        let why = report.all_problems().next().map(ToString::to_string);
-        let why = why.or_else(|| nvidia.then(|| "NVIDIA fatbins that could not be read whole".to_owned()));
+        let why = report.all_problems().next().map(Say::message);
+        let why = why.or_else(|| nvidia.then(|| say!("observe-fatbins-unread")));
         self.unread.extend(why.map(|why| Unread::new(file.path(), why)));
     }
 
@@ -165,7 +166,7 @@ impl Survey {
         let head = file.bytes(0, file.len().min(9), "magic").unwrap_or_default();
         let weights = head.starts_with(b"GGUF") || head.last() == Some(&b'{') && head.get(6..8) == Some(&[0, 0]);
         if target.is_some() && !weights && inventory::has_code(file) {
-            self.unread.push(Unread::new(file.path(), "device code in a file of no known kind"));
+            self.unread.push(Unread::new(file.path(), key!("observe-code-in-unknown")));
         }
     }
 

@@ -10,6 +10,7 @@ use runtime::{
     linkage::{Chain, Inside, Search},
 };
 use say::shell::CommandLine;
+use say::{Message, Say, say};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -34,12 +35,12 @@ impl Observer for RuntimeLibraries {
         let cache = Cache::from_env();
         let dirs: Vec<Installed> = around.runtimes().into_iter().filter(|one| one.path.is_dir()).collect();
         if dirs.is_empty() {
-            let why = "no runtime is here".to_owned();
+            let why = say!("observe-no-runtime");
             return Err(Blocked { why, fix: "whichkernel runtime fetch debian-sid --parts ggml,rocblas".to_owned() });
         }
         let mut all = Vec::new();
         for Installed { name: runtime, path: dir, .. } in dirs {
-            let blocked = |why: String| Blocked {
+            let blocked = |why: Message| Blocked {
                 why,
                 fix: CommandLine::new("whichkernel inspect {} --record", [dir.to_string_lossy()]).into(),
             };
@@ -49,10 +50,10 @@ impl Observer for RuntimeLibraries {
             let chains: Vec<Chain> =
                 backends(&dir, search.inside.root()).iter().map(|path| Chain::of(&search, path, &[])).collect();
             let seen = needed(&search, &chains, runtime.as_deref(), &around.time);
-            all.extend(seen.map_err(|error| blocked(error.to_string()))?);
+            all.extend(seen.map_err(|error| blocked(error.message()))?);
             let found = match catalogs::find(&dir) {
                 Ok(found) => found,
-                Err(error) if around.paths.contains(&dir) => return Err(blocked(error.to_string())),
+                Err(error) if around.paths.contains(&dir) => return Err(blocked(error.message())),
                 // Come upon, not asked for: a process's directory may be gone by now.
                 Err(_) => continue,
             };
@@ -66,7 +67,7 @@ impl Observer for RuntimeLibraries {
                 let target = around.scope.target.as_deref().filter(there);
                 let service = target.map(|target| serve(&found, target, &mut |name| progress(name)));
                 let seen = catalog(&found, runtime.as_deref(), target, service.as_ref(), &around.time);
-                all.extend(seen.map_err(|error| blocked(error.to_string()))?);
+                all.extend(seen.map_err(|error| blocked(error.message()))?);
             }
         }
         Ok(all)

@@ -7,6 +7,7 @@ use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, View};
 use inventory::{DeviceCode, File};
 use say::shell::CommandLine;
+use say::{Say, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +35,7 @@ impl Observer for ShippedFiles {
         files.sort();
         files.dedup();
         if files.is_empty() {
-            let why = "no runtime with device code for AMD is here".to_owned();
+            let why = say!("observe-no-amd-runtime");
             return Err(Blocked { why, fix: "whichkernel runtime fetch debian-sid --parts ggml".to_owned() });
         }
         let target = around.scope.target.as_deref().and_then(TargetId::parse);
@@ -44,7 +45,7 @@ impl Observer for ShippedFiles {
             let runtime = runtime_of(&path);
             let (_, sightings) = look(&path, runtime.as_deref(), target.as_ref(), Some(&around.asked), &around.time)
                 .map_err(|error| Blocked {
-                    why: error.to_string(),
+                    why: error.message(),
                     fix: CommandLine::new("whichkernel inspect {}", [path.to_string_lossy()]).into(),
                 })?;
             all.extend(sightings);

@@ -1,23 +1,22 @@
 //! One setting: a name, and the variables that make it.
 
 /// Why something is no lane.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneError {
-    #[error("{0:?} is no lane: NAME='VARIABLE=VALUE ...', or NAME= for a lane that sets nothing")]
     Form(String),
-    #[error("two lanes are called {0:?}: each needs a name of its own")]
     Twice(String),
-    #[error("one lane has nothing to be compared with: give --lane twice")]
     Alone,
-    #[error(
-        "the command names a port of its own ({0}), and each lane needs another: write {{port}} there, or leave it away"
-    )]
     Port(String),
-    #[error("the command has {{{variable}}}, and lane {lane:?} sets no {variable}")]
     Unset { variable: String, lane: String },
 }
 
-say::in_english!(LaneError);
+say::worded! { LaneError {
+    Form(text) => "probe-lane-form" (text = format!("{text:?}")),
+    Twice(name) => "probe-lane-twice" (name = format!("{name:?}")),
+    Alone => "probe-lane-alone",
+    Port(words) => "probe-lane-port",
+    Unset { variable, lane } => "probe-lane-unset" (variable, lane = format!("{lane:?}")),
+}}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {

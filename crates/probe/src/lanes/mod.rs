@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::launches::Onlooker;
 use crate::live::{Ended, Live, Plan, Run, Session};
 use evidence::Conclusion;
+use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
@@ -28,7 +29,9 @@ pub struct Lanes {
     /// Whether the paths of the lanes are the same, as far as they are known; by the best rung that both have.
     pub paths: Conclusion,
     /// Why it ended before its last question.
-    pub ended: Option<String>,
+    #[serde(serialize_with = "crate::answer::in_english")]
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Message>,
 }
 
 impl answer::Answer for Lanes {
@@ -48,7 +51,7 @@ pub struct Ran {
 }
 
 /// Looks on at a server that was just started: its process, and what to say where that cannot be.
-pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, String> + 'a;
+pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, Message> + 'a;
 
 /// Starts a server for every lane, each at an address of its own, and asks all of them the same, in turns.
 pub fn compare(
@@ -93,13 +96,13 @@ pub fn compare(
         match opened {
             Ok(session) => sessions.push(session),
             Err(error) => {
-                ended = Some(format!("{}: {error}", lane.name));
+                ended = Some(say!("about-why", what = lane.name, why = error));
                 break;
             }
         }
     }
     if ended.is_none() {
-        ended = asked(&mut sessions, lanes, plan, progress).err().map(|(lane, error)| format!("{lane}: {error}"));
+        ended = asked(&mut sessions, lanes, plan, progress).err().map(|(what, why)| say!("about-why", what, why));
     }
     let finished = sessions.into_iter().map(|session| session.finish(ended.clone().map(Ended::Server)));
     let runs: Vec<Run> = finished.collect();

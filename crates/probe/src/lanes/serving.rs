@@ -3,6 +3,7 @@
 use super::lane::Lane;
 use crate::live::Ended;
 use rustix::process::{Pid, Signal, kill_process_group};
+use say::{Message, Say, say};
 use server::dialect::listen_at;
 use server::{Endpoint, Key, request};
 use std::net::TcpListener;
@@ -30,17 +31,17 @@ const END: Duration = Duration::from_secs(10);
 impl Serving {
     /// Variables that tell the server where to listen come first, then the lane's.
     pub fn start(lane: &Lane, command: &[String], key: Option<Key>, home: &Path) -> Result<Serving, Ended> {
-        let failed = |what: &str, error: std::io::Error| Ended::Server(format!("{what}: {error}"));
+        let failed = |what: Message, why: std::io::Error| Ended::Server(say!("about-why", what, why));
         let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
-        let port = port.map_err(|error| failed("a port of its own", error))?.port();
-        let command = lane.fill(command, port).map_err(|error| Ended::Server(error.to_string()))?;
+        let port = port.map_err(|error| failed(say!("probe-serving-port"), error))?.port();
+        let command = lane.fill(command, port).map_err(|error| Ended::Server(error.message()))?;
         let Some((program, words)) = command.split_first() else {
-            return Err(Ended::Server("there is no command to serve with".into()));
+            return Err(Ended::Server(say!("probe-serving-no-command")));
         };
         let log = home.join(format!("{}.log", lane.name.replace('/', "_")));
-        let file = files::create(&log, Access::Private).map_err(|error| failed("the server's log", error))?;
-        let second = file.try_clone().map_err(|error| failed("the server's log", error))?;
-        let guard = GroupGuard::new().map_err(|error| failed("its guard", error))?;
+        let file = files::create(&log, Access::Private).map_err(|error| failed(say!("probe-serving-log"), error))?;
+        let second = file.try_clone().map_err(|error| failed(say!("probe-serving-log"), error))?;
+        let guard = GroupGuard::new().map_err(|error| failed(say!("probe-serving-guard"), error))?;
         let mut line = sys::program::given(program);
         line.args(words)
             .envs(listen_at(port))
@@ -49,7 +50,7 @@ impl Serving {
             .stdout(file)
             .stderr(second);
         guard.enter_before_exec(&mut line);
-        let child = line.spawn().map_err(|error| failed(program, error))?;
+        let child = line.spawn().map_err(|error| failed(Message::verbatim(program), error))?;
         let at = Endpoint { key, ..Endpoint::new(Address::tcp("127.0.0.1", port)) };
         let mut server = Serving { at, log, command: command.clone(), child, _guard: guard };
         server.wait()?;
@@ -65,8 +66,8 @@ impl Serving {
         let start = Instant::now();
         loop {
             if let Ok(Some(status)) = self.child.try_wait() {
-                let said = self.last();
-                return Err(Ended::Server(format!("the server ended before it answered ({status}): {said}")));
+                let (status, said) = (status.to_string(), self.last());
+                return Err(Ended::Server(say!("probe-serving-ended", status, said)));
             }
             if sys::interrupt::asked() {
                 return Err(Ended::Interrupted);
@@ -76,23 +77,21 @@ impl Serving {
             }
             if start.elapsed() > START {
                 let (to, seconds) = (&self.at.to, START.as_secs());
-                let why =
-                    format!("nobody answered at http://{to} within {seconds} s: does the command listen at {{port}}?");
-                return Err(Ended::Server(why));
+                return Err(Ended::Server(say!("probe-serving-silent", to, seconds)));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
     /// The last lines that it wrote: the reason may stand before a word of goodbye.
-    fn last(&self) -> String {
+    fn last(&self) -> Message {
         const LINES: usize = 8;
         let text = sys::regular_file::whole(&self.log, 64 << 20).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines.iter().skip(lines.len().saturating_sub(LINES));
         let last: Vec<String> = last.map(|line| line.chars().take(200).collect()).collect();
-        if last.is_empty() { "it said nothing".to_owned() } else { last.join(" | ") }
+        if last.is_empty() { say!("probe-serving-no-log") } else { Message::verbatim(last.join(" | ")) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::exchange::Exchange;
 use crate::launches::Onlooker;
+use say::{Message, Say, say};
 use server::{Ask, Call, Endpoint, NoModel, Request, counts};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -18,23 +19,26 @@ const PAUSE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a run ended before its last question.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Ended {
-    #[error("{0}")]
-    Http(#[from] HttpError),
-    #[error("stopped by a signal")]
+    Http(HttpError),
     Interrupted,
-    #[error("the server is busy: it answered {status} {times} times in a row ({said})")]
     Busy { status: u16, times: u32, said: String },
-    #[error("{0}")]
-    NoModel(#[from] NoModel),
-    #[error("{0}")]
-    Server(String),
-    #[error("more than {MOST_REQUESTS} requests")]
+    NoModel(NoModel),
+    Server(Message),
     TooMany,
 }
 
-say::in_english!(Ended);
+say::worded! { Ended {
+    Http(error) => error,
+    Interrupted => "probe-interrupted",
+    Busy { status, times, said } => "probe-busy",
+    NoModel(error) => error,
+    Server(why) => why,
+    TooMany => "probe-too-many" (most = MOST_REQUESTS),
+}}
+
+say::wraps! { Ended { Http(HttpError), NoModel(NoModel) }}
 
 #[derive(Debug)]
 pub struct Client {
@@ -46,7 +50,7 @@ pub struct Client {
     /// Who looks on at what the server launches.
     pub onlooker: Option<Onlooker>,
     /// Why it stopped looking before the end.
-    pub blinded: Option<String>,
+    pub blinded: Option<Message>,
 }
 
 /// One question to send.
@@ -112,7 +116,7 @@ impl Client {
                     ended = ended.or(Some(Ended::Http(error)));
                     continue;
                 }
-                Err(_) => return Err(Ended::Server("a request of ours was lost".into())),
+                Err(_) => return Err(Ended::Server(say!("probe-request-lost"))),
             };
             self.kept(question, answer, started, beside);
         }
@@ -153,7 +157,7 @@ impl Client {
                 Ok(answer) => return Ok(answer?),
                 Err(RecvTimeoutError::Timeout) if sys::interrupt::asked() => return Err(Ended::Interrupted),
                 Err(RecvTimeoutError::Timeout) => drop(self.looking(|onlooker| onlooker.look(LOOK))),
-                Err(RecvTimeoutError::Disconnected) => return Err(Ended::Server("a request of ours was lost".into())),
+                Err(RecvTimeoutError::Disconnected) => return Err(Ended::Server(say!("probe-request-lost"))),
             }
         }
     }
@@ -163,7 +167,7 @@ impl Client {
         match act(self.onlooker.as_mut()?) {
             Ok(done) => Some(done),
             Err(error) => {
-                self.blinded = Some(error.to_string());
+                self.blinded = Some(error.message());
                 self.onlooker = None;
                 None
             }

@@ -5,6 +5,7 @@ use super::client::Question;
 use super::session::Session;
 use crate::change::changes;
 use crate::gather::SWEEP;
+use say::say;
 use sys::random::Seeded;
 
 /// Both sides of every limit that some release has, and the lengths of the RX 9070 XT field notes.
@@ -114,7 +115,7 @@ fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str
 /// The notes' baseline: the model is given up, loaded by a prompt, and asked again.
 fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     let Some(unload) = session.identity.kind.unload(session.identity.model.as_deref().unwrap_or_default()) else {
-        session.leave_out("--cold", "only Ollama gives a model up on request; this server keeps its own until it ends");
+        session.leave_out("--cold", say!("probe-cold-only-ollama"));
         return Ok(());
     };
     for round in 0..plan.rounds {
@@ -133,8 +134,7 @@ fn together(session: &mut Session, count: u64) -> Result<(), Ended> {
     let names = (0..count).map(|i| format!("parallel{count}#{i}"));
     let questions = names.map(|name| session.question(&name, 4, 16)).collect::<Result<Vec<_>, _>>()?;
     if let Some(slots) = session.identity.slots.filter(|slots| *slots < count) {
-        let why = format!("the server evaluates {slots} requests side by side; the others waited for a slot");
-        session.leave_out(&format!("--parallel {count}"), why);
+        session.leave_out(&format!("--parallel {count}"), say!("probe-few-slots", slots));
     }
     session.client.ask_together(&questions)
 }

@@ -6,6 +6,7 @@
 
 use super::client::{Client, Ended, Question};
 use crate::exchange::Exchange;
+use say::say;
 use serde_json::Value;
 use server::{Ask, Completion, Identity, counts};
 use sys::random::Seeded;
@@ -180,11 +181,9 @@ fn unasked(question: Question) -> Question {
 }
 
 fn reported(answer: &Exchange) -> Result<i64, Ended> {
-    let counted = counts::read(answer).map_err(|why| Ended::Server(format!("the first prompt: {why}")))?;
+    let counted = counts::read(answer).map_err(|why| Ended::Server(say!("probe-first-prompt", why)))?;
     let reported = counted.reported.and_then(|reported| i64::try_from(reported).ok());
-    reported.ok_or_else(|| {
-        Ended::Server("the server does not count the tokens of a prompt: there is nothing to go by".into())
-    })
+    reported.ok_or_else(|| Ended::Server(say!("probe-no-counts")))
 }
 
 impl Prompts {

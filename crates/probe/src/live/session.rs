@@ -10,6 +10,7 @@ use crate::gather::{GATHERED, Wanted, gathered, points};
 use crate::launches::{Account, Onlooker, watched};
 use crate::model::Mix;
 use crate::replay::Recording;
+use say::{Message, Say, say};
 use server::claims::{Claims, Gatherer, Meaning, model_header, of_log};
 use server::identify::choose;
 use server::{Ask, Endpoint, Identity, Kind, counts, identify};
@@ -140,7 +141,7 @@ impl Session {
 
     /// A question of about so many tokens, which is no probe of a length.
     pub fn question(&mut self, name: &str, tokens: u64, predict: u64) -> Result<Question, Ended> {
-        let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server("nothing was prepared".into()))?;
+        let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server(say!("probe-unprepared")))?;
         Ok(Question { asked: None, ..prompts.question(&self.identity, name, tokens, predict) })
     }
 
@@ -175,8 +176,8 @@ impl Session {
     }
 
     /// What was asked for and cannot be had here.
-    pub fn leave_out(&mut self, what: &str, why: impl Into<String>) {
-        self.left_out.push(Missing { what: what.to_owned(), why: why.into() });
+    pub fn leave_out(&mut self, what: &str, why: Message) {
+        self.left_out.push(Missing { what: what.to_owned(), why });
     }
 
     fn recorded(&self, logs: Vec<(String, String)>) -> Recording {
@@ -203,7 +204,7 @@ impl Session {
         // A server without counters of its own evaluations says nothing that is needed here.
         let unread = std::mem::take(&mut claims.unread).into_iter().filter(|(what, _)| what != "GET /metrics");
         for (what, why) in unread {
-            self.leave_out(&what, why);
+            self.leave_out(&what, Message::verbatim(why));
         }
         if let Some((name, _)) = self.live.journal {
             let theirs = logs.iter().filter(|(log, _)| log.ends_with(name));
@@ -226,10 +227,10 @@ impl Session {
                 account = Some(watched(&tally, &report, unattributed));
                 seen = Some(Seen { tally, report });
             }
-            Some(Err(error)) => self.leave_out("--watch", error.to_string()),
+            Some(Err(error)) => self.leave_out("--watch", error.message()),
             None => {}
         }
-        recording.ended = ended.as_ref().map(ToString::to_string);
+        recording.ended = ended.as_ref().map(Say::message);
         let (mut answer, every) = gathered(&recording, &self.wanted, claims);
         answer.ended = recording.ended.clone();
         answer.watch = account;
@@ -249,7 +250,7 @@ impl Session {
                     logs.push((format!("start-{name}"), String::from_utf8_lossy(old).into_owned()));
                     logs.push((name, String::from_utf8_lossy(new).into_owned()));
                 }
-                Err(error) => self.leave_out(&path.display().to_string(), error.to_string()),
+                Err(error) => self.leave_out(&path.display().to_string(), error.message()),
             }
         }
         if let Some((name, text)) = self.live.journal.and_then(|(name, read)| Some((name, read()?))) {
@@ -299,7 +300,7 @@ fn who(client: &mut Client, live: &Live) -> Result<Identity, Ended> {
         client.get(path)?;
     }
     if who.is_loading() {
-        return Err(Ended::Server("llama-server is still loading its model: try again when it is ready".into()));
+        return Err(Ended::Server(say!("probe-still-loading")));
     }
     if who.wants_key() {
         return Err(Ended::Server(who.locked(&live.at)));
@@ -310,7 +311,7 @@ fn who(client: &mut Client, live: &Live) -> Result<Identity, Ended> {
 
 fn gatherer(live: &Live) -> Result<Gatherer, Ended> {
     Gatherer::new(live.pids.clone(), Some(live.at.clone()), &live.logs)
-        .map_err(|(path, error)| Ended::Server(format!("{}: {error}", path.display())))
+        .map_err(|(what, why)| Ended::Server(say!("about-why", what, why)))
 }
 
 /// Batch sizes that were said elsewhere than in a log that was named, in the words of such a log: a recording keeps them so.

@@ -2,3 +2,4 @@
 about-why = { $what }: { $why }
 about-fixed = { $what }: { $why }
     {"  "}fix: { $fix }
+about-both = { $one }; { $other }

@@ -6,3 +6,7 @@ export-parquet-footer = its footer cannot be read
 export-parquet-foreign = column '{ $column }': { $what }; only a file as whichkernel exported it can be proved
 export-parquet-page = column '{ $column }', row group { $group }: the page is damaged
 export-unknown = no launch trace: neither a record of the dry run or the preload, nor the lines of `watch --trace`
+export-parquet-type = a type that is not ours
+export-parquet-required = it is not optional
+export-parquet-compressed = it is compressed
+export-parquet-dictionary = it has a dictionary

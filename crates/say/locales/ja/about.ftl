@@ -1,3 +1,4 @@
 about-why = { $what }: { $why }
 about-fixed = { $what }: { $why }
     {"  "}対処: { $fix }
+about-both = { $one }。{ $other }

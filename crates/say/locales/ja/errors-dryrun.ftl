@@ -1,15 +1,15 @@
 dryrun-no-runtime = キャッシュにランタイム `{ $name }` がありません。`whichkernel runtime fetch { WORD($name) }` で取得するか、--runtime DIR でディレクトリを指定してください
-dryrun-too-many-devices = { $count } 台は、ドライランで区別できる台数を超えている。カードは 16 枚までにする
-dryrun-not-a-directory = { $path } はディレクトリではない
+dryrun-too-many-devices = { $count } 台は、ドライランで区別できる台数を超えています。カードは 16 枚までにしてください
+dryrun-not-a-directory = { $path } はディレクトリではありません
 dryrun-no-device-code = { $path } に AMD のデバイスコードを含むライブラリがありません。ドライランには HIP バックエンド (libggml-hip.so など) が必要です。中身は `whichkernel inspect { WORD($path) }` で分かります
-dryrun-soname = { $library } は { $soname } を求めるが、代役になれるのは libamdhip64.so.5、.so.6、.so.7 だけ。ROCm 5、6、7 のランタイムを使う
+dryrun-soname = { $library } は { $soname } を必要としますが、代わりを務められるのは libamdhip64.so.5、.so.6、.so.7 だけです。ROCm 5、6、7 のランタイムを使ってください
 dryrun-no-blas = { $place } に、この BLAS 経路に必要な { $library } がありません。取得方法は `whichkernel runtime fetch debian-sid --help`。--blas recorded は呼び出しで止まり、何も必要としません
 dryrun-no-program = PATH に { $program } がありません
-dryrun-static = { $program } は静的リンクされている。組み込まれたライブラリの代わりにはなれない。libamdhip64.so を動的に読み込むビルドを使う
-dryrun-loader = { $program } が求めるローダー { $loader } がない。別の C ライブラリ用のビルド。それが属するツリーを --runtime DIR で指定するか、この環境用のビルドを使う
-dryrun-foreign = { $program } は別のプロセッサーまたは形式用。ドライランには 64 ビット x86 Linux のプログラムが要る
+dryrun-static = { $program } は静的にリンクされているため、組み込まれたライブラリを差し替えられません。libamdhip64.so を動的に読み込むビルドを使ってください
+dryrun-loader = { $program } が必要とするローダー { $loader } がありません。別の C ライブラリ用のビルドです。それが属するツリーを --runtime DIR で指定するか、この環境用のビルドを使ってください
+dryrun-foreign = { $program } は別のプロセッサーまたは形式用です。ドライランには 64 ビット x86 Linux のプログラムが必要です
 dryrun-start = { $program } を起動できませんでした: { $source }。別の C ライブラリ用にビルドされたものなら、そのツリーを --runtime DIR で指定してください
-dryrun-no-vulkan-card = Mesa の代替ドライバーで扱えるカードに { $given } はない。扱えるもの: { $known }
+dryrun-no-vulkan-card = Mesa の代替ドライバーで扱えるカードに { $given } はありません。扱えるもの: { $known }
 dryrun-no-vulkan-tree = { $place } は、RADV と Mesa のカーネルドライバー代替 (mesa-vulkan-drivers、mesa-drm-shim) を含む展開済みシステムではありません。`whichkernel runtime fetch debian-sid --parts tools,vulkan` で取得できます
 dryrun-host-no-runtime = ここでは HIP ランタイム (libamdhip64.so.6 または .so.7) をロードできません: { $why }。ROCm の HIP ランタイムを入れるか、--gpu でカードを選んでください
 dryrun-host-no-function = HIP ランタイムに { $why } がありません
@@ -20,3 +20,7 @@ dryrun-sandbox-pipe = パイプを作れません: { $error }
 dryrun-sandbox-refused = { $step } が拒否されました ({ $source }): { $advice }
 dryrun-sandbox-program = { $program } がツリー { $root } にありません (またはローダーがありません): { $source }
 dryrun-no-program-inside = ランタイムの中に { $program } がありません。プログラムはその /usr/bin から探します
+dryrun-no-device-library = { $runtime } にデバイスコードを含むライブラリがありません
+dryrun-sandbox-sysctl = ここでは { $name } が { $forbids } です。`sudo sysctl { $name }={ $allows }` で許可できます
+dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナーかセキュリティポリシーが禁止しています (Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN)
+dryrun-sandbox-root = root で実行する方法もあります

@@ -6,3 +6,7 @@ export-parquet-footer = フッターを読めません
 export-parquet-foreign = 列 '{ $column }': { $what }。証明できるのは whichkernel が書き出したままのファイルだけです
 export-parquet-page = 列 '{ $column }'、行グループ { $group }: ページが壊れています
 export-unknown = 起動の記録ではありません。ドライランやプリロードの記録でも、`watch --trace` の行でもありません
+export-parquet-type = 未知の型です
+export-parquet-required = 省略可能な列ではありません
+export-parquet-compressed = 圧縮されています
+export-parquet-dictionary = 辞書を使っています

@@ -21,3 +21,4 @@ uprobe-without-root = root 権限なしの uprobe
 uprobe-none-armed = 用意されたプローブがありません
 uprobe-no-probes = このランタイムにはプローブがありません
 uprobe-mounting-tracefs = tracefs のマウント
+uprobe-which-driver = プロセス内のどの Vulkan ドライバーがディスパッチを受けたか分かりません。そのうち 1 つは CPU で計算します

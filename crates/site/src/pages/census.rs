@@ -5,7 +5,7 @@ use crate::input::Study;
 use crate::parts::{self, col, num};
 use crate::read::Read;
 use crate::svg;
-use crate::words::shown;
+use crate::words::{Kept, shown};
 use crate::write::Page;
 use evidence::{About, Rung};
 use maud::{Markup, html};
@@ -97,12 +97,12 @@ pub fn page(study: &Study<'_>) -> Page {
     let in_view = study.input.observations.iter().filter(|it| it.field_of_view().covers(COUNTS, &About::default()));
     // Only the last look counts: what was in the way before it is not any more.
     let blocked = in_view.max_by_key(|recorded| recorded.time()).and_then(|recorded| match recorded.finding() {
-        evidence::Finding::Blocked { why, fix } => Some((why.as_str(), fix.as_str())),
+        evidence::Finding::Blocked { why, said, .. } => Some(Kept { english: why, said: said.as_ref() }),
         _ => None,
     });
     let why = blocked.map_or_else(
         || study.words.pair("site-census-empty", &[]),
-        |(why, _)| study.words.pair("site-worklog-blocked", &[("why", why.into())]),
+        |why| study.words.pair("site-worklog-blocked", &[("why", why.into())]),
     );
     let body = html! {
         (parts::head(study, "census", html! { (title.clone()) }, study.words.par("answer", if all.is_empty() { "site-census-none" } else { "site-census-answer" }, &args), parts::seen_on(study, &[(Rung::Shipped, !all.is_empty())]), parts::plain(study, "site-plain-census", &[])))

@@ -4,7 +4,7 @@ use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, col};
 use crate::plain_table::with_csv;
-use crate::words::shown;
+use crate::words::{Kept, Pair, shown};
 use crate::write::Page;
 use evidence::{Finding, Rung};
 use maud::{Markup, html};
@@ -35,7 +35,7 @@ struct Failure<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What<'a> {
-    Blocked { why: &'a str, fix: &'a str },
+    Blocked { why: Kept<'a>, fix: &'a str },
     Contaminated { difference: &'a str },
 }
 
@@ -51,7 +51,7 @@ impl<'a> Who<'a> {
         self.failures.iter().filter(|failure| self.since(failure).is_none())
     }
 
-    fn blocked(&self) -> Option<(&'a str, &'a str, &'a str)> {
+    fn blocked(&self) -> Option<(Kept<'a>, &'a str, &'a str)> {
         self.current()
             .filter_map(|failure| match failure.what {
                 What::Blocked { why, fix } => Some((why, fix, failure.time)),
@@ -128,7 +128,8 @@ fn gather<'a>(study: &Study<'a>) -> BTreeMap<String, Who<'a>> {
         let (rung, time) = (recorded.rung(), recorded.time());
         let failure = |what| Failure { machine, rung, time, what };
         who.sees.insert(rung);
-        if let Finding::Blocked { why, fix } = recorded.finding() {
+        if let Finding::Blocked { why, fix, said } = recorded.finding() {
+            let why = Kept { english: why, said: said.as_ref() };
             who.failures.push(failure(What::Blocked { why, fix }));
             continue;
         }
@@ -178,7 +179,7 @@ fn map_rows(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Markup> {
                         }
                     }
                     td.small {
-                        @if let Some((why, _, time)) = who.blocked() { (shown(why)) " (" (day(time)) ") " }
+                        @if let Some((why, _, time)) = who.blocked() { (Pair::from(why)) " (" (day(time)) ") " }
                         @for difference in who.contaminated().iter().take(2) { (shown(difference)) " " }
                         @if let Some(time) = who.certified { (study.words.say("site-certified")) " (" (day(time)) ") " }
                         @let rows: usize = who.saw.values().sum();
@@ -264,7 +265,7 @@ fn table(all: &BTreeMap<String, Who<'_>>) -> String {
             list(&mut who.sees.iter()),
             list(&mut who.saw.keys()),
             who.saw.values().sum::<usize>().to_string(),
-            who.blocked().map(|(why, ..)| why.to_owned()).unwrap_or_default(),
+            who.blocked().map(|(why, ..)| why.english.to_owned()).unwrap_or_default(),
             who.blocked().map(|(_, fix, _)| fix.to_owned()).unwrap_or_default(),
             who.contaminated().join("; "),
         ]

@@ -4,7 +4,7 @@ use crate::csv;
 use crate::input::Study;
 use crate::parts;
 use crate::svg;
-use crate::words::{Pair, shown};
+use crate::words::{Kept, Pair, shown};
 use crate::write::Page;
 use evidence::{Finding, Recorded, Rung};
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ enum Entry<'a> {
         observer: &'a str,
         rung: Rung,
         rows: usize,
-        blocked: Option<(&'a str, &'a str)>,
+        blocked: Option<(Kept<'a>, &'a str)>,
         subject: String,
         first: &'a Recorded,
     },
@@ -39,7 +39,7 @@ fn entries<'a>(study: &Study<'a>) -> Vec<Entry<'a>> {
     for recorded in study.input.observations {
         let (time, observer, rung) = (recorded.time(), recorded.observer().name.as_str(), recorded.rung());
         let blocked = match recorded.finding() {
-            Finding::Blocked { why, fix } => Some((why.as_str(), fix.as_str())),
+            Finding::Blocked { why, fix, said } => Some((Kept { english: why, said: said.as_ref() }, fix.as_str())),
             _ => None,
         };
         let same = |entry: &&mut Entry<'_>| matches!(entry, Entry::Run { time: t, observer: o, rung: r, blocked: b, .. } if (*t, *o, *r, b.is_some()) == (time, observer, rung, blocked.is_some()));
@@ -96,7 +96,7 @@ pub fn page(study: &Study<'_>) -> Page {
             (*observer).to_owned(),
             rung.to_string(),
             rows.to_string(),
-            blocked.map(|(why, _)| why.to_owned()).unwrap_or_default(),
+            blocked.map(|(why, _)| why.english.to_owned()).unwrap_or_default(),
             subject.clone(),
             String::new(),
             String::new(),

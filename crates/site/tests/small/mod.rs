@@ -103,6 +103,7 @@ fn build(each: u32, live: Option<&str>) -> Site {
         Finding::Blocked {
             why: "none has code for the target".to_owned(),
             fix: "whichkernel runtime fetch".to_owned(),
+            said: Some(say::say!("observe-no-target-code")),
         },
     ));
     let observations: Vec<Recorded> = seen.into_iter().map(Recorded::new).collect();

@@ -130,7 +130,7 @@ impl Profile {
         gaps.extend(counted.into_iter().filter(|(_, count)| *count > 0).map(|(gap, count)| gap.times(count)));
         let device = match device {
             Some(device) => Device::Told { device },
-            None => Device::Unlooked { why: "the file names no device".to_owned() },
+            None => Device::Unlooked { why: say::say!("watch-device-not-in-file") },
         };
         tally.devices.told(by.devices(), device);
         let maker = by.name();

@@ -72,7 +72,7 @@ impl Process {
         if gone || is_of_session(pid, session) {
             tally.devices.launched(pid, Maker::Vulkan, has_stand_in(pid));
         } else {
-            let why = "the number that it gives itself is another process's here (a PID namespace of its own)";
+            let why = say::say!("watch-device-other-namespace");
             tally.devices.unlooked(pid, Maker::Vulkan, why);
         }
     }

@@ -149,13 +149,9 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
     let seen = &reader.account;
     if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
         let device = match (&word, &seen.device) {
-            (Word::Ours, _) => {
-                Device::Unlooked { why: "the program was over before its device files could be looked at".to_owned() }
-            }
+            (Word::Ours, _) => Device::Unlooked { why: say!("watch-device-program-over") },
             (Word::File { .. }, Some(device)) => Device::Told { device: device.clone() },
-            (Word::File { .. }, None) => Device::Unlooked {
-                why: "the log has no line in which the runtime names its GPU (Gfx Major/Minor/Stepping)".to_owned(),
-            },
+            (Word::File { .. }, None) => Device::Unlooked { why: say!("watch-device-not-in-log") },
         };
         // All the logs that are read here are of AMD's libraries.
         tally.devices.told(Maker::Amd, device);

@@ -244,7 +244,7 @@ fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
         if stand_in || gone || is_of_session(tail.pid, session) {
             tally.devices.launched(tail.pid, maker, stand_in);
         } else {
-            let why = "the number that it gives itself is another process's here (a PID namespace of its own)";
+            let why = say::say!("watch-device-other-namespace");
             tally.devices.unlooked(tail.pid, maker, why);
         }
     }

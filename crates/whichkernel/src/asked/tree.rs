@@ -22,43 +22,43 @@ pub struct Ask {
     pub op: Option<Operation>,
 
     /// Rows of the weights
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub rows: i64,
 
     /// Columns of the weights: the length of the dot products
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub k: i64,
 
     /// Shared memory per block in bytes [default: that of the GPU]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "BYTES", value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub smem: Option<i64>,
 
     /// mul-mat-id: total number of experts
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub experts: i64,
 
     /// mul-mat-id: experts used per token
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub experts_used: i64,
 
     /// flash-attn and rope: values per head
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub head_size: i64,
 
     /// flash-attn: values per head of V [default as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
+    #[arg(long, value_name = "N", value_parser = crate::number::number::<i64>(1..=1 << 20))]
     pub head_size_v: Option<i64>,
 
     /// flash-attn and rope: heads
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub heads: i64,
 
     /// flash-attn: heads of the KV cache
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub kv_heads: i64,
 
     /// flash-attn and --graph: positions in the KV cache [default: 4096; for a graph, as many as its columns fill]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", value_parser = crate::number::number::<i64>(1..=1 << 30))]
     pub kv: Option<i64>,
 
     /// flash-attn: no mask, as in encoders and vision models

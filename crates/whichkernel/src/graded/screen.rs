@@ -211,7 +211,7 @@ fn could_not_look(looked: &[Looked], lang: &Lang) -> Option<String> {
     let comma = lang.text("check-list-comma").trim_matches('"').to_owned();
     let first = looked.iter().find(|one| one.blocked.is_some())?;
     let others: Vec<&str> = looked.iter().filter(|one| one.blocked.is_some()).map(|one| one.observer).collect();
-    let why = first.blocked.as_deref().map(|why| report::phrase(lang, why)).unwrap_or_default();
+    let why = first.blocked.as_ref().map(|why| lang.say(why)).unwrap_or_default();
     let args = [("who", others.join(&comma).into()), ("first", first.observer.into()), ("why", why.into())];
     Some(lang.text_with("investigate-could-not-look", &args))
 }

@@ -2,6 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use report::Lang;
+use say::Message;
 use std::fmt::Write as _;
 
 /// English is clap's own. For the others the kind decides the sentence, and what clap names goes into it.
@@ -15,7 +16,7 @@ pub fn misunderstood(error: &clap::Error, lang: &Lang) -> String {
         ("value", named(ContextKind::InvalidValue).into()),
         ("prior", named(ContextKind::PriorArg).into()),
         ("command", named(ContextKind::InvalidSubcommand).into()),
-        ("why", report::phrase(lang, &cause(error)).into()),
+        ("why", cause(error).map(|why| lang.say(&why)).unwrap_or_default().into()),
     ];
     let mut out = lang.text_with(key(error.kind()), &args);
     let suggested =
@@ -41,8 +42,8 @@ fn shows_help(kind: ErrorKind) -> bool {
 }
 
 /// What a parser of ours said of a value.
-fn cause(error: &clap::Error) -> String {
-    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+fn cause(error: &clap::Error) -> Option<Message> {
+    std::error::Error::source(error).map(Message::of)
 }
 
 fn key(kind: ErrorKind) -> &'static str {

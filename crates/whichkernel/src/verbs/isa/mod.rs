@@ -15,7 +15,7 @@ use inventory::{File, Pack, Unread};
 use launch::NameFilter;
 use observe::answers;
 use observe::census::{By, Select, completeness};
-use say::bail;
+use say::{Message, bail};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -93,7 +93,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 /// own, an error: the others do not speak for it. `refused`: what was not even unpacked.
 fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (mut found, mut unread) = inputs::device_files(dir);
-    unread.extend(refused.iter().map(|why| Unread::new(dir, why)));
+    unread.extend(refused.iter().map(|why| Unread::new(dir, Message::verbatim(why))));
     if found.is_empty() && unread.is_empty() {
         bail!("isa-no-code", file = dir);
     }
@@ -102,7 +102,7 @@ fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say:
     let several = found.len() > 1 && args.format == Format::Text && !args.has.is_empty();
     many::over(&found, args.format == Format::Json, context, |at, path| {
         if let Some(unread) = at.checked_sub(code).and_then(|at| unread.get(at)) {
-            bail!("isa-file-unread", path = unread.to_string());
+            bail!("isa-file-unread", path = unread);
         }
         if several {
             context.print(&format!("{}\n", path.display()))?;

@@ -36,10 +36,10 @@ struct Filter {
     last: Option<usize>,
 }
 
-fn rung(name: &str) -> Result<Rung, String> {
+fn rung(name: &str) -> Result<Rung, say::Message> {
     let all = Rung::ALL.map(Rung::name);
     let found = Rung::ALL.into_iter().find(|rung| rung.name() == name);
-    found.ok_or_else(|| format!("one of {}", all.join(", ")))
+    found.ok_or_else(|| say::say!("command-one-of", names = all.join(", ")))
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {

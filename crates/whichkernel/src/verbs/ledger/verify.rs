@@ -28,8 +28,8 @@ pub struct Args {
     key: Option<String>,
 }
 
-fn hash(text: &str) -> Result<Hash, String> {
-    Hash::parse(text).ok_or_else(|| "64 lower-case hexadecimal digits, as `ledger verify` prints the head".to_owned())
+fn hash(text: &str) -> Result<Hash, say::Message> {
+    Hash::parse(text).ok_or_else(|| say::say!("command-hash-form"))
 }
 
 /// What was kept elsewhere, held against the chain: the row at which it was found, or why it does not fit.

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use probe::Onlooker;
+use say::{Message, Say, say};
 use uprobe::{How, Options, Watcher};
 
 /// Gives up every right that a watch does not need; before any thread is started. `starts`: servers are started from here.
@@ -18,13 +19,13 @@ fn is_root() -> bool {
 }
 
 /// Probes of our own where that is allowed; else those that `watch arm` made. What stands in the way is said, with what would help.
-pub fn open(pids: Vec<u32>, hash: bool) -> Result<Onlooker, String> {
+pub fn open(pids: Vec<u32>, hash: bool) -> Result<Onlooker, Message> {
     if pids.is_empty() {
-        return Err("the server's process is not seen on this machine: there is nobody to watch".to_owned());
+        return Err(say!("probe-no-process"));
     }
     let how = if is_root() { How::Bpf } else { How::Armed };
     let options = Options { hash, how, canary: how != How::Armed, ..Options::default() };
     let family: Vec<u32> = server::claims::tree(pids).into_iter().collect();
-    let watcher = Watcher::attach(&family, options).map_err(|error| error.to_string())?;
+    let watcher = Watcher::attach(&family, options).map_err(|error| error.message())?;
     Ok(Onlooker::new(Box::new(watcher)))
 }

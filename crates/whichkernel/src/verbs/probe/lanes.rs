@@ -63,7 +63,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     }
     context.emit(args.format, &answer)?;
     if let Some(why) = &answer.ended {
-        context.note(&context.lang.text_with("probe-ended", &[("why", why.as_str().into())]));
+        context.note(&context.lang.say(&say!("probe-ended", why)));
     }
     let failed = answer.lanes.iter().filter_map(|lane| lane.answer.as_ref()).any(|answer| !answer.failed.is_empty());
     let fine = answer.ended.is_none() && !answer.lengths.is_empty() && !failed;
@@ -130,8 +130,8 @@ impl Show for Lanes {
             let answer = lane.answer.iter();
             answer.clone().for_each(|answer| out.push_str(&super::text::missing(answer, lang)));
             for failure in answer.flat_map(|answer| &answer.failed) {
-                let args = [("name", failure.name.as_str().into()), ("why", report::phrase(lang, &failure.why).into())];
-                let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
+                let (name, why) = (&failure.name, &failure.why);
+                let _ = writeln!(out, "{}", lang.say(&say!("probe-failed", name, why)));
             }
         }
         if let Some(table) = self.table(lang).filter(|_| !self.lengths.is_empty()) {

@@ -37,7 +37,7 @@ pub struct Args {
     model: Option<String>,
 
     /// Tokens to evaluate, separated by commas [default: both sides of every threshold in the rules]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=65536))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = crate::number::number::<u64>(1..=65536))]
     tokens: Vec<u64>,
 
     /// Measure every length from A to B and find where the time changes; A..B:STEP skips some
@@ -45,7 +45,7 @@ pub struct Args {
     sweep: Option<String>,
 
     /// Repetitions of each length, interleaved [default: 3; with --sweep: enough to detect a jump of 10 %, 3 to 12]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = crate::number::number::<u64>(1..=1000))]
     repeat: Option<u64>,
 
     /// Unload the model, load it with a prompt and ask again: compares a cold start with a loaded model (Ollama)
@@ -53,11 +53,11 @@ pub struct Args {
     cold: bool,
 
     /// Also send this many requests in parallel
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = crate::number::number::<u64>(1..=64))]
     parallel: u64,
 
     /// Timeout for one response, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = crate::number::number::<u64>(1..=3600))]
     timeout: u64,
 
     /// The server's log: batch sizes, cache hits, and what it reports about its GPU
@@ -123,7 +123,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     context.emit(args.format, &answer)?;
     if let Some(why) = &answer.ended {
-        context.note(&context.lang.text_with("probe-ended", &[("why", why.as_str().into())]));
+        context.note(&context.lang.say(&say!("probe-ended", why)));
     }
     // A recording may hold questions that were meant to fail; a run of ours holds none.
     let asked_and_failed = args.replay.is_none() && !answer.failed.is_empty();

@@ -5,6 +5,7 @@ use crate::emit::Show;
 use evidence::Rung;
 use probe::{Answer, Missing, Part, Probe, Spread, Zone};
 use report::{Column, Lang, Table, conclusion_text};
+use say::say;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -26,8 +27,8 @@ impl Show for Answer {
         out.push('\n');
         out.push_str(&rests_on(self, lang));
         for failure in &self.failed {
-            let args = [("name", failure.name.as_str().into()), ("why", report::phrase(lang, &failure.why).into())];
-            let _ = writeln!(out, "{}", lang.text_with("probe-failed", &args));
+            let (name, why) = (&failure.name, &failure.why);
+            let _ = writeln!(out, "{}", lang.say(&say!("probe-failed", name, why)));
         }
         out.push_str(&missing(self, lang));
         let _ = writeln!(out, "{}", conclusion_text(lang, &self.counted));
@@ -79,10 +80,7 @@ fn rests_on(answer: &Answer, lang: &Lang) -> String {
 
 /// What was asked for, or looked for, and could not be had.
 pub fn missing(answer: &Answer, lang: &Lang) -> String {
-    let line = |one: &Missing| {
-        let args = [("what", one.what.as_str().into()), ("why", report::phrase(lang, &one.why).into())];
-        format!("{}\n", lang.text_with("probe-left-out", &args))
-    };
+    let line = |one: &Missing| format!("{}\n", lang.say(&say!("probe-left-out", what = one.what, why = one.why)));
     answer.left_out.iter().map(line).collect()
 }
 

@@ -43,10 +43,10 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let given = Given { code: code.as_ref(), routing };
     let written = written(model, context).about(&name)?;
     let ran: Vec<Option<Ran>> = written.iter().flatten().map(|written| written.ran.clone()).collect();
-    let nodes = match ran.first() {
-        None => "source-graph-nodes",
-        Some(None) => "source-graph-nodes-written",
-        Some(Some(_)) => "source-graph-nodes-computed",
+    let (nodes, memory) = match ran.first() {
+        None => ("source-graph-nodes", "source-graph-memory"),
+        Some(None) => ("source-graph-nodes-written", "source-graph-memory"),
+        Some(Some(_)) => ("source-graph-nodes-computed", "source-graph-memory-placed"),
     };
     let answer = match written {
         Some(graphs) => {
@@ -102,7 +102,6 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     }
     if args.format != Format::Json {
         tell_skipped(&tree.skipped, context);
-        let memory = if nodes.ends_with("computed") { "source-graph-memory-placed" } else { "source-graph-memory" };
         let routing = answer.routing.as_ref().map(|_| match routing {
             None => "source-graph-routing-read",
             Some(Routing::Even) => "source-graph-routing-even",

@@ -1,7 +1,7 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
 use crate::context::{Context, Format};
-use say::{Context as _, ensure, say};
+use say::{Context as _, Message, ensure, say};
 use server::Endpoint;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -212,18 +212,18 @@ fn window(args: &Args) -> String {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, Message> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let number: f64 = number.parse().map_err(|_| format!("{text} is no time: write 10s, 500ms or 2m"))?;
+    let number: f64 = number.parse().map_err(|_| say!("command-no-time", text))?;
     let seconds = match unit {
         "" | "s" => number,
         "ms" => number / 1000.0,
         "m" | "min" => number * 60.0,
         "h" => number * 3600.0,
-        _ => return Err(format!("{unit} is no unit of time: write 10s, 500ms or 2m")),
+        _ => return Err(say!("command-no-unit", unit)),
     };
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    Duration::try_from_secs_f64(seconds).map_err(Message::verbatim)
 }
 
 #[cfg(test)]

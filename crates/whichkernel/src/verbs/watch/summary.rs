@@ -151,7 +151,7 @@ fn rungs(tally: &Tally, account: &ObserverReport, lang: &report::Lang) -> Vec<Li
             Device::Told { .. } => "watch-rung-told",
         };
         let of = if several && !pids.is_empty() { format!(" ({})", pids.join(", ")) } else { String::new() };
-        (key, vec![("of", of), ("detail", report::phrase(lang, &device.detail()))])
+        (key, vec![("of", of), ("detail", lang.say(&device.detail()))])
     };
     devices.into_iter().map(line).collect()
 }

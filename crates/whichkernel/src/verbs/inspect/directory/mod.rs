@@ -16,7 +16,7 @@ use observe::answers::{self, Directory, Serving};
 use observe::directory::{CatalogSaid, Library, Place, Survey, survey};
 use observe::libraries::serves;
 use runtime::catalogs::{self, LibraryDir};
-use say::{Context as _, bail};
+use say::{Context as _, Message, Say as _, bail, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensile::{Files, Service, serve};
@@ -57,7 +57,7 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
         named_inside(&mut survey, path, package);
     }
     for place in &survey.unread {
-        context.note(&context.lang.text_with("inspect-dir-unread", &[("path", place.to_string().into())]));
+        context.note(&context.lang.say(&say!("inspect-dir-unread", path = place)));
     }
     let serve_one = |dir: LibraryDir| {
         let mut progress = |name: &str| context.progress(name);
@@ -118,7 +118,7 @@ fn named_inside(survey: &mut Survey, root: &Path, package: &Package<'_>) {
     let unread = survey.unread.iter_mut().chain(survey.libraries.iter_mut().flat_map(|library| &mut library.unread));
     unread.for_each(|one| one.path = inside(&one.path));
     survey.packs.iter_mut().for_each(|(path, _)| *path = inside(path));
-    survey.unread.extend(package.refused.iter().map(|why| Unread::new(package.path, why)));
+    survey.unread.extend(package.refused.iter().map(|why| Unread::new(package.path, Message::verbatim(why))));
 }
 
 /// The index of the cached runtime that `dir` belongs to, if it was fetched for other targets only.
@@ -160,7 +160,7 @@ fn answer(
         spirv_modules: library.modules,
         serves: library.answer(),
         taken: library.serves.as_ref().and_then(|serves| serves.taken.clone()),
-        problem: library.unread.first().map(ToString::to_string),
+        problem: library.unread.first().map(|unread| unread.message().to_string()),
     };
     let catalog = |catalog: &Catalog| answers::Catalog {
         path: answers::shown(catalog.dir.dir()),
@@ -178,7 +178,7 @@ fn answer(
         catalogs: catalogs.iter().map(catalog).collect(),
         conclusion,
         serves,
-        unread: survey.unread.iter().map(ToString::to_string).collect(),
+        unread: survey.unread.iter().map(|unread| unread.message().to_string()).collect(),
         not_looked_into: survey.packs.iter().map(pack).collect(),
     }
 }

@@ -30,7 +30,7 @@ pub fn directory(
     for library in libraries {
         for unread in library.unread.iter().take(SHOWN) {
             let name = unread.path.strip_prefix(path).unwrap_or(&unread.path);
-            out += &format!("{}\n", plain(&format!("{}: {}", name.display(), unread.why)));
+            out += &format!("{}\n", plain(&format!("{}: {}", name.display(), context.lang.written(&unread.why))));
         }
         if let Some(more) = library.unread.len().checked_sub(SHOWN).filter(|more| *more > 0) {
             out += &format!("{}\n", context.lang.text_with("inspect-more", &[("count", count(more as u64).into())]));

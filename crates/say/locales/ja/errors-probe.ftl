@@ -1,0 +1,31 @@
+probe-interrupted = シグナルで停止しました
+probe-busy = サーバーが混んでいます。{ $status } の応答が { $times } 回続きました ({ $said })
+probe-too-many = 要求が { $most } 件を超えました
+probe-request-lost = 要求が失われました
+probe-unprepared = 準備ができていません
+probe-still-loading = llama-server はモデルをロード中です。ロードが終わってから試してください
+probe-first-prompt = 最初のプロンプト: { $why }
+probe-no-counts = サーバーがプロンプトのトークン数を報告しないため、長さを決められません
+probe-no-process = サーバーのプロセスがこのマシンにないため、観測できません
+probe-cold-only-ollama = 要求に応じてモデルをアンロードするのは Ollama だけです。このサーバーは終了までモデルを保持します
+probe-few-slots = サーバーが並行して評価するのは { $slots } 件までで、残りは空きを待ちました
+probe-missing-unread = 索引にありますが、読めません
+
+# レーン
+probe-lane-form = { $text } はレーンではありません。NAME='VARIABLE=VALUE ...' と書いてください。何も設定しないレーンは NAME= とします
+probe-lane-twice = { $name } という名前のレーンが 2 つあります。レーンごとに別の名前を付けてください
+probe-lane-alone = レーンが 1 つでは比較できません。--lane を 2 つ以上指定してください
+probe-lane-port = コマンドがポートを固定していますが ({ $words })、レーンごとに別のポートが必要です。そこに {"{"}port{"}"} と書くか、省いてください
+probe-lane-unset = コマンドに {"{"}{ $variable }{"}"} がありますが、レーン { $lane } は { $variable } を設定していません
+probe-serving-port = サーバー用のポート
+probe-serving-log = サーバーのログ
+probe-serving-guard = サーバーのプロセスグループ
+probe-serving-no-command = サーバーを起動するコマンドがありません
+probe-serving-ended = サーバーが応答の前に終了しました ({ $status }): { $said }
+probe-serving-silent = http://{ $to } から { $seconds } 秒以内に応答がありません。コマンドは {"{"}port{"}"} で待ち受けていますか
+probe-serving-no-log = 出力はありません
+
+# 記録
+probe-replay-form = 交信の一覧がありません。交信のオブジェクトかリストが必要です
+probe-replay-too-many = 交信の数が、記録としてありえないほど多くなっています
+probe-replay-empty = 要求とステータスのある交信がありません
