@@ -120,7 +120,7 @@ fn no_circle_and_nothing_for_development_in_the_product() {
 #[test]
 fn every_room_stands_in_the_table_and_nothing_else() {
     let page = read("ARCHITECTURE.md");
-    let table = page.split_once("## The rooms").and_then(|(_, rest)| rest.split("\n## ").next()).expect("the table");
+    let table = page.split_once("## The crates").and_then(|(_, rest)| rest.split("\n## ").next()).expect("the table");
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
     assert_eq!(listed, rooms().into_keys().collect(), "the table of rooms, and the rooms");
@@ -251,7 +251,7 @@ fn files_are_made_and_read_and_programs_started_in_one_place() {
     assert!(wrong.is_empty(), "not through sys::files, sys::regular_file or sys::program:\n{}", wrong.join("\n"));
 }
 
-/// A command that a user is told to paste is a `sys::shell::CommandLine`, or has its words through `sys::shell::word`.
+/// A command that a user is told to paste is a `say::shell::CommandLine`, or has its words through `say::shell::word`.
 #[test]
 fn no_printed_command_has_an_unquoted_word() {
     /// Every place in these is for a name of ours: a verb, an observer, a suite, a kernel setting; or it is no command.

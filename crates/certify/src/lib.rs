@@ -12,8 +12,8 @@ mod libraries;
 mod point;
 mod process_tree;
 mod program_output;
+mod questions;
 mod run;
-mod server;
 mod sightings;
 
 pub use crate::certificate::{Certificate, Certified, Outcome, PointCompared, difference};
@@ -22,8 +22,8 @@ pub use crate::ending::{Ending, Exit, Stopped};
 pub use crate::libraries::Libraries;
 pub use crate::point::{Cell, Compared, Point, Verdict, Words};
 pub use crate::program_output::Said;
+pub use crate::questions::{Answers, Server};
 pub use crate::run::{Observed, Observer, Runner, once};
-pub use crate::server::{Answers, Server};
 pub use crate::sightings::{Certifier, sighting};
 
 use std::collections::BTreeMap;

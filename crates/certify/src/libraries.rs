@@ -4,7 +4,8 @@
 //! directory. The observer's own library is left out, and that is said.
 
 use crate::Cell;
-use crate::process_tree::{descendants, program_of};
+use crate::process_tree::program_of;
+use server::claims::tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -30,7 +31,7 @@ const OURS: [&str; 2] = ["libwhichkernel-", "libVkLayer_whichkernel."];
 impl Libraries {
     /// Looks at the processes of a tree that run one of `programs`: a wrapper's own do not count.
     pub fn look(&mut self, pid: u32, programs: &[String]) {
-        for pid in descendants(pid) {
+        for pid in tree(vec![pid]) {
             let Some(program) = program_of(pid).filter(|name| programs.contains(name)) else { continue };
             let maps = regular_file::start(Path::new(&format!("/proc/{pid}/maps")), 64 << 20).unwrap_or_default();
             let maps = String::from_utf8_lossy(&maps);

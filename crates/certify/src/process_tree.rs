@@ -4,20 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The process and everything that descends from it.
-pub fn descendants(pid: u32) -> Vec<u32> {
-    let (mut found, mut waiting) = (Vec::new(), vec![pid]);
-    while let Some(pid) = waiting.pop() {
-        found.push(pid);
-        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        for task in tasks {
-            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            waiting.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
-        }
-    }
-    found
-}
-
 /// The programs that a command line names, by the names of their files: `python3` may be a link to `python3.12`, and a
 /// program may start another that it was given.
 pub fn programs(command: &[OsString]) -> Vec<String> {

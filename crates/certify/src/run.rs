@@ -1,8 +1,10 @@
 //! Running the program once, plain or observed, wrapped or not; to its end, or as a server that is asked and stopped.
 
 use crate::compare::UNNAMED;
-use crate::process_tree::{descendants, processor, program_of, programs};
+use crate::process_tree::{processor, program_of, programs};
 use crate::{Ending, Exit, Libraries, Run, Server, Stopped};
+use say::say;
+use server::claims::tree;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -89,10 +91,10 @@ impl Program for Shared {
 /// Runs it once.
 pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> {
     let name = runner.command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let failed = |error: std::io::Error| WatchError::new(name.clone(), error.to_string(), "give a program after --");
+    let failed = |error: std::io::Error| WatchError::about(&name, error).fix(say!("certify-give-program"));
     if let Some(server) = runner.server.filter(|server| server.ready()) {
-        let why = format!("{} is answered already, by a server that was there before", server.url);
-        return Err(WatchError::new(name, why, "stop it, or give the program another port"));
+        let why = say!("certify-answered-before", url = server.at.to.url());
+        return Err(WatchError::about(name, why).fix(say!("certify-other-port")));
     }
     let mut start = command(runner);
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -200,7 +202,7 @@ struct Stage {
 impl Stage {
     /// A moment passes: libraries are looked at, launches taken. How the program ended, once it has.
     fn step(&mut self) -> Result<Option<ExitStatus>, WatchError> {
-        let broken = |error: std::io::Error| WatchError::new("certify", error.to_string(), "");
+        let broken = |error: std::io::Error| WatchError::about("certify", error);
         // Before anybody has waited for it: afterwards nothing is told of it any more.
         self.processor = processor(self.pid).or(self.processor);
         let ended = self.child.ended().map_err(broken)?;
@@ -265,7 +267,7 @@ impl Stage {
     /// Asks the server itself to end, as a service manager would: what stands around it then ends in its own way.
     fn stop(&mut self, server: &Server) -> Result<Stopped, WatchError> {
         use rustix::process::{Pid, Signal, kill_process};
-        let ours: Vec<u32> = descendants(self.pid);
+        let ours = tree(vec![self.pid]);
         let named = |pid: &&u32| program_of(**pid).is_some_and(|name| name == server.program);
         let top = ours.iter().find(named).copied().unwrap_or(self.pid);
         let tell = |pid: u32, signal: Signal| {
@@ -281,7 +283,7 @@ impl Stage {
             }
             if asked.elapsed() > FAREWELL {
                 // Our own child is not reaped yet, so none of these numbers can have become another's.
-                descendants(self.pid).into_iter().for_each(|pid| tell(pid, Signal::KILL));
+                tree(vec![self.pid]).into_iter().for_each(|pid| tell(pid, Signal::KILL));
                 self.child.wait();
                 return Ok(Stopped::Unwilling);
             }

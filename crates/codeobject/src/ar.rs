@@ -3,6 +3,7 @@
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
 use crate::read::ReadAt;
+use say::say;
 
 pub const MAGIC: &[u8; 8] = b"!<arch>\n";
 const HEADER: u64 = 60;
@@ -19,8 +20,7 @@ pub struct Member {
 pub fn members(source: &dyn ReadAt) -> Result<Vec<Member>> {
     let magic = source.bytes(0, 8, "ar magic")?;
     if magic.as_ref() != MAGIC {
-        let why = "a thin archive, whose members lie beside it, or no archive at all";
-        return Err(Error::new(0, "ar magic", Problem::Unknown(why.into())));
+        return Err(Error::new(0, "ar magic", Problem::Other(say!("codeobject-no-ar"))));
     }
     let mut found = Vec::new();
     let mut names = Vec::new();
@@ -28,7 +28,7 @@ pub fn members(source: &dyn ReadAt) -> Result<Vec<Member>> {
     while at + HEADER <= source.len() && found.len() < MEMBERS {
         let header = source.bytes(at, HEADER, "ar member header")?;
         if header.get(58..) != Some(b"`\n") {
-            return Err(Error::new(at + 58, "ar member header", Problem::Unknown("it has no end mark".into())));
+            return Err(Error::new(at + 58, "ar member header", Problem::Other(say!("codeobject-no-end-mark"))));
         }
         let text = |range: std::ops::Range<usize>| {
             let field = header.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok());

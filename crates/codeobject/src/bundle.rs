@@ -7,6 +7,7 @@ use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
 use crate::id::EntryId;
 use crate::read::{ReadAt, Window, u64_at};
+use say::key;
 
 pub const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 
@@ -47,7 +48,7 @@ impl BundleTable {
         let part = Window::new(source, base, room, "bundle")?;
         let head = part.bytes(0, 32, "bundle header").map_err(|error| error.at_base(base))?;
         if !head.starts_with(MAGIC) {
-            let expected = "\"__CLANG_OFFLOAD_BUNDLE__\"";
+            let expected = key!("codeobject-expected-bundle");
             return Err(Error::new(base, "bundle magic", Problem::Unexpected { found: u64_at(&head, 0), expected }));
         }
         let count = u64_at(&head, 24);

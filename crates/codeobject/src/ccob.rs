@@ -7,6 +7,7 @@ use crate::error::{Error, Problem, Result};
 use crate::read::{ReadAt, u16_at, u32_at, u64_at};
 use crate::zstd_frame;
 use md5::{Digest, Md5};
+use say::{Message, key, say};
 use std::fmt;
 
 pub const MAGIC: &[u8; 4] = b"CCOB";
@@ -63,7 +64,7 @@ impl Ccob {
         let start = source.bytes(offset, 8, "CCOB header")?;
         if !start.starts_with(MAGIC) {
             let found = u64::from(u32_at(&start, 0));
-            return fail(0, "CCOB magic", Problem::Unexpected { found, expected: "43 43 4f 42" });
+            return fail(0, "CCOB magic", Problem::Unexpected { found, expected: key!("codeobject-expected-ccob") });
         }
         let version = u16_at(&start, 4);
         let header_size = match version {
@@ -71,14 +72,18 @@ impl Ccob {
             2 => 24,
             3 => 32,
             other => {
-                return fail(4, "CCOB version", Problem::Unexpected { found: other.into(), expected: "1, 2 or 3" });
+                return fail(
+                    4,
+                    "CCOB version",
+                    Problem::Unexpected { found: other.into(), expected: key!("codeobject-expected-ccob-version") },
+                );
             }
         };
         let compression = match u16_at(&start, 6) {
             0 => Compression::Zlib,
             1 => Compression::Zstd,
             other => {
-                let expected = "0 (zlib) or 1 (zstd)";
+                let expected = key!("codeobject-expected-ccob-method");
                 return fail(6, "CCOB method", Problem::Unexpected { found: other.into(), expected });
             }
         };
@@ -94,7 +99,7 @@ impl Ccob {
                 return fail(
                     8,
                     "CCOB total size",
-                    Problem::Unexpected { found: total, expected: "more than the header" },
+                    Problem::Unexpected { found: total, expected: key!("codeobject-expected-more-than-header") },
                 );
             }
             Some(total) if total > room => {
@@ -119,16 +124,16 @@ impl Ccob {
         }
         let start = self.offset + self.header_size;
         let payload = source.bytes(start, self.total_size - self.header_size, "CCOB payload")?;
-        let corrupt = |why: String| Error::new(start, "CCOB payload", Problem::Corrupt(why));
-        let size = usize::try_from(self.unpacked_size).map_err(|_| corrupt("too large for this machine".into()))?;
+        let corrupt = |why: Message| Error::new(start, "CCOB payload", Problem::Corrupt(why));
+        let size = usize::try_from(self.unpacked_size).map_err(|_| corrupt(say!("codeobject-too-large")))?;
         let unpacked = match self.compression {
             Compression::Zlib => inflate(&payload, size),
             _ => decompress(&payload, size),
         }
         .map_err(corrupt)?;
         if unpacked.len() as u64 != self.unpacked_size {
-            let got = unpacked.len();
-            return Err(corrupt(format!("it unpacks to {got} bytes, the header says {}", self.unpacked_size)));
+            let (got, stated) = (unpacked.len(), self.unpacked_size);
+            return Err(corrupt(say!("codeobject-unpacked-size", got, stated)));
         }
         let computed = u64_at(&Md5::digest(&unpacked), 0);
         if computed != self.hash {
@@ -141,22 +146,22 @@ impl Ccob {
 
 /// zstd writes straight into the result, which is also its window: nothing else of that size is allocated. Pages that
 /// nothing is written to are never touched, so a false size costs address space only.
-fn decompress(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, String> {
+fn decompress(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, Message> {
     let mut out = Vec::new();
-    out.try_reserve_exact(size).map_err(|error| error.to_string())?;
-    let mut decoder = zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?;
-    decoder.decompress_to_buffer(payload, &mut out).map_err(|error| error.to_string())?;
+    out.try_reserve_exact(size).map_err(Message::verbatim)?;
+    let mut decoder = zstd::bulk::Decompressor::new().map_err(Message::verbatim)?;
+    decoder.decompress_to_buffer(payload, &mut out).map_err(Message::verbatim)?;
     Ok(out)
 }
 
-fn inflate(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, String> {
+fn inflate(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, Message> {
     let mut out = Vec::new();
-    out.try_reserve_exact(size).map_err(|error| error.to_string())?;
+    out.try_reserve_exact(size).map_err(Message::verbatim)?;
     let mut stream = flate2::Decompress::new(true);
     let status = stream.decompress_vec(payload, &mut out, flate2::FlushDecompress::Finish);
-    match status.map_err(|error| error.to_string())? {
+    match status.map_err(Message::verbatim)? {
         flate2::Status::StreamEnd => Ok(out),
-        _ => Err("the stream does not end where the header says".into()),
+        _ => Err(say!("codeobject-stream-end")),
     }
 }
 
@@ -176,12 +181,14 @@ fn deflate_size(source: &dyn ReadAt, start: u64, end: u64) -> Result<u64> {
     while start + stream.total_in() < end {
         let at = start + stream.total_in();
         let piece = source.bytes(at, PIECE.min(end - at), "CCOB payload")?;
-        let corrupt = |why: String| Error::new(at, "CCOB payload", Problem::Corrupt(why));
+        let corrupt = |why: Message| Error::new(at, "CCOB payload", Problem::Corrupt(why));
         let before = (stream.total_in(), stream.total_out());
         let status = stream.decompress(&piece, &mut scratch, flate2::FlushDecompress::None);
-        match status.map_err(|error| corrupt(error.to_string()))? {
+        match status.map_err(|error| corrupt(Message::verbatim(error)))? {
             flate2::Status::StreamEnd => return Ok(stream.total_in()),
-            _ if before == (stream.total_in(), stream.total_out()) => return Err(corrupt("the stream stalls".into())),
+            _ if before == (stream.total_in(), stream.total_out()) => {
+                return Err(corrupt(say!("codeobject-stream-stalls")));
+            }
             _ => {}
         }
     }

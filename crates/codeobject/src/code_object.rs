@@ -11,6 +11,7 @@ use crate::note::Notes;
 use crate::read::ReadAt;
 use crate::stub::{self, Stub};
 use crate::target::{self, TargetId};
+use say::{key, say};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -52,7 +53,11 @@ impl<'a> CodeObject<'a> {
         let elf = Elf::parse(source)?;
         if elf.header.machine != EM_AMDGPU {
             let found = elf.header.machine.into();
-            return Err(Error::new(18, "e_machine", Problem::Unexpected { found, expected: "224 (AMDGPU)" }));
+            return Err(Error::new(
+                18,
+                "e_machine",
+                Problem::Unexpected { found, expected: key!("codeobject-expected-amdgpu") },
+            ));
         }
         let hsa = elf.header.os_abi == ELFOSABI_AMDGPU_HSA;
         // V2 is 0; before that was agreed, objects carried other systems' numbers, which say nothing here.
@@ -74,7 +79,8 @@ impl<'a> CodeObject<'a> {
             elf,
         };
         if object.target.is_none() {
-            let processor = format!("processor {:#x} of code object V{version}", object.elf.header.flags & 0xff);
+            let number = format!("{:#x}", object.elf.header.flags & 0xff);
+            let processor = say!("codeobject-processor", number, version);
             object.problems.push(Error::new(48, "e_flags", Problem::Unknown(processor)));
         }
         if let Err(error) = object.read_notes() {
@@ -173,7 +179,7 @@ impl<'a> CodeObject<'a> {
 
     fn old_kernel(&self, name: &str, address: u64, size: u64) -> Result<Kernel> {
         let header = self.elf.at_address(address, kernel_code::SIZE, "amd_kernel_code_t")?;
-        let unknown = || Error::new(address, "amd_kernel_code_t", Problem::Unknown(format!("the header of {name}")));
+        let unknown = || Error::new(address, "amd_kernel_code_t", Problem::Unknown(say!("codeobject-header-of", name)));
         let metadata = kernel_code::metadata(name, &header).ok_or_else(unknown)?;
         let code = self.after_header(address, size);
         let stub = code.map_or(Stub::Unknown, |extent| self.judge(extent));

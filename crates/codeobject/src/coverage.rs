@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Problem, Result};
 use crate::read::ReadAt;
+use say::key;
 
 /// A half-open range of file offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,7 +68,8 @@ impl Coverage {
             None => self.padding = self.padding.saturating_add(range.len()),
             Some(at) => {
                 let found = source.bytes(at, 1, "padding")?.first().copied().unwrap_or(0);
-                let problem = Problem::Unexpected { found: found.into(), expected: "zero padding" };
+                let problem =
+                    Problem::Unexpected { found: found.into(), expected: key!("codeobject-expected-padding") };
                 self.lose(range, Error::new(at, "padding", problem));
             }
         }

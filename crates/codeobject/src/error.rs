@@ -1,44 +1,91 @@
 //! What is wrong with a file, and where.
 
+use say::{Key, Message, Say, say};
+
 /// A field that cannot be what it says, with its absolute offset in the source that was read.
 ///
 /// For bytes inside a compressed bundle the offset counts in the unpacked bundle; whoever unpacked it says so.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} at offset {offset:#x} {problem}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub offset: u64,
+    /// By its name in the format, in every language.
     pub field: &'static str,
     pub problem: Problem,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    #[error("needs {needed} bytes, but {left} are left")]
-    Truncated { needed: u64, left: u64 },
-    #[error("is {found:#x}, not {expected}")]
-    Unexpected { found: u64, expected: &'static str },
-    #[error("says {claimed}, above the limit of {limit}")]
-    OverLimit { claimed: u64, limit: u64 },
-    #[error("is nested deeper than {limit} levels")]
-    TooDeep { limit: u32 },
-    #[error("overlaps the one before it, which ends at {end:#x}")]
-    Overlap { end: u64 },
-    #[error("does not fit in 64 bits with the fields before it")]
+    Truncated {
+        needed: u64,
+        left: u64,
+    },
+    Trailing {
+        left: u64,
+    },
+    Unexpected {
+        found: u64,
+        expected: Key,
+    },
+    /// A value of another kind than the format has here.
+    NotA(Key),
+    Missing,
+    OverLimit {
+        claimed: u64,
+        limit: u64,
+    },
+    TooDeep {
+        limit: u32,
+    },
+    Overlap {
+        end: u64,
+    },
     Overflow,
-    #[error("is not UTF-8 text")]
+    /// The offset is an address that no segment has.
+    Unmapped,
     NotText,
-    #[error("cannot be decompressed: {0}")]
-    Corrupt(String),
-    #[error("is {stated:016x}, but the unpacked bytes have {computed:016x}")]
-    Hash { stated: u64, computed: u64 },
-    #[error("could not be read: {0}")]
-    Unreadable(String),
-    #[error("is not known: {0}")]
-    Unknown(String),
-    /// Two accounts of the same thing do not agree: one of them leaves something out.
-    #[error("leave something out: {0}")]
-    Incomplete(String),
+    Corrupt(Message),
+    Hash {
+        stated: u64,
+        computed: u64,
+    },
+    Unreadable(Message),
+    Unknown(Message),
+    /// Two lists of the same things differ: one of them is not complete.
+    Incomplete(Message),
+    Other(Message),
 }
+
+impl Say for Error {
+    fn message(&self) -> Message {
+        let (field, offset) = (self.field, format!("{:#x}", self.offset));
+        match &self.problem {
+            Problem::Truncated { needed, left } => say!("codeobject-truncated", field, offset, needed, left),
+            Problem::Trailing { left } => say!("codeobject-trailing", field, offset, left),
+            Problem::Unexpected { found, expected } => {
+                say!("codeobject-unexpected", field, offset, found = format!("{found:#x}"), expected)
+            }
+            Problem::NotA(kind) => say!("codeobject-not-a", field, offset, kind),
+            Problem::Missing => say!("codeobject-missing", field, offset),
+            Problem::OverLimit { claimed, limit } => say!("codeobject-over-limit", field, offset, claimed, limit),
+            Problem::TooDeep { limit } => say!("codeobject-too-deep", field, offset, limit),
+            Problem::Overlap { end } => say!("codeobject-overlap", field, offset, end = format!("{end:#x}")),
+            Problem::Overflow => say!("codeobject-overflow", field, offset),
+            Problem::Unmapped => say!("codeobject-unmapped", field, offset),
+            Problem::NotText => say!("codeobject-not-text", field, offset),
+            Problem::Corrupt(why) => say!("codeobject-corrupt", field, offset, why),
+            Problem::Hash { stated, computed } => {
+                let (stated, computed) = (format!("{stated:016x}"), format!("{computed:016x}"));
+                say!("codeobject-hash", field, offset, stated, computed)
+            }
+            Problem::Unreadable(why) => say!("codeobject-unreadable", field, offset, why),
+            Problem::Unknown(what) => say!("codeobject-unknown", field, offset, what),
+            Problem::Incomplete(why) => say!("codeobject-incomplete", field, offset, why),
+            Problem::Other(why) => say!("codeobject-other", field, offset, why),
+        }
+    }
+}
+
+say::spoken!(Error);
 
 impl Error {
     pub fn new(offset: u64, field: &'static str, problem: Problem) -> Self {

@@ -4,6 +4,7 @@
 
 use crate::error::{Error, Problem, Result};
 use crate::msgpack::{Reader, Token};
+use say::key;
 use std::borrow::Cow;
 
 /// A word of the metadata vocabulary; known ones cost nothing to keep.
@@ -94,7 +95,7 @@ impl Metadata {
         }
         kernel.place = (start, reader.offset().saturating_sub(start));
         if kernel.name.is_empty() {
-            return Err(Error::new(start, ".name", Problem::Unknown("a kernel without a name".into())));
+            return Err(Error::new(start, ".name", Problem::Missing));
         }
         if kernel.symbol.is_empty() {
             kernel.symbol = format!("{}.kd", kernel.name);
@@ -182,7 +183,7 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
     }
     // Also what keeps a page of empty maps from becoming gigabytes of arguments.
     if argument.value_kind.is_empty() {
-        return Err(Error::new(start, ".value_kind", Problem::Unknown("an argument without a kind".into())));
+        return Err(Error::new(start, ".value_kind", Problem::Missing));
     }
     Ok(argument)
 }
@@ -243,8 +244,7 @@ fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
     if token == Token::Nil {
         return Ok(None);
     }
-    let value =
-        token.as_u64().ok_or_else(|| Error::new(offset, field, Problem::Unknown("a number must stand here".into())))?;
+    let value = token.as_u64().ok_or_else(|| Error::new(offset, field, Problem::NotA(key!("codeobject-number"))))?;
     let over = Problem::OverLimit { claimed: value, limit: u32::MAX.into() };
     u32::try_from(value).map(Some).map_err(|_| Error::new(offset, field, over))
 }

@@ -2,6 +2,7 @@
 //! recurses. <https://github.com/msgpack/msgpack/blob/master/spec.md>
 
 use crate::error::{Error, Problem, Result};
+use say::key;
 
 /// For callers that do recurse: metadata nests about six deep, Tensile's catalogs about thirty.
 pub const DEPTH_LIMIT: u32 = 128;
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
             0xa0..=0xbf => self.text(u64::from(byte & 31), field)?,
             0xc0 => Token::Nil,
             0xc1 => {
-                let problem = Problem::Unexpected { found: 0xc1, expected: "a MessagePack value" };
+                let problem = Problem::Unexpected { found: 0xc1, expected: key!("codeobject-expected-msgpack") };
                 return Err(Error::new(offset, field, problem));
             }
             0xc2 | 0xc3 => Token::Bool(byte == 0xc3),
@@ -156,7 +157,7 @@ impl<'a> Reader<'a> {
                 0xdc | 0xdd => (2 << (byte - 0xdc), 1, 0),
                 0xde | 0xdf => (2 << (byte - 0xde), 2, 0),
                 0xc1 => {
-                    let problem = Problem::Unexpected { found: 0xc1, expected: "a MessagePack value" };
+                    let problem = Problem::Unexpected { found: 0xc1, expected: key!("codeobject-expected-msgpack") };
                     return Err(Error::new(self.base.saturating_add(at as u64 - 1), field, problem));
                 }
             };
@@ -232,7 +233,7 @@ impl<'a> Reader<'a> {
         let offset = self.offset();
         match self.token(field)? {
             Token::Map(count) => Ok(count),
-            _ => Err(Error::new(offset, field, Problem::Unknown("a map must stand here".into()))),
+            _ => Err(Error::new(offset, field, Problem::NotA(key!("codeobject-map")))),
         }
     }
 
@@ -241,7 +242,7 @@ impl<'a> Reader<'a> {
         let offset = self.offset();
         match self.token(field)? {
             Token::Array(count) => Ok(count),
-            _ => Err(Error::new(offset, field, Problem::Unknown("an array must stand here".into()))),
+            _ => Err(Error::new(offset, field, Problem::NotA(key!("codeobject-array")))),
         }
     }
 
@@ -250,7 +251,7 @@ impl<'a> Reader<'a> {
         let offset = self.offset();
         match self.token(field)? {
             Token::Str(text) => Ok(text),
-            _ => Err(Error::new(offset, field, Problem::Unknown("text must stand here".into()))),
+            _ => Err(Error::new(offset, field, Problem::NotA(key!("codeobject-text")))),
         }
     }
 

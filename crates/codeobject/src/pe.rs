@@ -6,6 +6,7 @@
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
 use crate::read::{ReadAt, u16_at, u32_at, u64_at};
+use say::key;
 
 pub const MAGIC: &[u8; 2] = b"MZ";
 const SECTION: u64 = 40;
@@ -37,7 +38,11 @@ impl Pe {
         let head = source.bytes(at, 24, "PE header")?;
         if !head.starts_with(b"PE\0\0") {
             let found = u32_at(&head, 0).into();
-            return Err(Error::new(at, "PE signature", Problem::Unexpected { found, expected: "50 45 00 00" }));
+            return Err(Error::new(
+                at,
+                "PE signature",
+                Problem::Unexpected { found, expected: key!("codeobject-expected-pe") },
+            ));
         }
         let (count, optional) = (u64::from(u16_at(&head, 6)), u64::from(u16_at(&head, 20)));
         let options = source.bytes(at + 24, optional, "PE optional header")?;

@@ -9,6 +9,7 @@ use crate::ccob::{self, Ccob};
 use crate::coverage::{Range, first_nonzero};
 use crate::error::{Error, Problem, Result};
 use crate::read::ReadAt;
+use say::key;
 
 /// What stands next in a range of device code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +111,7 @@ fn read_bundle(source: &dyn ReadAt, at: u64, end: u64, index: usize) -> Result<B
         return Ok(Bundle { index, offset: at, size: table.size, body: Body::Plain(table) });
     }
     let found = magic.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
-    let expected = "the start of a bundle (\"__CLANG_OFFLOAD_BUNDLE__\" or \"CCOB\")";
+    let expected = key!("codeobject-expected-any-bundle");
     Err(Error::new(at, "bundle magic", Problem::Unexpected { found, expected }))
 }
 

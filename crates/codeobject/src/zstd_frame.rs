@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Problem, Result};
 use crate::read::{ReadAt, u32_at};
+use say::key;
 
 const MAGIC: u32 = 0xfd2f_b528;
 
@@ -18,7 +19,7 @@ pub fn size(source: &dyn ReadAt, start: u64, end: u64) -> Result<u64> {
     let head = read(start, 5, "zstd frame header")?;
     let magic = u32_at(&head, 0);
     if magic != MAGIC {
-        let problem = Problem::Unexpected { found: magic.into(), expected: "28 b5 2f fd" };
+        let problem = Problem::Unexpected { found: magic.into(), expected: key!("codeobject-expected-zstd") };
         return Err(Error::new(start, "zstd magic", problem));
     }
     let descriptor = head.get(4).copied().unwrap_or(0);
@@ -40,7 +41,7 @@ pub fn size(source: &dyn ReadAt, start: u64, end: u64) -> Result<u64> {
             // An RLE block is one byte, whatever it expands to.
             1 => 1,
             3 => {
-                let problem = Problem::Unexpected { found: 3, expected: "a block of kind 0, 1 or 2" };
+                let problem = Problem::Unexpected { found: 3, expected: key!("codeobject-expected-block") };
                 return Err(Error::new(at, "zstd block header", problem));
             }
             _ => header >> 3,

@@ -25,7 +25,10 @@ impl Sources for Texts {
     }
 
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable> {
-        self.0.get(path).map(|text| Arc::from(text.as_str())).ok_or_else(|| format!("{path} is not there").into())
+        self.0
+            .get(path)
+            .map(|text| Arc::from(text.as_str()))
+            .ok_or_else(|| Unreadable::verbatim(format!("{path} is not there")))
     }
 }
 

@@ -8,9 +8,9 @@ use crate::verdicts::Fix;
 use crate::{Facts, HostObserver, Trials};
 use answer::Message;
 use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, THIS_HOST};
+use say::shell::CommandLine;
 use schemars::JsonSchema;
 use serde::Serialize;
-use sys::shell::CommandLine;
 
 mod compute;
 mod devices;

@@ -243,6 +243,20 @@ impl Host {
     }
 }
 
+impl server::sockets::Proc for Host {
+    fn text(&self, path: &str) -> Option<String> {
+        Host::text(self, path).found().cloned()
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        Host::link(self, path).found().cloned()
+    }
+
+    fn names(&self, path: &str) -> Vec<String> {
+        Host::names(self, path).found().cloned().unwrap_or_default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,7 +33,7 @@ pub use crate::cases::{Case, Weight};
 pub use crate::catalog::Catalog;
 pub use crate::container::Container;
 pub use crate::device_code::{Archives, CodeLibrary};
-pub use crate::discovery::{Discovery, journal as ollama_journal};
+pub use crate::discovery::journal as ollama_journal;
 pub use crate::environment::{Variable, explain};
 pub use crate::gpus::{Gpu, KfdDevice};
 pub use crate::groups::Group;
@@ -42,11 +42,11 @@ pub use crate::nvidia::Nvidia;
 pub use crate::observer::HostObserver;
 pub use crate::pci::Card;
 pub use crate::permissions::Permissions;
-pub use crate::process::{Library, Process, Role};
+pub use crate::process::{Library, Process};
 pub use crate::rocm::{Release, Runtime};
 pub use crate::servers::Servers;
 pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
-pub use crate::trials::{Answer, Server, Switch, Trial, Trials};
+pub use crate::trials::{Answer, Switch, Trial, Trials};
 pub use crate::verdicts::{Fix, Status, Verdict};
 pub use crate::vulkan::{Driver as VulkanDriver, RenderNode, Vulkan};
 pub use answer::Message;
@@ -54,6 +54,7 @@ pub use answer::Message;
 use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use schemars::JsonSchema;
 use serde::Serialize;
+use server::discovery_log::Discovery;
 
 /// Everything that was read. `host` of the JSON output.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -191,7 +191,7 @@ impl Book<'_> {
         };
         for process in &report.facts.servers.running {
             self.saw(&subject, "server.running", &[("name", process.role.name())], process.pid);
-            for port in process.ports.iter().filter(|_| process.role == crate::Role::OllamaServer) {
+            for port in process.ports.iter().filter(|_| process.role == server::Role::OllamaServer) {
                 self.saw(&subject, "server.port", &[], u32::from(*port));
             }
         }

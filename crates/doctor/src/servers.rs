@@ -1,12 +1,13 @@
-//! Ollama and llama-server: installed, configured, running.
+//! Inference servers: installed, configured, running.
 
 use crate::environment;
 use crate::environment::Variable;
 use crate::host::Host;
-use crate::process::{Process, Role};
+use crate::process::Process;
 use crate::rocm;
 use schemars::JsonSchema;
 use serde::Serialize;
+use server::process::{PROGRAMS, UNITS};
 use std::io::Read as _;
 use sys::abi;
 
@@ -40,7 +41,7 @@ pub struct Servers {
 impl Servers {
     pub fn read(host: &Host) -> Servers {
         let mut binaries = Vec::new();
-        for name in ["ollama", "llama-server"] {
+        for name in PROGRAMS {
             binaries.extend(rocm::tools(host, name).into_iter().map(|path| binary(host, path)));
         }
         let libraries = ["/usr/local/lib/ollama", "/usr/lib/ollama"].into_iter().flat_map(|base| {
@@ -56,9 +57,9 @@ impl Servers {
         }
     }
 
-    /// The processes that really compute: Ollama's runners and llama-servers, not the front server.
+    /// The processes that really compute: Ollama's runners, vLLM's engines and llama-servers, not the front server.
     pub fn workers(&self) -> impl Iterator<Item = &Process> {
-        self.running.iter().filter(|process| process.role != Role::OllamaServer)
+        self.running.iter().filter(|process| process.role.computes())
     }
 }
 
@@ -102,7 +103,7 @@ fn units(host: &Host) -> Vec<Unit> {
     const DIRS: [&str; 4] =
         ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
     let mut found = Vec::new();
-    for name in ["ollama.service", "llama-server.service", "llama.cpp.service"] {
+    for name in UNITS {
         let path = DIRS.iter().map(|dir| format!("{dir}/{name}")).find(|path| host.exists(path));
         let Some(path) = path else { continue };
         let mut text = host.text(&path).found().cloned().unwrap_or_default();

@@ -5,9 +5,9 @@
 use crate::Facts;
 use crate::trials::{Trial, Trials};
 use answer::Message;
+use say::shell::CommandLine;
 use schemars::JsonSchema;
 use serde::Serialize;
-use sys::shell::CommandLine;
 
 mod logs;
 mod probes;

@@ -474,7 +474,7 @@ fn a_unit_that_names_a_command_for_a_user_is_quoted() {
     for (user, wanted) in [
         ("x; rm -rf ~", "sudo usermod -aG render,video 'x; rm -rf ~' && sudo systemctl restart ollama"),
         ("$(id)", "sudo usermod -aG render,video '$(id)' && sudo systemctl restart ollama"),
-        ("x\u{1b}[2J", sys::shell::NOT_SHOWN),
+        ("x\u{1b}[2J", say::shell::NOT_SHOWN),
     ] {
         let unit = format!("[Service]\nExecStart=/usr/local/bin/ollama serve\nUser={user}\n");
         let machine = Machine::new().rx_9070_xt().file("/etc/systemd/system/ollama.service", unit);

@@ -3,67 +3,56 @@
 use crate::sandbox::EnterError;
 use std::{io, path::PathBuf};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum DryrunError {
-    #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
-    #[error("{path}: {source}")]
     Code { path: PathBuf, source: codeobject::Error },
-    #[error(transparent)]
-    Open(#[from] inventory::OpenError),
-    #[error(transparent)]
-    Enter(#[from] EnterError),
-    #[error(transparent)]
-    Target(#[from] gpu::target::TargetError),
-    #[error(
-        "there is no runtime `{name}` in the cache. Bring it with `whichkernel runtime fetch {}`, or name a directory with --runtime DIR",
-        sys::shell::word(name)
-    )]
+    Open(inventory::OpenError),
+    Enter(EnterError),
+    Target(gpu::target::TargetError),
     NoRuntime { name: String },
-    #[error("{count} devices are more than a dry run can tell apart; give at most 16 cards")]
     TooManyDevices { count: usize },
-    #[error("{path} is no directory")]
     NotADirectory { path: PathBuf },
-    #[error(
-        "no library with AMD device code was found in {path}. A dry run needs the HIP backend (libggml-hip.so or the like); `whichkernel inspect {}` says what is there",
-        sys::shell::word(&path.to_string_lossy())
-    )]
     NoDeviceCode { path: PathBuf },
-    #[error(
-        "{library} wants {soname}, and the stand-in plays libamdhip64.so.5, .so.6 and .so.7 only. Use a runtime of ROCm 5, 6 or 7"
-    )]
     Soname { library: PathBuf, soname: String },
-    #[error(
-        "{place} has no {library}, which this BLAS lane needs. `whichkernel runtime fetch debian-sid --help` says how to bring it; --blas recorded stops at the call and needs none"
-    )]
     NoBlas { place: String, library: &'static str },
-    #[error("{program} was not found{}", if *inside { " in the runtime; programs are looked up in its /usr/bin" } else { " on PATH" })]
-    NoProgram { program: String, inside: bool },
-    #[error(
-        "{program} is statically linked: no library can stand in for one that is built in. Use a build that loads libamdhip64.so dynamically"
-    )]
+    NoProgram { program: String },
+    NoProgramInside { program: String },
     Static { program: String },
-    #[error(
-        "{program} asks for the loader {loader}, which is not there: it was built for another C library. Give the tree that it belongs to with --runtime DIR, or use a build for this one"
-    )]
     Loader { program: String, loader: String },
-    #[error("{program} is for another processor or format; a dry run needs a 64-bit x86 Linux program")]
     Foreign { program: String },
-    #[error(
-        "{program} could not be started: {source}. If it was built for another C library, give its own tree with --runtime DIR"
-    )]
     Start { program: String, source: io::Error },
-    #[error("no card that Mesa's stand-in can play is called {given}. It plays: {known}")]
     NoVulkanCard { given: String, known: String },
-    #[error(
-        "{place} is no unpacked system with RADV and Mesa's stand-in for the kernel driver (mesa-vulkan-drivers, mesa-drm-shim). `whichkernel runtime fetch debian-sid --parts tools,vulkan` brings them"
-    )]
     NoVulkanTree { place: String },
-    #[error("{path}: {source}")]
     VulkanTrace { path: PathBuf, source: vulkan::RunError },
-    #[error("{path}: {source}")]
     Trace { path: PathBuf, source: launch::trace::TraceError },
 }
+
+say::worded! { DryrunError {
+    Io { path, source } => "about-why" (what = path, why = source),
+    Code { path, source } => "about-why" (what = path, why = source),
+    Open(error) => error,
+    Enter(error) => error,
+    Target(error) => error,
+    NoRuntime { name } => "dryrun-no-runtime",
+    TooManyDevices { count } => "dryrun-too-many-devices",
+    NotADirectory { path } => "dryrun-not-a-directory",
+    NoDeviceCode { path } => "dryrun-no-device-code",
+    Soname { library, soname } => "dryrun-soname",
+    NoBlas { place, library } => "dryrun-no-blas",
+    NoProgram { program } => "dryrun-no-program",
+    NoProgramInside { program } => "dryrun-no-program-inside",
+    Static { program } => "dryrun-static",
+    Loader { program, loader } => "dryrun-loader",
+    Foreign { program } => "dryrun-foreign",
+    Start { program, source } => "dryrun-start",
+    NoVulkanCard { given, known } => "dryrun-no-vulkan-card",
+    NoVulkanTree { place } => "dryrun-no-vulkan-tree",
+    VulkanTrace { path, source } => "about-why" (what = path, why = source),
+    Trace { path, source } => "about-why" (what = path, why = source),
+}}
+
+say::wraps! { DryrunError { Open(inventory::OpenError), Enter(EnterError), Target(gpu::target::TargetError) }}
 
 pub(super) fn io_at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> DryrunError {
     let path = path.into();

@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use sys::hip_runtime::{self, HipRuntime, Status};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum HostError {
-    #[error(
-        "no HIP runtime can be loaded here (libamdhip64.so.6 or .so.7): {0}. Install ROCm's HIP runtime, or pick a card with --gpu"
-    )]
     NoRuntime(String),
-    #[error("the HIP runtime lacks {0}")]
     NoFunction(&'static str),
-    #[error("the HIP runtime sees no GPU (error {0}); `whichkernel doctor` says why")]
     NoDevice(u32),
-    #[error("device {device}: {source}")]
     Profile { device: i32, source: gpu::ProfileError },
 }
+
+say::worded! { HostError {
+    NoRuntime(why) => "dryrun-host-no-runtime",
+    NoFunction(why) => "dryrun-host-no-function",
+    NoDevice(value) => "dryrun-host-no-device",
+    Profile { device, source } => "dryrun-host-profile",
+}}
 
 /// Offsets in `hipDeviceProp_tR0600`, the same in HIP 6.4 and 7.2 (hip_runtime_api.h).
 const FIELDS: [(&str, usize); 11] = [

@@ -444,7 +444,7 @@ impl Request<'_> {
                     enter = enter.bind_read_only(here);
                     here.to_owned()
                 }
-                _ => return Err(DryrunError::NoProgram { program: name, inside: true }),
+                _ => return Err(DryrunError::NoProgramInside { program: name }),
             };
             check_program(&found, root)?;
             for path in self.show {
@@ -452,7 +452,7 @@ impl Request<'_> {
             }
             return Ok(enter.spawn(command)?);
         }
-        let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone(), inside: false })?;
+        let found = on_path(program).ok_or(DryrunError::NoProgram { program: name.clone() })?;
         check_program(&found, Path::new("/"))?;
         command.spawn().map_err(|source| DryrunError::Start { program: name, source })
     }

@@ -70,20 +70,20 @@ pub(crate) struct Plain {
 }
 
 /// Why something may not be recorded as an observation.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
-    #[error(
-        "{observer}: the rung '{rung}' needs a real device, and the subject's device is '{device}'; \
-         what a stand-in is asked to launch is recorded as 'selected'"
-    )]
     NoRealDevice { observer: String, rung: Rung, device: &'static str },
-    #[error("{observer}: the fact has no topic")]
     NoTopic { observer: String },
-    #[error("{observer}: a number of the fact '{topic}' is not finite")]
     NotFinite { observer: String, topic: String },
-    #[error("the observer has no name")]
     NoObserver,
 }
+
+say::worded! { Refused {
+    NoRealDevice { observer, rung, device } => "evidence-no-real-device" (observer, rung = rung.to_string(), device),
+    NoTopic { observer } => "evidence-no-topic",
+    NotFinite { observer, topic } => "evidence-not-finite",
+    NoObserver => "evidence-no-observer",
+}}
 
 impl Observation {
     /// What `observer` found on the rung `R`. Complete, untouched and without a canary until said otherwise.

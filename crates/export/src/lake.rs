@@ -20,21 +20,24 @@ const GROUP: usize = 20_000;
 /// What an export that was killed left is removed by a later one.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum LakeError {
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    #[error("the ledger in {} is empty: there is nothing to export", .0.display())]
+    Ledger(LedgerError),
     Empty(PathBuf),
-    #[error("{}: the disk is full; what is there of the lake is as it was", .0.display())]
     Full(PathBuf),
-    #[error(
-        "the lake holds {most} different ledgers with the id {ledger} of this machine: remove those that are not needed"
-    )]
     Forks { ledger: String, most: usize },
-    #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
+
+say::worded! { LakeError {
+    Ledger(error) => error,
+    Empty(path) => "export-empty",
+    Full(path) => "export-full",
+    Forks { ledger, most } => "export-forks",
+    Io { path, source } => "about-why" (what = path, why = source),
+}}
+
+say::wraps! { LakeError { Ledger(LedgerError) }}
 
 /// What goes into the lake beside the rows.
 #[derive(Debug)]

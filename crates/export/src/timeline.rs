@@ -51,11 +51,14 @@ pub struct Timeline {
     pub damaged: u64,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum TimelineError {
-    #[error("no launch trace: neither a record of the dry run or the preload, nor the lines of `watch --trace`")]
     Unknown,
 }
+
+say::worded! { TimelineError {
+    Unknown => "export-unknown",
+}}
 
 impl Timeline {
     pub fn read(bytes: Vec<u8>) -> Result<Timeline, TimelineError> {

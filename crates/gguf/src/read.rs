@@ -1,6 +1,7 @@
 //! Reading the header: metadata and the list of tensors.
 
 use crate::{Error, TensorType};
+use say::{Key, key};
 
 /// More than any model has; what claims more is not a model, and memory stays bounded.
 const MOST_ENTRIES: u64 = 1 << 20;
@@ -55,20 +56,21 @@ impl Gguf {
     /// further.
     pub fn parse(bytes: &[u8]) -> Result<Gguf, Error> {
         let mut reader = Reader { bytes, at: 0 };
-        let magic = reader.take(4, "the magic")?;
+        let magic = reader.take(4, key!("gguf-field-magic"))?;
         if magic != b"GGUF" {
             return Err(Error::Magic { found: magic.to_vec() });
         }
-        let version = reader.u32("the version")?;
+        let version = reader.u32(key!("gguf-field-version"))?;
         if !(2..=3).contains(&version) {
-            return Err(Error::Version { version });
+            let swapped = version.swap_bytes() == 3;
+            return Err(if swapped { Error::BigEndian { version } } else { Error::Version { version } });
         }
-        let tensor_count = reader.count("the number of tensors", MOST_ENTRIES)?;
-        let pair_count = reader.count("the number of metadata pairs", MOST_ENTRIES)?;
+        let tensor_count = reader.count(key!("gguf-field-tensors"), MOST_ENTRIES)?;
+        let pair_count = reader.count(key!("gguf-field-pairs"), MOST_ENTRIES)?;
         let mut metadata = Vec::new();
         for _ in 0..pair_count {
-            let key = reader.text("a metadata key")?;
-            let kind = reader.u32("a metadata type")?;
+            let key = reader.text(key!("gguf-field-key"))?;
+            let kind = reader.u32(key!("gguf-field-type"))?;
             metadata.push((key, reader.value(kind, 0)?));
         }
         let mut tensors = Vec::new();
@@ -122,7 +124,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, len: u64, field: &'static str) -> Result<&'a [u8], Error> {
+    fn take(&mut self, len: u64, field: Key) -> Result<&'a [u8], Error> {
         let have = self.bytes.len() as u64;
         let need = (self.at as u64).saturating_add(len);
         let cut = Error::Truncated { field, have, need };
@@ -132,35 +134,35 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    fn number<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Error> {
+    fn number<const N: usize>(&mut self, field: Key) -> Result<[u8; N], Error> {
         let mut number = [0; N];
         number.copy_from_slice(self.take(N as u64, field)?);
         Ok(number)
     }
 
-    fn u32(&mut self, field: &'static str) -> Result<u32, Error> {
+    fn u32(&mut self, field: Key) -> Result<u32, Error> {
         self.number(field).map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self, field: &'static str) -> Result<u64, Error> {
+    fn u64(&mut self, field: Key) -> Result<u64, Error> {
         self.number(field).map(u64::from_le_bytes)
     }
 
-    fn count(&mut self, field: &'static str, most: u64) -> Result<u64, Error> {
+    fn count(&mut self, field: Key, most: u64) -> Result<u64, Error> {
         let offset = self.at as u64;
         let value = self.u64(field)?;
         if value > most { Err(Error::TooMany { field, offset, value }) } else { Ok(value) }
     }
 
-    fn text(&mut self, field: &'static str) -> Result<String, Error> {
-        let len = self.count("the length of a text", MOST_TEXT)?;
+    fn text(&mut self, field: Key) -> Result<String, Error> {
+        let len = self.count(key!("gguf-field-text-length"), MOST_TEXT)?;
         let offset = self.at as u64;
         let bytes = self.take(len, field)?;
         std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Error::Text { offset })
     }
 
     fn value(&mut self, kind: u32, depth: u32) -> Result<Value, Error> {
-        const FIELD: &str = "a metadata value";
+        const FIELD: Key = key!("gguf-field-value");
         let offset = self.at as u64;
         Ok(match kind {
             0 => Value::Unsigned(self.number(FIELD).map(u8::from_le_bytes)?.into()),
@@ -173,10 +175,10 @@ impl<'a> Reader<'a> {
             7 => Value::Bool(self.number::<1>(FIELD)? != [0]),
             8 => Value::Text(self.text(FIELD)?),
             9 if depth < MOST_DEPTH => {
-                let kind = self.u32("an array's type")?;
-                let len = self.count("an array's length", MOST_ELEMENTS)?;
+                let kind = self.u32(key!("gguf-field-array-type"))?;
+                let len = self.count(key!("gguf-field-array-length"), MOST_ELEMENTS)?;
                 match element(kind) {
-                    Some(size) => drop(self.take(size.saturating_mul(len), "an array")?),
+                    Some(size) => drop(self.take(size.saturating_mul(len), key!("gguf-field-array"))?),
                     None => self.skip(kind, len, depth)?,
                 }
                 Value::Array { kind, len }
@@ -192,8 +194,8 @@ impl<'a> Reader<'a> {
     fn skip(&mut self, kind: u32, len: u64, depth: u32) -> Result<(), Error> {
         for _ in 0..len {
             if kind == 8 {
-                let len = self.count("the length of a text", MOST_TEXT)?;
-                self.take(len, "a text in an array")?;
+                let len = self.count(key!("gguf-field-text-length"), MOST_TEXT)?;
+                self.take(len, key!("gguf-field-array-text"))?;
             } else {
                 self.value(kind, depth + 1)?;
             }
@@ -202,17 +204,17 @@ impl<'a> Reader<'a> {
     }
 
     fn tensor(&mut self) -> Result<Tensor, Error> {
-        let name = self.text("a tensor's name")?;
-        let rank = self.u32("a tensor's rank")?;
+        let name = self.text(key!("gguf-field-tensor-name"))?;
+        let rank = self.u32(key!("gguf-field-tensor-rank"))?;
         if rank > 4 {
-            return Err(Error::Tensor { name, what: format!("it has {rank} dimensions, ggml has 4 at most") });
+            return Err(Error::Rank { name, rank });
         }
         let mut dims = Vec::new();
         for _ in 0..rank {
-            dims.push(self.u64("a tensor's dimension")?);
+            dims.push(self.u64(key!("gguf-field-tensor-dimension"))?);
         }
-        let kind = TensorType(self.u32("a tensor's type")?);
-        Ok(Tensor { name, dims, kind, offset: self.u64("a tensor's offset")? })
+        let kind = TensorType(self.u32(key!("gguf-field-tensor-type"))?);
+        Ok(Tensor { name, dims, kind, offset: self.u64(key!("gguf-field-tensor-offset"))? })
     }
 }
 

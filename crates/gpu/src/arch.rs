@@ -101,13 +101,14 @@ pub enum Arch {
     Spirv,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{wanted} is no GPU target that is known{}; they look like gfx1201, gfx90a:sramecc+:xnack-, gfx12-generic or sm_90a",
-    near.as_deref().map(|near| format!(" (did you mean {near}?)")).unwrap_or_default())]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownArch {
     pub wanted: String,
     pub near: Option<String>,
 }
+
+say::worded! { struct UnknownArch { wanted, near } =>
+"gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
 
 impl Arch {
     /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is not known is an error, with

@@ -46,28 +46,30 @@ pub const PROPERTIES: &[&str] = &[
     "cooperativeLaunch",
 ];
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileError {
-    #[error("the device profile is not valid TOML: {0}")]
     Toml(String),
-    #[error("the profile of {card} lacks `[properties.{property}]`: give it a value and an origin")]
     Missing { card: String, property: &'static str },
-    #[error("the profile of {card} gives {property} = {value}, which no GPU has")]
     Range { card: String, property: String, value: i64 },
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    #[error("`--set {0}`: write it as NAME=NUMBER, for example multiProcessorCount=42; gcnArchName=TARGET also works")]
+    Target(TargetError),
     Set(String),
-    #[error("`--set {name}`: a profile has no such property. It has: gcnArchName, {}", PROPERTIES.join(", "))]
     NoSuch { name: String },
-    #[error(
-        "no card or target `{wanted}` is known.{} `whichkernel dryrun --list-gpus` lists them; a profile file (PATH.toml) also serves",
-        near.as_deref().map(|name| format!(" Did you mean {name}?")).unwrap_or_default()
-    )]
     Unknown { wanted: String, near: Option<String> },
-    #[error("{target} has no reference card here: name a card, or give a profile file (PATH.toml)")]
     NoReference { target: String },
 }
+
+say::worded! { ProfileError {
+    Toml(why) => "gpu-profile-toml",
+    Missing { card, property } => "gpu-profile-missing",
+    Range { card, property, value } => "gpu-profile-range",
+    Target(error) => error,
+    Set(assignment) => "gpu-profile-set",
+    NoSuch { name } => "gpu-profile-no-such" (name, known = PROPERTIES.join(", ")),
+    Unknown { wanted, near } => "gpu-profile-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-profile-near", near))),
+    NoReference { target } => "gpu-profile-no-reference",
+}}
+
+say::wraps! { ProfileError { Target(TargetError) }}
 
 impl Profile {
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {

@@ -13,11 +13,12 @@ pub struct TargetId {
     features: Vec<(String, bool)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a GPU target. Targets look like gfx1201 or gfx90a:sramecc+:xnack-; cards like rx-9070-xt: `whichkernel dryrun --list-gpus`"
-)]
-pub struct TargetError(pub String);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetError {
+    pub text: String,
+}
+
+say::worded! { struct TargetError { text } => "gpu-target-wrong" }
 
 impl TargetId {
     pub fn new(processor: impl Into<String>) -> Self {
@@ -31,7 +32,7 @@ impl TargetId {
         let is_real = |target: &TargetId| {
             is_processor(&target.processor) && target.features().all(|(name, _)| matches!(name, "xnack" | "sramecc"))
         };
-        target.filter(is_real).ok_or_else(|| TargetError(text.to_owned()))
+        target.filter(is_real).ok_or_else(|| TargetError { text: text.to_owned() })
     }
 
     /// As a file says it: `proc(:feature[+-])*`, and the older `proc+feature` and `proc+feature-other`. Of any processor, also

@@ -1,6 +1,7 @@
 //! A file that is read at offsets.
 
 use codeobject::{Error, Problem, Range, ReadAt, check_range};
+use say::{Key, Message, Say, say};
 use std::borrow::Cow;
 use std::fs::{self, Metadata};
 use std::io;
@@ -8,15 +9,18 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum OpenError {
-    #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
-    #[error("{path} is {what}, not a file that can be read at offsets. Copy it to a file first")]
-    NotAFile { path: PathBuf, what: &'static str },
-    #[error("{path} claims {bytes} bytes: at most {LONGEST} are read")]
+    NotAFile { path: PathBuf, what: Key },
     TooLong { path: PathBuf, bytes: u64 },
 }
+
+say::worded! { OpenError {
+    Io { path, source } => "about-why" (what = path, why = source),
+    NotAFile { path, what } => "inventory-not-a-file",
+    TooLong { path, bytes } => "inventory-too-long" (path, bytes, most = LONGEST),
+}}
 
 /// A sparse file claims any length, and reading all of it would never end. The largest libraries have a few GiB.
 const LONGEST: u64 = 256 << 30;
@@ -92,10 +96,10 @@ impl ReadAt for File {
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> codeobject::Result<Cow<'_, [u8]>> {
         // The length at opening bounds what is allocated; a file that has shrunk since then shows below.
         check_range(self.len, offset, len, field)?;
-        let unreadable = |why: String| Error::new(offset, field, Problem::Unreadable(why));
-        let size = usize::try_from(len).map_err(|_| unreadable("too large for this machine".into()))?;
+        let unreadable = |why: Message| Error::new(offset, field, Problem::Unreadable(why));
+        let size = usize::try_from(len).map_err(|_| unreadable(say!("codeobject-too-large")))?;
         let mut buffer = Vec::new();
-        buffer.try_reserve_exact(size).map_err(|error| unreadable(error.to_string()))?;
+        buffer.try_reserve_exact(size).map_err(|error| unreadable(Message::verbatim(error)))?;
         buffer.resize(size, 0);
         self.read_into(offset, &mut buffer, field)?;
         Ok(Cow::Owned(buffer))
@@ -103,16 +107,16 @@ impl ReadAt for File {
 
     fn read_into(&self, offset: u64, buffer: &mut [u8], field: &'static str) -> codeobject::Result<()> {
         check_range(self.len, offset, buffer.len() as u64, field)?;
-        let unreadable = |why: String| Error::new(offset, field, Problem::Unreadable(why));
+        let unreadable = |why: Message| Error::new(offset, field, Problem::Unreadable(why));
         match self.file.read_exact_at(buffer, self.start.saturating_add(offset)) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 let now = self.file.metadata().map_or(0, |metadata| metadata.len());
                 let (left, len) = (now.saturating_sub(self.start.saturating_add(offset)), buffer.len());
                 let was = self.start.saturating_add(self.len);
-                Err(unreadable(format!("the file was {was} bytes long and is now {now}: {left} of {len} left")))
+                Err(unreadable(say!("inventory-shrunk", was, now, left, len)))
             }
-            Err(error) => Err(unreadable(error.to_string())),
+            Err(error) => Err(unreadable(error.message())),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::scan::{BundleReport, Event, Options, ordered};
 use codeobject::bundle::BundleTable;
 use codeobject::kpack::{Archive, Entry, Environment, Manifest, Reference, candidates, target_in};
 use codeobject::{Body, Bundle, Coverage, EntryId, Error, Problem, Range, ReadAt, Window};
+use say::{Message, Say, say};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -114,10 +115,7 @@ pub(crate) fn scan<L: Look, E>(
         kpack.archives.push(found);
     }
     if opened.is_empty() {
-        let why = format!(
-            "the device code was taken out of the file; no archive is at {}",
-            kpack.reference.search_paths.join(", ")
-        );
+        let why = say!("inventory-no-archive", paths = kpack.reference.search_paths.join(", "));
         problems.push(Error::new(0, "kpack archive", Problem::Unreadable(why)));
     }
     let mut next = numbers.iter().enumerate();
@@ -157,9 +155,9 @@ pub(crate) fn entries_of(path: &Path, reference: &Reference) -> codeobject::Resu
 }
 
 fn open(path: &Path, reference: &Reference) -> codeobject::Result<Opened> {
-    let unreadable = |why: String| Error::new(0, "kpack archive", Problem::Unreadable(why));
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let archive = Archive::parse(&file).map_err(|error| unreadable(format!("{}: {error}", path.display())))?;
+    let unreadable = |why: Message| Error::new(0, "kpack archive", Problem::Unreadable(why));
+    let file = File::open(path).map_err(|error| unreadable(error.message()))?;
+    let archive = Archive::parse(&file).map_err(|why| unreadable(say!("about-why", what = path, why)))?;
     let mut by_number: BTreeMap<u32, Vec<Entry>> = BTreeMap::new();
     for entry in &archive.entries {
         if let (name, Some(number)) = entry.binary()
@@ -201,8 +199,8 @@ fn read<L: Look>(
     }
     match object.problems.first() {
         None => report.coverage.scanned += stored.len(),
-        Some(error) => {
-            let why = Problem::Unreadable(format!("{}: {error}", file.path().display()));
+        Some(why) => {
+            let why = Problem::Unreadable(say!("about-why", what = file.path(), why));
             report.coverage.lose(stored, Error::new(stored.start, "kpack code object", why));
         }
     }

@@ -3,6 +3,7 @@
 use crate::has_code::has_code;
 use codeobject::check::{Contradiction, TargetPlace, contradictions};
 use codeobject::{CodeObject, Detail, Error, Kernel, Problem, ReadAt, TargetId, Window};
+use say::say;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -188,13 +189,13 @@ impl ObjectReport {
         let object = match (self.format, self.is_device()) {
             (Format::Elf, true) => CodeObject::parse(contents).map_err(|error| self.problems.push(error)).ok(),
             (Format::Other, true) => {
-                let found = "neither ELF, SPIR-V nor LLVM bitcode".to_owned();
+                let found = say!("inventory-entry-magic");
                 self.problems.push(Error::new(0, "entry magic", Problem::Unknown(found)));
                 None
             }
             (Format::Elf | Format::Other, false) if has_code(contents) => {
-                let found = "an entry for the host with device code of its own".to_owned();
-                self.problems.push(Error::new(0, "host entry", Problem::Unknown(found)));
+                let found = say!("inventory-host-entry");
+                self.problems.push(Error::new(0, "host entry", Problem::Other(found)));
                 None
             }
             _ => None,
@@ -240,11 +241,11 @@ impl ObjectReport {
         // The symbols name every descriptor, the notes every kernel. Where the notes are damaged or of a kind that is not
         // known, kernels are there that nobody listed.
         if described < object.descriptor_count {
-            let why = format!("{described} of {} kernel descriptors are in the metadata", object.descriptor_count);
+            let why = say!("inventory-descriptors", described, all = object.descriptor_count);
             self.problems.push(Error::new(0, "amdhsa.kernels", Problem::Incomplete(why)));
         }
         if self.kernels < object.noted_kernels {
-            let why = format!("{} of {} kernels in the metadata of version 2", self.kernels, object.noted_kernels);
+            let why = say!("inventory-noted-kernels", kernels = self.kernels, all = object.noted_kernels);
             self.problems.push(Error::new(0, "kernel symbols", Problem::Incomplete(why)));
         }
     }

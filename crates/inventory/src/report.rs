@@ -15,6 +15,7 @@ use codeobject::elf::Elf;
 use codeobject::kpack::Reference;
 use codeobject::nvidia;
 use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, Window, host};
+use say::say;
 
 /// Lists what is in a file. `take` is given what `look` gathered in each bundle, in order (for a bare code object,
 /// with no bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is
@@ -98,7 +99,7 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
         None => {}
     }
     if file.has_changed() {
-        let changed = Problem::Unreadable("the file was changed while it was read".into());
+        let changed = Problem::Unreadable(say!("inventory-changed"));
         report.problems.push(Error::new(0, "file", changed));
     }
     report
@@ -221,7 +222,7 @@ fn walk_all<L: Look, E>(
 /// Returns the wrappers whose code lies in kpack archives: number and place.
 fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
     if elf.sections().is_empty() {
-        let why = Problem::Unknown("the file has no section headers, so its device code cannot be located".into());
+        let why = Problem::Other(say!("inventory-no-sections"));
         report.problems.push(Error::new(40, "e_shoff", why));
     }
     check_cut(host::fatbin_sections(elf).map(|section| (section.offset, section.size)), report);
@@ -244,9 +245,9 @@ fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
         if wrapper.bundle_address == 0 || wrapper.bundle_offset.is_some_and(|at| starts.binary_search(&at).is_ok()) {
             continue;
         }
-        let why = format!("it points to {:#x}, where no bundle starts", wrapper.bundle_address);
+        let why = say!("inventory-wrapper", address = format!("{:#x}", wrapper.bundle_address));
         let offset = elf.offset_of(wrapper.address).unwrap_or(0);
-        report.problems.push(Error::new(offset, "__hip_fatbin_wrapper", Problem::Unknown(why)));
+        report.problems.push(Error::new(offset, "__hip_fatbin_wrapper", Problem::Other(why)));
     }
     packed
 }
@@ -282,9 +283,7 @@ fn take_packed<L: Look, E>(
     let reference = match reference {
         None if wrappers.is_empty() => return Ok(()),
         None => {
-            let why = Problem::Unknown(
-                "the wrappers say that the code is in kpack archives, and nothing says in which".into(),
-            );
+            let why = Problem::Other(say!("inventory-which-archive"));
             report.problems.push(Error::new(0, codeobject::kpack::SECTION, why));
             return Ok(());
         }

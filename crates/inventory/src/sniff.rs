@@ -4,6 +4,7 @@ use codeobject::elf::{EM_AMDGPU, EM_CUDA, Elf};
 use codeobject::kpack::{self, Archive};
 use codeobject::pe::{self, Pe};
 use codeobject::{Error, Problem, Range, ReadAt, Result, bundle, ccob, host, nvidia};
+use say::key;
 
 /// What a file holds, as far as GPU code is concerned.
 #[derive(Debug)]
@@ -52,8 +53,7 @@ pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
         return Err(Error::new(0, "magic", Problem::Truncated { needed: 4, left: 0 }));
     }
     let found = magic.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));
-    let expected =
-        "an ELF or Windows file, a code object, an offload bundle, a CCOB, a kpack archive or a SPIR-V module";
+    let expected = key!("inventory-any-form");
     Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
 }
 

@@ -5,6 +5,7 @@
 
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use codeobject::{Error, Problem, ReadAt};
+use say::say;
 use spirv_modules::{HEADER_BYTES, Module, identity, is_header, length};
 use std::collections::HashMap;
 
@@ -48,8 +49,7 @@ pub(crate) fn gather(source: &dyn ReadAt, places: &[u64], elf: Option<&Elf<'_>>)
                 modules.push(SpirvModule { offset, size: bytes.len() as u64, identity, name: None, module });
             }
             Ok(None) => {
-                let why = "a header, and behind it no whole module".to_owned();
-                problems.push(Error::new(offset, FIELD, Problem::Unknown(why)));
+                problems.push(Error::new(offset, FIELD, Problem::Other(say!("inventory-spirv-cut"))));
             }
             Err(error) => {
                 problems.push(error);
@@ -84,10 +84,9 @@ fn whole(
             continue;
         }
         wanted = len.saturating_mul(2);
-        *left = left.checked_sub(len).ok_or_else(|| {
-            let why = "too many headers that are none: what is behind was not searched for SPIR-V".to_owned();
-            Error::new(offset, FIELD, Problem::Unknown(why))
-        })?;
+        *left = left
+            .checked_sub(len)
+            .ok_or_else(|| Error::new(offset, FIELD, Problem::Other(say!("inventory-spirv-too-many"))))?;
         let mut bytes = source.bytes(offset, len, FIELD)?.into_owned();
         if let Some(length) = length(&bytes) {
             bytes.truncate(length);

@@ -5,11 +5,11 @@
 
 use crate::feasible::Feasibility;
 use evidence::{Looker, Reading, Reason, Why};
+use say::shell::{self, CommandLine};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use sys::shell::{self, CommandLine};
 
 /// What a command needs that this machine has not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]

@@ -5,10 +5,13 @@
 
 use crate::advice::Need;
 use doctor::Facts;
+use server::process::{OLLAMA_PORT, PROGRAMS};
+use server::sockets::listener;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use sys::http::Address;
 
 /// What of this machine a command may need.
 #[derive(Debug, Clone, Default)]
@@ -43,15 +46,15 @@ impl Feasibility {
             may_probe: ["bpf", "perfmon"].iter().all(|right| facts.permissions.has(right)),
             network: proxied || route,
             processes: processes(),
-            ports: tcp.lines().filter_map(listening).collect(),
+            ports: tcp.lines().filter_map(listener).map(|(at, _)| at.port()).collect(),
             runtimes: fs::read_dir(runtime::Cache::from_env().runtimes()).is_ok_and(|mut all| all.next().is_some()),
         }
     }
 
     /// What decides most commands, for whoever keeps what was said of them.
     pub fn state(&self) -> (bool, bool, bool, Vec<&str>, bool) {
-        let servers = ["ollama", "llama-server"].into_iter().filter(|name| self.processes.contains(*name)).collect();
-        (self.may_probe, self.network, self.runtimes, servers, self.ports.contains(&11434))
+        let servers = PROGRAMS.into_iter().filter(|name| self.processes.contains(*name)).collect();
+        (self.may_probe, self.network, self.runtimes, servers, self.ports.contains(&OLLAMA_PORT))
     }
 
     /// What the command needs that is not here; nothing where it can be run.
@@ -123,9 +126,10 @@ impl Feasibility {
             ("runtime", Some("fetch")) => self.fetches(needs),
             ("investigate", _) if has("--yes") => self.fetches(needs),
             ("probe", url) => {
-                let url = url.filter(|url| url.contains("://")).unwrap_or("http://127.0.0.1:11434");
-                if !self.answers(url) {
-                    needs.insert(Need::Server(url.to_owned()));
+                let named = url.filter(|url| url.contains(':')).and_then(|url| Address::parse(url, Some(80)).ok());
+                let at = named.unwrap_or_else(|| Address::tcp("127.0.0.1", OLLAMA_PORT));
+                if !self.answers(&at) {
+                    needs.insert(Need::Server(at.url()));
                 }
             }
             ("dryrun", _) if theirs.is_empty() && value("--runtime").is_none() && !self.runtimes => {
@@ -163,11 +167,12 @@ impl Feasibility {
     }
 
     /// Whether something listens where the address points; of another machine nothing is known without asking it.
-    fn answers(&self, url: &str) -> bool {
-        let host = url.split("://").nth(1).unwrap_or(url).split('/').next().unwrap_or_default();
-        let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
-        let near = ["127.0.0.1", "localhost", "[::1]"].contains(&name);
-        if near { port.parse().is_ok_and(|port| self.ports.contains(&port)) } else { self.network }
+    fn answers(&self, at: &Address) -> bool {
+        match at {
+            Address::Tcp { port, .. } if at.is_here() => self.ports.contains(port),
+            Address::Tcp { .. } => self.network,
+            Address::Unix(path) => path.exists(),
+        }
     }
 }
 
@@ -193,14 +198,6 @@ fn processes() -> BTreeSet<String> {
         all.insert(pid);
     }
     all
-}
-
-/// The port of a line of `/proc/net/tcp` in the state LISTEN (0A).
-fn listening(line: &str) -> Option<u16> {
-    let mut words = line.split_whitespace().skip(1);
-    let (local, _, state) = (words.next()?, words.next()?, words.next()?);
-    let port = local.rsplit(':').next()?;
-    (state == "0A").then(|| u16::from_str_radix(port, 16).ok()).flatten()
 }
 
 /// Commands behind `;`, `&&`, `||` and `|`, and those in `$(...)` and `<(...)`, each for itself.

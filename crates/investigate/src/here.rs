@@ -2,7 +2,7 @@
 
 use crate::advice::Places;
 use crate::feasible::Feasibility;
-use doctor::{Facts, Host, Role};
+use doctor::{Facts, Host};
 use observe::ObserveContext;
 use std::path::{Path, PathBuf};
 
@@ -29,8 +29,7 @@ impl Places {
             places.trees.extend(tree.here(&cache).map(|spec| (tree.name.to_owned(), spec)));
         }
         let facts = Facts::read(&Host::this());
-        let model_in = |role: &Role| matches!(role, Role::OllamaRunner | Role::LlamaServer);
-        places.runner = facts.servers.running.iter().find(|process| model_in(&process.role)).map(|process| process.pid);
+        places.runner = facts.servers.workers().next().map(|process| process.pid);
         places.feasible = Some(Feasibility::this(&facts));
         places.server_log = facts.discovery.first().map(|discovery| PathBuf::from(&discovery.log));
         places

@@ -2,9 +2,9 @@
 
 use doctor::{Facts, Host, Trials};
 use observe::ObserveContext;
+use say::shell;
 use source::table::Table;
 use std::fmt::Write as _;
-use sys::shell;
 
 /// What was found here that a file can speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Machine {
     pub card: Option<String>,
     /// An installation with GPU code, by its name: `debian-sid`.
     pub runtime: Option<String>,
-    /// `ollama` or `llama-server`, where one answers.
+    /// `ollama`, `llama-server` or `vllm`, where one answers.
     pub server: Option<String>,
     pub server_version: Option<String>,
     pub model: Option<String>,

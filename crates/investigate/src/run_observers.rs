@@ -12,14 +12,16 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What keeps a run from being kept.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum RunError {
     /// An observer made an observation that may not be made.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Refused(Refused),
+    Ledger(LedgerError),
 }
+
+say::worded! { RunError { Refused(error) => error, Ledger(error) => error } }
+
+say::wraps! { RunError { Refused(Refused), Ledger(LedgerError) }}
 
 /// What an observer's run came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,13 +5,16 @@
 
 use crate::record::{FIRST, MAGIC};
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceError {
-    #[error("this is not a launch trace: it does not begin with \"WKTRACE1\"")]
     Magic,
-    #[error("the trace has {len} bytes, less than its header")]
     Short { len: usize },
 }
+
+say::worded! { TraceError {
+    Magic => "launch-trace-magic",
+    Short { len } => "launch-trace-short",
+}}
 
 /// A finished record: its kind, its body, and where in the file the body lies.
 #[derive(Debug, Clone, Copy)]

@@ -46,12 +46,13 @@ impl Pattern {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is neither a kernel's name nor a regular expression that can be used: {why}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadFilter {
     pub text: String,
     pub why: String,
 }
+
+say::worded! { struct BadFilter { text, why } => "launch-bad-filter" }
 
 impl NameFilter {
     pub fn new(text: &str) -> Result<Self, BadFilter> {

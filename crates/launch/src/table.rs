@@ -228,12 +228,13 @@ pub struct Table {
     pub of: Vec<u32>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the kernel table is damaged at byte {at} ({field}); remove it and it will be made again")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableError {
     pub at: u64,
     pub field: &'static str,
 }
+
+say::worded! { struct TableError { at, field } => "launch-table-error" }
 
 impl Table {
     pub fn parse(bytes: &[u8]) -> Result<Table, TableError> {

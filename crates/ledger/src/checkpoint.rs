@@ -19,13 +19,18 @@ pub struct Checkpoint {
     pub hash: Hash,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointError {
-    #[error(transparent)]
-    Note(#[from] NoteError),
-    #[error("this is no checkpoint of a ledger: {0}")]
+    Note(NoteError),
     Text(&'static str),
 }
+
+say::worded! { CheckpointError {
+    Note(error) => error,
+    Text(why) => "ledger-text",
+}}
+
+say::wraps! { CheckpointError { Note(NoteError) }}
 
 impl Checkpoint {
     fn text(&self) -> String {

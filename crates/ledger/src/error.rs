@@ -3,51 +3,40 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum LedgerError {
-    #[error("{}: {source}; nothing was changed", .path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{}: no space left while {doing}; the ledger is intact, free some space and run it again", .path.display())]
     Full { path: PathBuf, doing: &'static str },
-    #[error(
-        "the ledger in {} cannot be written: {source}; reading works, `--ledger DIR` or $WHICHKERNEL_LEDGER chooses another",
-        .path.display()
-    )]
     ReadOnly { path: PathBuf, source: io::Error },
-    #[error(
-        "{}: the ledger has format {found}, and this whichkernel knows up to {known}; it was made by a newer version and \
-         is left untouched: use that version, or `--ledger DIR` for another ledger",
-        .path.display()
-    )]
     Newer { path: PathBuf, found: u32, known: u32 },
-    #[error("{}: not a whichkernel ledger ({what}); it is left untouched", .path.display())]
     NotALedger { path: PathBuf, what: String },
-    #[error("{}: the database is damaged ({what}); `whichkernel ledger verify` names the place, nothing was changed", .path.display())]
     Damaged { path: PathBuf, what: String },
-    #[error("{}: {what}; nothing was written, `whichkernel ledger verify` tells more", .path.display())]
     BrokenChain { path: PathBuf, what: String },
-    #[error(
-        "{}: the rows were recorded, but the head could not be written ({source}); the next write repairs it",
-        .path.display()
-    )]
     HeadNotWritten { path: PathBuf, source: io::Error },
-    #[error(
-        "{}: a writer was killed in the middle, and what it left must be rolled back before anyone can read; that needs a \
-         directory that can be written: make it writable, or read a copy of it",
-        .path.display()
-    )]
     Unfinished { path: PathBuf },
-    #[error("{}: another process has held the ledger for {seconds} s; try again when it is done", .path.display())]
     Busy { path: PathBuf, seconds: u64 },
-    #[error("{}: database error: {source}", .path.display())]
     Database { path: PathBuf, source: rusqlite::Error },
-    #[error("row {seq} of {}: {what}", .path.display())]
     Row { path: PathBuf, seq: u64, what: String },
-    #[error("{}: a row of {size} bytes is too long, the most is {most}; nothing was written", .path.display())]
     TooLong { path: PathBuf, size: usize, most: usize },
-    #[error("archive {}: {what}; nothing was imported", .path.display())]
     Archive { path: PathBuf, what: String },
 }
+
+say::worded! { LedgerError {
+    Io { path, source } => "ledger-io",
+    Full { path, doing } => "ledger-full",
+    ReadOnly { path, source } => "ledger-read-only",
+    Newer { path, found, known } => "ledger-newer",
+    NotALedger { path, what } => "ledger-not-a-ledger",
+    Damaged { path, what } => "ledger-damaged",
+    BrokenChain { path, what } => "ledger-broken-chain",
+    HeadNotWritten { path, source } => "ledger-head-not-written",
+    Unfinished { path } => "ledger-unfinished",
+    Busy { path, seconds } => "ledger-busy",
+    Database { path, source } => "ledger-database" (path, source = source.to_string()),
+    Row { path, seq, what } => "ledger-row",
+    TooLong { path, size, most } => "ledger-too-long",
+    Archive { path, what } => "ledger-archive",
+}}
 
 impl LedgerError {
     /// An error of a plain file, told apart where a person would.

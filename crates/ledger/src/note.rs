@@ -12,19 +12,22 @@ const ED25519: u8 = 1;
 const LONGEST: usize = 1 << 20;
 const SIGNATURES: usize = 100;
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoteError {
-    #[error("this is no key: {0}")]
     Key(&'static str),
-    #[error("this is no signed note: {0}")]
     Note(&'static str),
-    #[error("the note has no signature by the key {name} ({id:08x})")]
     NotSigned { name: String, id: u32 },
-    #[error("the signature by {name} does not fit the text: one of them was altered")]
     Forged { name: String },
-    #[error("no random numbers from the system: {0}")]
     Random(String),
 }
+
+say::worded! { NoteError {
+    Key(why) => "ledger-note-key",
+    Note(why) => "ledger-note-note",
+    NotSigned { name, id } => "ledger-note-not-signed" (name, id = format!("{id:08x}")),
+    Forged { name } => "ledger-note-forged",
+    Random(why) => "ledger-note-random",
+}}
 
 /// A key that signs. Its encoding is a secret.
 pub struct Signer {

@@ -13,33 +13,36 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// One thing that is not as it was written, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    #[error("row {seq} was altered: its content does not give its hash")]
     Altered { seq: u64 },
-    #[error("row {seq} was moved: it was row {was}")]
     Moved { seq: u64, was: u64 },
-    #[error("rows {from} to {to} are missing")]
     Missing { from: u64, to: u64 },
-    #[error("row {seq} does not follow from the row before it")]
     DoesNotFollow { seq: u64 },
-    #[error("row {seq} cannot be read: {what}")]
     Unreadable { seq: u64, what: String },
-    #[error("the tail is cut: the head is at row {head}, the database ends at row {last}")]
     CutTail { head: u64, last: u64 },
-    #[error("head: {what}")]
     Head { what: String },
-    #[error("raw evidence {sha256} (row {seq}) is missing")]
     BlobMissing { sha256: String, seq: u64 },
-    #[error("raw evidence {sha256} (row {seq}) was altered: its content has the hash {found}")]
     BlobAltered { sha256: String, seq: u64, found: String },
-    #[error("raw evidence {sha256} (row {seq}) cannot be read: {what}")]
     BlobUnreadable { sha256: String, seq: u64, what: String },
-    #[error("schema: {what}")]
     Schema { what: String },
-    #[error("database: {what}")]
     Database { what: String },
 }
+
+say::worded! { Problem {
+    Altered { seq } => "ledger-proof-altered",
+    Moved { seq, was } => "ledger-proof-moved",
+    Missing { from, to } => "ledger-proof-missing",
+    DoesNotFollow { seq } => "ledger-proof-does-not-follow",
+    Unreadable { seq, what } => "ledger-proof-unreadable",
+    CutTail { head, last } => "ledger-proof-cut-tail",
+    Head { what } => "ledger-proof-head",
+    BlobMissing { sha256, seq } => "ledger-proof-blob-missing",
+    BlobAltered { sha256, seq, found } => "ledger-proof-blob-altered",
+    BlobUnreadable { sha256, seq, what } => "ledger-proof-blob-unreadable",
+    Schema { what } => "ledger-proof-schema",
+    Database { what } => "ledger-proof-database",
+}}
 
 /// Whoever can write here can also cut the tail and set the head back, or write a new chain: only a hash that is kept
 /// elsewhere ([`Proof::row_of`]) speaks against that.

@@ -47,7 +47,7 @@ pub struct Missing {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Server {
-    /// `ollama`, `llama-server`, `openai`, `unknown`.
+    /// `ollama`, `llama-server`, `vllm`, `openai`, `unknown`.
     pub kind: &'static str,
     pub version: Option<String>,
     pub model: Option<String>,

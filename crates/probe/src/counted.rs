@@ -1,11 +1,11 @@
 //! Whether what was counted is all that was to be asked, by the server's own account beside ours.
 
 use crate::answer::{self, Failure, Probe, Server};
-use crate::counts;
-use crate::exchange::{Exchange, Purpose};
+use crate::exchange::Exchange;
 use crate::gather::is_rung;
 use crate::replay::Recording;
 use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
+use server::{Counters, Purpose, counts};
 
 /// How much was to be asked, and what the server's own counters add up to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,18 +59,36 @@ fn several(names: &[&str]) -> String {
     format!("{}{more}", names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
 }
 
-/// llama-server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in between
+/// The first and the last look at the server's own counters, with what was asked in between.
+struct Looks<'a> {
+    first: Counters,
+    last: Counters,
+    between: &'a [Exchange],
+}
+
+fn looks(recording: &Recording) -> Option<Looks<'_>> {
+    let is_look = |exchange: &Exchange| exchange.route() == "/metrics" && exchange.status == 200;
+    let first = recording.exchanges.iter().position(is_look)?;
+    let last = recording.exchanges.iter().rposition(is_look).filter(|last| *last > first)?;
+    let at = |i: usize| recording.exchanges.get(i).map(|exchange| Counters::read(&exchange.answer));
+    Some(Looks { first: at(first)?, last: at(last)?, between: recording.exchanges.get(first..last)? })
+}
+
+/// The server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in between
 /// add up to. None where an answer has no count.
 pub fn counters(recording: &Recording) -> Option<(u64, u64)> {
-    let counter = |text: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix("llamacpp:prompt_tokens_total "))?;
-        line.trim().parse::<f64>().ok().map(|count| count as u64)
-    };
-    let is_look = |exchange: &&Exchange| exchange.route() == "/metrics" && exchange.status == 200;
-    let first = recording.exchanges.iter().position(|exchange| is_look(&exchange))?;
-    let last = recording.exchanges.iter().rposition(|exchange| is_look(&exchange)).filter(|last| *last > first)?;
-    let at = |i: usize| counter(&recording.exchanges.get(i)?.answer);
-    let between = recording.exchanges.get(first..last)?.iter().filter(|one| one.purpose() != Purpose::Other);
-    let ours = between.map(|one| counts::read(one).ok()?.processed).sum::<Option<u64>>()?;
-    Some((at(last)?.checked_sub(at(first)?)?, ours))
+    let looks = looks(recording)?;
+    let nothing_cached = cached_nothing(recording);
+    let between = looks.between.iter().filter(|one| one.purpose() != Purpose::Other);
+    let ours = between.map(|one| {
+        let counts = counts::read(one).ok()?;
+        counts.processed.or(counts.reported.filter(|_| nothing_cached))
+    });
+    let theirs = looks.last.processed?.checked_sub(looks.first.processed?)?;
+    Some((theirs, ours.sum::<Option<u64>>()?))
+}
+
+/// By the server's own counter, nothing came from its cache in the whole run.
+pub fn cached_nothing(recording: &Recording) -> bool {
+    looks(recording).is_some_and(|looks| looks.first.cached.is_some() && looks.first.cached == looks.last.cached)
 }

@@ -1,114 +1,31 @@
-//! One question and its answer, as it went over the wire, with what the server logged meanwhile.
+//! One question and its answer, with what the server launched meanwhile.
 
 use crate::launches::Launch;
-use serde_json::Value;
+use std::ops::{Deref, DerefMut};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exchange {
-    /// What the asker called it.
-    pub name: String,
-    pub method: String,
-    /// Without the host.
-    pub path: String,
-    pub request: Request,
-    pub status: u16,
-    /// The body as it came.
-    pub answer: String,
-    /// The server's lines of this exchange; empty where nobody kept them.
-    pub log: String,
-    /// Tokens that the asker meant to send, where it knew.
-    pub asked: Option<u64>,
-    /// How long the whole took, as the asker saw it.
-    pub wall_ms: Option<f64>,
-    /// Others were asked at the same time.
-    pub beside: u64,
-    /// What was launched meanwhile; None where nobody looked. Never read from a file.
+    pub said: server::Exchange,
+    /// None where nobody looked. Never read from a file.
     pub launches: Option<Vec<Launch>>,
 }
 
-/// The body that was sent. A recorder may have kept only its beginning.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Request {
-    #[default]
-    None,
-    Json(Value),
-    /// What is no JSON, or no longer.
-    Text(String),
-}
-
-impl Request {
-    pub fn json(&self) -> Option<&Value> {
-        match self {
-            Request::Json(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    pub fn get(&self, key: &str) -> Option<&Value> {
-        self.json()?.get(key)
-    }
-
-    /// An option of Ollama's `options`.
-    pub fn option(&self, key: &str) -> Option<&Value> {
-        self.get("options")?.get(key)
+impl From<server::Exchange> for Exchange {
+    fn from(said: server::Exchange) -> Exchange {
+        Exchange { said, launches: None }
     }
 }
 
-/// What an exchange is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// A prompt is evaluated and tokens come back.
-    Generate,
-    /// A text is evaluated and a vector comes back.
-    Embed,
-    /// Facts, errors, everything else.
-    Other,
+impl Deref for Exchange {
+    type Target = server::Exchange;
+
+    fn deref(&self) -> &server::Exchange {
+        &self.said
+    }
 }
 
-impl Exchange {
-    /// The path alone, without what follows a question mark.
-    pub fn route(&self) -> &str {
-        self.path.split('?').next().unwrap_or_default()
-    }
-
-    pub fn purpose(&self) -> Purpose {
-        if self.method != "POST" {
-            return Purpose::Other;
-        }
-        match self.route() {
-            "/api/generate"
-            | "/api/chat"
-            | "/completion"
-            | "/completions"
-            | "/v1/completions"
-            | "/v1/chat/completions"
-            | "/chat/completions"
-            | "/api/v1/completions"
-            | "/api/v1/chat/completions"
-            | "/infill"
-            | "/v1/messages"
-            | "/v1/responses" => Purpose::Generate,
-            "/api/embed" | "/api/embeddings" | "/embedding" | "/embeddings" | "/v1/embeddings" => Purpose::Embed,
-            _ => Purpose::Other,
-        }
-    }
-
-    /// The prompt's text, where it is one and was kept whole.
-    pub fn prompt(&self) -> Option<&str> {
-        match self.request.get("prompt").or_else(|| self.request.get("input")) {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Tokens, where the prompt was given as their numbers.
-    pub fn prompt_ids(&self) -> Option<u64> {
-        let list = self.request.get("prompt")?.as_array()?;
-        list.iter().all(Value::is_u64).then_some(list.len() as u64)
-    }
-
-    /// The answer as one JSON value; None for streams and text.
-    pub fn json(&self) -> Option<Value> {
-        serde_json::from_str(&self.answer).ok()
+impl DerefMut for Exchange {
+    fn deref_mut(&mut self) -> &mut server::Exchange {
+        &mut self.said
     }
 }

@@ -2,18 +2,18 @@
 
 use crate::answer::{Answer, Fact, Missing, Offload, Probe, Server, TypeCount};
 use crate::change::{Change, Point, Power, changes};
-use crate::counted::{Asked, counted, counters};
+use crate::counted::{Asked, cached_nothing, counted, counters};
 use crate::model::Mix;
 use crate::read::Reader;
-use crate::release::{self, Build, Tables};
+use crate::release::{self, Tables};
 use crate::replay::Recording;
-use crate::server::Identity;
 use crate::speed::{loads, speeds};
-use crate::stage::Stage;
 use crate::zone::Rules;
+use server::claims::{Claim, Claims, Meaning, of_log};
+use server::log_facts::Stage;
+use server::{Build, Identity, llama_build};
 use source::Device;
 use std::collections::{BTreeMap, BTreeSet};
-use watch::claims::{Claims, Meaning, of_log};
 
 /// What the user decided.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +60,7 @@ impl Around {
                 of_log(&exchange.name, &exchange.log, &mut claims);
             }
         }
-        let build = release::build(&identity, stage.build);
+        let build = llama_build::build(&identity, stage.build);
         let tables = build.as_ref().map(|build| release::tables(&identity, build));
         Around {
             backend: backend(&claims, &stage),
@@ -100,7 +100,7 @@ impl Around {
         for ((kind, _), count) in &self.mix.counts {
             *types.entry(kind.clone()).or_insert(0) += count;
         }
-        let fact = |claim: &watch::claims::Claim| Fact {
+        let fact = |claim: &Claim| Fact {
             field: claim.meaning.key(),
             said: claim.said.clone(),
             place: claim.origin.to_string(),
@@ -141,6 +141,7 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     let rules = Rules::new(around.target(), around.tables.clone(), around.why());
     let mut reader = Reader::new(around.identity.clone(), around.mix.clone(), rules);
     reader.account = recording.account.clone();
+    reader.cached_nothing = cached_nothing(recording);
     recording.logs.iter().for_each(|(name, text)| reader.log(name, text));
     let (mut probes, mut failed) = (Vec::new(), Vec::new());
     for exchange in &recording.exchanges {

@@ -134,7 +134,9 @@ impl Onlooker {
 }
 
 pub fn watched(tally: &Tally, report: &ObserverReport, unattributed: u64) -> Watched {
-    let word = |unseen: Option<&watch::Unseen>| unseen.map_or_else(|| "graph replays".to_owned(), watch::Unseen::what);
+    let word = |unseen: Option<&watch::Unseen>| {
+        unseen.map_or_else(|| "graph replays".to_owned(), |unseen| unseen.what().to_string())
+    };
     Watched {
         observer: report.observer.name(),
         rung: report.rung(report.device),

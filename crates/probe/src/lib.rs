@@ -7,9 +7,7 @@
 
 mod answer;
 mod change;
-mod contradiction;
 mod counted;
-mod counts;
 mod exchange;
 mod gather;
 pub mod lanes;
@@ -24,21 +22,16 @@ mod read;
 pub mod record;
 mod release;
 pub mod replay;
-mod server;
 mod speed;
-mod stage;
 mod zone;
 
 pub use answer::{Answer, Basis, Fact, Failure, Mark, Missing, Offload, Probe, Server, TypeCount};
 pub use change::{Change, Point, Power, changes};
-pub use contradiction::Contradiction;
-pub use counts::{Counts, Unread};
-pub use exchange::{Exchange, Purpose, Request};
+pub use exchange::Exchange;
 pub use gather::{SWEEP, Wanted, answer};
 pub use launches::{Launch, Onlooker, Watched};
 pub use model::{Mix, Place};
 pub use observer::ProbeObserver;
 pub use pieces::{Batching, Known};
-pub use server::{Identity, Kind};
 pub use speed::{Load, Speed, Spread};
 pub use zone::{Part, Zone};

@@ -1,17 +1,16 @@
 //! Exchanges in the order in which they happened, read one after the other into probes.
 
 use crate::answer::{Basis, Failure, Mark, Probe};
-use crate::contradiction;
-use crate::counts::{self, Counts, Only, Unread};
-use crate::exchange::{Exchange, Purpose};
+use crate::exchange::Exchange;
 use crate::launches::Account;
 use crate::memory::{self, Memory};
 use crate::model::Mix;
 use crate::pieces::{Batching, Known};
-use crate::server::{CountMeans, Identity, Kind};
-use crate::stage::{CacheSlot, Lines, Stage};
 use crate::zone::{Outputs, Rules};
 use serde_json::Value;
+use server::counts::{self, Counts, Only, Unread};
+use server::log_facts::{CacheSlot, Lines, Stage};
+use server::{CountMeans, Identity, Kind, Purpose, contradiction};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Changing one of these starts Ollama's runner anew (server/sched.go, needsReload).
@@ -33,12 +32,15 @@ pub struct Reader {
     loaded: Option<BTreeSet<String>>,
     /// Who looked on.
     pub account: Option<Account>,
+    /// The server's own counter says that nothing came from its cache.
+    pub cached_nothing: bool,
 }
 
 impl Reader {
     pub fn new(identity: Identity, mix: Mix, rules: Rules) -> Reader {
         let (runners, pool, used) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-        Reader { identity, stage: Stage::default(), mix, rules, runners, pool, used, loaded: None, account: None }
+        let (stage, loaded, account) = (Stage::default(), None, None);
+        Reader { identity, stage, mix, rules, runners, pool, used, loaded, account, cached_nothing: false }
     }
 
     /// A log of all exchanges. What stands in one whose name begins with `start` was written before the first of them: it tells how the server
@@ -60,7 +62,7 @@ impl Reader {
         let read =
             counts::read(exchange).and_then(|counts| match contradiction::find(exchange, &counts, &self.identity) {
                 Some(why) => Err(Unread::Contradictory(why)),
-                None => Ok(counts),
+                None => Ok(Counts { cached: counts.cached.or(self.cached_nothing.then_some(0)), ..counts }),
             });
         let counts = match read {
             Ok(counts) => counts,
@@ -88,7 +90,7 @@ impl Reader {
             marks.insert(Mark::Truncated);
         }
         let context = exchange.request.option("num_ctx").and_then(Value::as_u64).or(self.stage.context);
-        if self.identity.kind == Kind::Ollama && counts.reported.is_some() && counts.reported == context {
+        if self.identity.kind.caches_silently() && counts.reported.is_some() && counts.reported == context {
             marks.insert(Mark::FillsContext);
         }
         let asked = exchange.asked.or(exchange.prompt_ids()).or(cut.map(|cut| cut.prompt)).or(counts.reported);
@@ -154,14 +156,14 @@ impl Reader {
             let evaluated = if exchange.route() == "/v1/messages" { reported } else { reported.saturating_sub(cached) };
             return (Some(evaluated.max(1)), Basis::CachedCount);
         }
-        if self.identity.kind == Kind::Ollama && self.identity.count_means() == CountMeans::Evaluated && !embedding {
+        if self.identity.count_means() == CountMeans::Evaluated && !embedding {
             // Left out where it would be 0.
             return (Some(reported.unwrap_or(0).max(1)), Basis::CountIsEvaluated);
         }
         if let Some(slot) = self.slot(reported, lines) {
             return (Some(slot.remaining), Basis::Log);
         }
-        if self.identity.kind == Kind::Ollama {
+        if self.identity.kind.caches_silently() {
             if embedding && reported.is_some() {
                 return (reported, Basis::Embedding);
             }
@@ -188,7 +190,7 @@ impl Reader {
 
     /// What the prompts so far say on how much of this one is reused.
     fn remember(&mut self, exchange: &Exchange, counts: &Counts) -> Option<u64> {
-        if self.identity.kind != Kind::Ollama {
+        if !self.identity.kind.caches_silently() {
             return None;
         }
         let begins = self.mix.begins;
@@ -260,16 +262,13 @@ impl Reader {
             return Some(Batching::new(batch, micro, Known::Log));
         }
         let asked = exchange.request.option("num_batch").and_then(Value::as_u64);
-        match self.identity.kind {
-            Kind::Ollama if asked.is_some() => asked.map(|asked| Batching::new(asked, asked, Known::Request)),
-            // Ollama api/types.go, DefaultOptions.
-            Kind::Ollama => Some(Batching::new(512, 512, Known::Default)),
-            // llama.cpp common/common.h: n_batch 2048, n_ubatch 512 (both 512 before 2024-03, which cuts the same prompts alike).
-            Kind::LlamaServer => Some(Batching::new(2048, 512, Known::Default)),
-            // Somebody's llama.cpp behind a name of its own.
-            Kind::Openai if counts.processed.is_some() => Some(Batching::new(2048, 512, Known::Default)),
-            _ => None,
+        if let (Kind::Ollama, Some(asked)) = (self.identity.kind, asked) {
+            return Some(Batching::new(asked, asked, Known::Request));
         }
+        // Somebody's llama.cpp behind a name of its own.
+        let inside = (self.identity.kind == Kind::Openai && counts.processed.is_some()).then_some(Kind::LlamaServer);
+        let (batch, micro) = inside.unwrap_or(self.identity.kind).usual_batches()?;
+        Some(Batching::new(batch, micro, Known::Default))
     }
 }
 

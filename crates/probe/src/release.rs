@@ -1,47 +1,8 @@
 //! Which of the built-in decision tables speak for a server: its own build, or those before and after it.
 
-use crate::server::{Identity, Kind, build_number, release};
+use server::identity::build_number;
+use server::{Build, Identity, Kind};
 use source::table::{self, Table};
-
-const VENDORS: &str = include_str!("../data/ollama-vendors.tsv");
-
-/// The llama.cpp inside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Build {
-    pub number: u64,
-    /// Where the number comes from, in the field's words.
-    pub from: String,
-    /// The server is newer than what is known here: it has this build or a later one inside.
-    pub or_later: bool,
-}
-
-/// The build of llama.cpp that a server is made of, as far as its version tells.
-pub fn build(identity: &Identity, logged: Option<u64>) -> Option<Build> {
-    let version = identity.version.as_deref();
-    match identity.kind {
-        Kind::Ollama => {
-            let wanted = release(version?)?;
-            let rows = VENDORS.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
-                let mut cells = line.split('\t');
-                Some((release(cells.next()?)?, cells.next()?.parse().ok()?, cells.next()?))
-            });
-            let rows: Vec<([u64; 3], u64, &str)> = rows.collect();
-            let (first, number, commit) = *rows.iter().rfind(|(first, ..)| *first <= wanted)?;
-            // What comes after the last release of the list may have anything newer inside.
-            let or_later = rows.last().is_some_and(|(last, ..)| wanted > *last);
-            let [a, b, c] = first;
-            let from = match or_later {
-                true => format!("Ollama {a}.{b}.{c}, the last that is known here, has llama.cpp {commit} inside"),
-                false => format!("Ollama {} has llama.cpp {commit} inside", version?),
-            };
-            Some(Build { number, from, or_later })
-        }
-        _ => {
-            let number = version.and_then(build_number).or(logged)?;
-            Some(Build { number, from: format!("the server says build {number}"), or_later: false })
-        }
-    }
-}
 
 /// The tables to ask: one where it is exactly that build, else those on both sides of it. `exact` says which.
 #[derive(Debug, Clone)]
@@ -80,6 +41,7 @@ const OLLAMA_TABLE: u64 = 7437;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use server::llama_build::build;
 
     fn of(kind: Kind, version: &str) -> (u64, Vec<&'static str>, bool, bool) {
         let identity = Identity { kind, version: Some(version.to_owned()), ..Identity::default() };

@@ -1,8 +1,9 @@
 //! Recorded answers, read again: a folder with an `index.json`, the bodies beside it, and the server's lines.
 
-use crate::exchange::{Exchange, Request};
+use crate::exchange::Exchange;
 use crate::launches::Account;
 use serde_json::{Value, json};
+use server::Request;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
@@ -22,6 +23,8 @@ pub enum ReplayError {
     #[error("{path}: {what}")]
     Shape { path: PathBuf, what: String },
 }
+
+say::in_english!(ReplayError);
 
 /// A recording.
 #[derive(Debug, Clone, Default)]
@@ -135,7 +138,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
     };
     let plain = Path::new(name).file_name().is_some_and(|file| file == name);
     let log = plain.then(|| read_below(dir, &Path::new("log").join(format!("{name}.log")), left).ok()).flatten();
-    Some(Exchange {
+    Some(Exchange::from(server::Exchange {
         name: name.to_owned(),
         method: method.to_owned(),
         path: path.to_owned(),
@@ -146,8 +149,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
         asked: entry.get("asked").and_then(Value::as_u64),
         wall_ms: entry.get("wall_ms").and_then(Value::as_f64),
         beside: entry.get("beside").and_then(Value::as_u64).unwrap_or(0),
-        launches: None,
-    })
+    }))
 }
 
 /// Whoever made the folder names the files: nothing outside of it is opened, and what is read is bounded.

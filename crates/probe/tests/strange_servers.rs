@@ -5,6 +5,7 @@ use evidence::{DeviceKind, Recorded};
 use probe::live::{Live, Plan, Run, run};
 use probe::record::{Ground, sightings};
 use probe::{Answer, Wanted};
+use server::Endpoint;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ fn server(answer: impl Fn(&str, &str, usize) -> Option<String> + Send + Sync + '
             });
         }
     });
-    Address { host: "127.0.0.1".into(), port }
+    Address::tcp("127.0.0.1", port)
 }
 
 fn request(stream: &mut TcpStream) -> Option<(String, String)> {
@@ -87,7 +88,7 @@ fn plan(tokens: &[u64]) -> Plan {
 
 fn asked(to: Address, tokens: &[u64], patience: Duration) -> Result<Run, String> {
     let live = Live {
-        to,
+        at: Endpoint::new(to),
         model: None,
         patience,
         logs: vec![],
@@ -108,7 +109,7 @@ fn lengths(answer: &Answer) -> Vec<(Option<u64>, Option<u64>)> {
 #[test]
 fn nobody_is_there() {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();
-    let said = asked(Address { host: "127.0.0.1".into(), port }, &[3], LONG).unwrap_err();
+    let said = asked(Address::tcp("127.0.0.1", port), &[3], LONG).unwrap_err();
     assert!(said.contains("refused"), "{said}");
 }
 
@@ -120,7 +121,7 @@ fn somebody_else_is_there() {
     let said = asked(server(|_, _, _| Some("SSH-2.0-OpenSSH_9.2\r\n".into())), &[3], LONG).unwrap_err();
     assert!(said.contains("does not speak HTTP") && said.contains("SSH-2.0"), "{said}");
     let said = asked(server(|_, _, _| http("401 Unauthorized", "{}")), &[3], LONG).unwrap_err();
-    assert!(said.contains("asks for a key"), "{said}");
+    assert!(said.contains("asks for an API key") && said.contains("--key-file"), "{said}");
     let said = asked(
         server(|_, _, _| http("503 Service Unavailable", r#"{"error":{"message":"Loading model"}}"#)),
         &[3],
@@ -137,7 +138,7 @@ fn somebody_else_is_there() {
 #[test]
 fn a_model_that_is_not_there_is_named() {
     let live = Live {
-        to: ollama(|_, _| None),
+        at: Endpoint::new(ollama(|_, _| None)),
         model: Some("nosuch".into()),
         patience: LONG,
         logs: vec![],
@@ -289,7 +290,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             }
         });
         let live = Live {
-            to,
+            at: Endpoint::new(to),
             model: None,
             patience: LONG,
             logs: vec![],
@@ -347,7 +348,7 @@ fn openai_compatible_servers_are_read_as_far_as_they_count() {
     for cached in [None, Some(0), Some(2)] {
         let to = server(move |path, body, _| match path {
             "/v1/models" => {
-                http("200 OK", r#"{"object":"list","data":[{"id":"m","object":"model","owned_by":"vllm"}]}"#)
+                http("200 OK", r#"{"object":"list","data":[{"id":"m","object":"model","owned_by":"somebody"}]}"#)
             }
             "/v1/completions" => {
                 let value: serde_json::Value = serde_json::from_str(body).expect("JSON");
@@ -439,7 +440,7 @@ fn a_second_run_does_not_hit_the_first_ones_prompts() {
 #[test]
 fn a_sweep_counts_every_length_and_every_repeat() {
     let live = Live {
-        to: ollama(|_, _| None),
+        at: Endpoint::new(ollama(|_, _| None)),
         model: None,
         patience: LONG,
         logs: vec![],
@@ -453,4 +454,41 @@ fn a_sweep_counts_every_length_and_every_repeat() {
     assert_eq!((done.every.len(), done.answer.speed.len()), (180, 60));
     assert!(done.every.iter().all(probe::Probe::is_exact));
     assert_eq!((done.answer.counted.asked(), done.answer.counted.answered()), (Some(180), 180));
+}
+
+/// vLLM's answers tell nothing of its cache unless it was started so; its counters do (vllm/v1/metrics/loggers.py).
+#[test]
+fn the_counters_of_a_vllm_tell_what_came_from_its_cache() {
+    for hits in [0, 16] {
+        let counted = Arc::new(AtomicUsize::new(0));
+        let to = server(move |path, body, _| match path {
+            "/v1/models" => http("200 OK", r#"{"data":[{"id":"org/tiny","owned_by":"vllm","max_model_len":4096}]}"#),
+            "/version" => http("200 OK", r#"{"version":"0.11.0"}"#),
+            "/tokenize" => http("200 OK", r#"{"count":5,"max_model_len":4096,"tokens":[11,12,13,14,15]}"#),
+            "/metrics" => {
+                let all = counted.load(Ordering::SeqCst);
+                let (prompt, hit) = ("vllm:prompt_tokens_total", "vllm:prefix_cache_hits_total");
+                let labels = r#"{engine="0",model_name="org/tiny"}"#;
+                http(
+                    "200 OK",
+                    &format!("{prompt}{labels} {all}.0\n{hit}{labels} {}.0\n", if all > 0 { hits } else { 0 }),
+                )
+            }
+            "/v1/completions" => {
+                let asked: serde_json::Value = serde_json::from_str(body).expect("JSON");
+                let tokens = asked["prompt"].as_array().expect("numbers").len();
+                counted.fetch_add(tokens, Ordering::SeqCst);
+                let answer = serde_json::json!({"model": "org/tiny", "choices": [{"text": " x", "finish_reason": "length"}],
+                    "usage": {"prompt_tokens": tokens, "completion_tokens": 1, "prompt_tokens_details": null}});
+                http("200 OK", &answer.to_string())
+            }
+            _ => http("404 Not Found", "{}"),
+        });
+        let answer = asked(to, &[3, 40], LONG).expect("a run").answer;
+        assert_eq!((answer.server.kind, answer.server.version.as_deref()), ("vllm", Some("0.11.0")));
+        assert_eq!((answer.server.model.as_deref(), answer.server.context), (Some("org/tiny"), Some(4096)));
+        let known = |count: u64| (Some(count), (hits == 0).then_some(count));
+        assert_eq!(lengths(&answer), [known(3), known(40)], "{hits} from the cache");
+        assert_eq!(answer.probes.iter().all(|probe| probe.agreed), hits == 0);
+    }
 }

@@ -83,7 +83,7 @@ fn shortened(lang: &Lang, what: &str) -> String {
     }
 }
 
-/// What was lost, not answered or left out, in words; None where nothing was.
+/// What was lost, without a result or left out, in words; None where nothing was.
 pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let mut parts = Vec::new();
     let number = |key: &str, count: u64| lang.text_with(key, &[("count", count.into())]);
@@ -129,7 +129,7 @@ mod tests {
         let basis = Basis::listed("source", ["a tree"], Rung::Declared, Unit::Cells, 312, 312);
         assert_eq!(en(&basis.clone().equality(0)), "The same in all 312 cells.");
         let some = basis.without("sm_89", None, LeftOutWhy::NotAsked).equality(0);
-        assert_eq!(en(&some), "The same in the 312 cells that were answered; unknown: sm_89 (not asked).");
+        assert_eq!(en(&some), "The same in the 312 cells with a result; unknown: sm_89 (not requested).");
     }
 
     #[test]
@@ -140,13 +140,13 @@ mod tests {
             LeftOutWhy::Refused,
         );
         let says = en(&basis.equality(0));
-        assert!(says.contains("1 not answered") && says.contains("2 of status"), "{says}");
+        assert!(says.contains("1 without a result") && says.contains("2 of status"), "{says}");
         let basis = Basis::new("source", ["a tree"], Rung::Declared, Unit::Launches, 4, 2).without(
             "status",
             Some(2),
             LeftOutWhy::Refused,
         );
-        assert!(!en(&basis.equality(0)).contains("not answered"));
+        assert!(!en(&basis.equality(0)).contains("without a result"));
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
             .without(many, None, LeftOutWhy::NotAsked)
             .equality(0);
         let says = en(&some);
-        assert!(says.contains("gfx803, gfx900, gfx906 and 3 more (not asked)"), "{says}");
+        assert!(says.contains("gfx803, gfx900, gfx906 and 3 more (not requested)"), "{says}");
         assert!(!says.contains("gfx942"), "{says}");
     }
 
@@ -167,10 +167,10 @@ mod tests {
             None,
             LeftOutWhy::Unreadable,
         );
-        assert_eq!(en(&none.presence(0)), "Not known: a.so (could not be read).");
+        assert_eq!(en(&none.presence(0)), "Unknown: a.so (could not be read).");
         assert_eq!(
             en(&Basis::new("source", ["a tree"], Rung::Shipped, Unit::Kernels, 0, 0).presence(0)),
-            "Not known: nothing was asked."
+            "Unknown: nothing was requested."
         );
     }
 
@@ -179,17 +179,17 @@ mod tests {
         let seen = Basis::live("preload", ["a program"], Rung::Launched, Unit::Launches, 1000);
         assert_eq!(
             en(&seen.clone().completeness()),
-            "1000 launches, as far as preload can see; no second account confirms that these are all."
+            "1000 launches, according to preload only; no second source confirms that this is complete."
         );
         let blind = seen.clone().cannot_see(Blind::Processes.named(["worker (static)"]));
         assert_eq!(
             en(&blind.completeness()),
-            "1000 launches, as far as preload can see; it cannot see processes that it could not enter: worker (static)."
+            "1000 launches, according to preload only, which cannot see processes that it could not attach to: worker (static)."
         );
         let agreed = seen.account(Account::searched(Witness::ProcessTree)).completeness();
         assert_eq!(
             en(&agreed),
-            "Complete: all 1000 launches were looked at. Second account: the programs and libraries of every process."
+            "Complete: all 1000 launches were checked. Confirmed by: the programs and libraries of every process."
         );
     }
 

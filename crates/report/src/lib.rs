@@ -5,23 +5,16 @@
 
 mod conclusion;
 mod glossary;
-mod help_texts;
-mod lang;
 mod numbers;
-mod phrases;
-mod plain;
 mod plain_words;
 mod readings;
 mod table;
 
 pub use conclusion::{blind_text, conclusion_text, gaps};
 pub use glossary::{Term, Terms, term, terms};
-pub use help_texts::{help_text, help_texts};
-pub use lang::Lang;
 pub use numbers::{bytes, thousands};
-pub use phrases::phrase;
-pub use plain::{guarded, plain};
 pub use plain_words::{plain_about, plain_fact, plain_reason, plain_seen, plain_subject};
 pub(crate) use readings::reason_with;
 pub use readings::{grade_text, grade_word, paint, reason_text, reasons, rung_text};
+pub use say::{Lang, guarded, help_text, help_texts, phrase, plain};
 pub use table::{Align, Column, Table, csv_line, wrap};

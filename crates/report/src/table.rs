@@ -1,6 +1,6 @@
 //! One table, four faces: aligned text that respects the terminal, CSV, Markdown and JSON.
 
-use crate::plain::plain;
+use crate::plain;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -8,13 +8,18 @@ use std::io::{self, Read};
 /// Magic of an ar archive, ar(5).
 pub const MAGIC: &[u8; 8] = b"!<arch>\n";
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum DebError {
-    #[error("{what} at byte {offset}")]
     Format { what: &'static str, offset: u64 },
-    #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(io::Error),
 }
+
+say::worded! { DebError {
+    Format { what, offset } => "runtime-deb-format",
+    Io(error) => error,
+}}
+
+say::wraps! { DebError { Io(io::Error) }}
 
 /// Reads the members of an ar archive one after the other.
 #[derive(Debug)]

@@ -13,21 +13,26 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use sys::private_dir::SessionDir;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum InputError {
-    #[error("nothing matches {0}")]
     NoMatch(PathBuf),
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error("{path} cannot be unpacked: {source}")]
+    Open(OpenError),
     Unpack { path: PathBuf, source: io::Error },
-    #[error("{path} cannot be unpacked: {source}")]
     Deb { path: PathBuf, source: deb::DebError },
-    #[error("{path} is an archive of a kind that is not opened here ({kind}): unpack it, and name the directory")]
     Kind { path: PathBuf, kind: &'static str },
-    #[error("{path}: {source}")]
     Ar { path: PathBuf, source: codeobject::Error },
 }
+
+say::worded! { InputError {
+    NoMatch(path) => "runtime-input-no-match",
+    Open(error) => error,
+    Unpack { path, source } => "runtime-input-unpack",
+    Deb { path, source } => "runtime-input-deb",
+    Kind { path, kind } => "runtime-input-kind",
+    Ar { path, source } => "about-why" (what = path, why = source),
+}}
+
+say::wraps! { InputError { Open(OpenError) }}
 
 /// A package, unpacked for as long as this lives.
 #[derive(Debug)]

@@ -246,7 +246,4 @@ mod tests {
         assert!(said.contains("**") && !said.contains("<b>&lt;"), "{said}");
         assert!(said.contains('\u{241b}') && said.contains("\\u{202e}"), "{said}");
     }
-
-    #[test]
-    fn numbers_are_grouped() {}
 }

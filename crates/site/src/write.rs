@@ -48,15 +48,18 @@ pub struct Site {
     single: String,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum WriteError {
-    #[error("{}: this folder has files in it and no report of ours; name an empty or new one with --out", .0.display())]
     NotOurs(PathBuf),
-    #[error("{}: the disk is full; what was written of the report is not whole", .0.display())]
     Full(PathBuf),
-    #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
+
+say::worded! { WriteError {
+    NotOurs(path) => "site-write-not-ours",
+    Full(path) => "site-write-full",
+    Io { path, source } => "about-why" (what = path, why = source),
+}}
 
 fn fail(path: &Path, error: io::Error) -> WriteError {
     match error.kind() {

@@ -135,7 +135,7 @@ fn a_target_is_absent_only_from_a_file_that_was_read_whole() {
         let part = site_of(FILE, &part, &[]);
         assert!(row(&part).contains("Not observed"), "{}", row(&part));
         let library = page(&part, &library(&part));
-        assert!(!library.contains("is not one of them") && library.contains("not read whole"), "{library}");
+        assert!(!library.contains("is not one of them") && library.contains("not read completely"), "{library}");
     }
 }
 
@@ -180,7 +180,7 @@ fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
         names.find(|name| name.starts_with("library-libhipblaslt-so-1-")).expect("a page of hipBLASLt")
     };
     let text = page(&site, &name(&site));
-    assert!(text.contains("lie in a catalog beside it: 95 files for 1 target (debian)"), "{text}");
+    assert!(text.contains("are in a separate catalog: 95 files for 1 target (debian)"), "{text}");
     // Nobody has read every name: that gfx1201 is not among them is not said.
     assert!(!text.contains("none for gfx1201") && text.contains("node here"), "{text}");
     assert!(page(&site, "libraries.html").contains(&name(&site)));
@@ -232,9 +232,12 @@ fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
     let families = site.files().find(|(name, _)| name.ends_with("families.csv")).expect("the families").1.to_vec();
     assert!(String::from_utf8(families).expect("UTF-8").contains("mul_mat_q,2,1,0,96,96,0"));
     let cut = page(&with(launch::kernel_list::write(&all, 1)), "inventory.html");
-    assert!(cut.contains("2 more kernels are in the file and not in this list"), "{cut}");
+    assert!(cut.contains("the file has 2 more kernels that are not in this list"), "{cut}");
     let damaged = page(&with("rubbish".to_owned()), "inventory.html");
-    assert!(damaged.contains("more kernels are in the file") && !damaged.contains("3 kernels for"), "{damaged}");
+    assert!(
+        damaged.contains("more kernels that are not in this list") && !damaged.contains("3 kernels for"),
+        "{damaged}"
+    );
 }
 
 fn page(site: &Site, name: &str) -> String {
@@ -255,13 +258,13 @@ fn usual() -> Vec<Recorded> {
 #[test]
 fn the_answer_is_what_was_observed() {
     let index = page(&site_of(FILE, &usual(), &[]), "index.html");
-    assert!(index.contains("Q4_K: MMVQ up to 8 columns, MMQ from 9 to 1024. So says the source"), "{index}");
+    assert!(index.contains("Q4_K: MMVQ up to 8 columns, MMQ from 9 to 1024. This is the source rule"), "{index}");
     assert!(index.contains("8 列まで MMVQ") && index.contains("g-refuted"));
     // Another path observed gives another sentence, another grade, another drawing.
     let other = [path(COMMIT, "gfx1201", "1..8", "MMVQ"), path(COMMIT, "gfx1201", "9..1024", "BLAS")];
     let other = page(&site_of(FILE, &other, &[]), "index.html");
-    assert!(other.contains("BLAS from 9 to 1024. So says the source"), "{other}");
-    assert!(other.contains("What was refuted: 0 of 1 claims"), "{other}");
+    assert!(other.contains("BLAS from 9 to 1024. This is the source rule"), "{other}");
+    assert!(other.contains("Refuted: 0 of 1 claims"), "{other}");
 }
 
 #[test]
@@ -299,7 +302,7 @@ fn without_an_observation_the_rung_is_empty_and_says_so() {
     assert!(some.contains("unknown from 9 to 1024"), "what nobody saw is drawn as unknown: {some}");
     let none = site_of(FILE, &[], &[]);
     let index = page(&none, "index.html");
-    assert!(index.contains("Nobody knows yet") && index.contains("Nothing has been observed yet"), "{index}");
+    assert!(index.contains("Unknown: ") && index.contains("The ledger has no observations yet"), "{index}");
     assert!(!index.contains("MMQ from 9"), "{index}");
     assert!(page(&none, "map.html").contains("there is no map"));
 }
@@ -312,14 +315,14 @@ fn another_subject_lends_nothing() {
     let chain = page(&site_of(FILE, &seen, &[]), "chain-which-path.html");
     let selected =
         chain.split("id=\"selected\"").nth(1).expect("the rung").split("id=\"launched\"").next().expect("its end");
-    assert!(selected.contains("Not observed.") && selected.contains("Elsewhere: another subject"), "{selected}");
+    assert!(selected.contains("Not observed.") && selected.contains("Observations of other subjects"), "{selected}");
     assert!(selected.contains("debian") && !selected.contains("g-refuted"), "{selected}");
     // The same observation of the investigation's own subject does speak.
     let own = Subject::of(Artifact::None).runtime("ollama").target("gfx1201").model("m").device(DeviceKind::StandIn);
     let mut seen = usual();
     seen.push(see::<Selected>(own, "matmul.path", &[("type", "Q4_K"), ("columns", "290")], "MMQ"));
     let index = page(&site_of(FILE, &seen, &[]), "index.html");
-    assert!(index.contains("Q4_K: MMQ at 290. Seen on the rung selected"), "{index}");
+    assert!(index.contains("Q4_K: MMQ at 290. Observed up to the rung selected"), "{index}");
 }
 
 #[test]
@@ -439,18 +442,18 @@ fn library_seen(name: &str) -> Finding {
 fn of_no_library_nothing_is_said_of_all() {
     let looked = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", Finding::Swept)], &[]);
     let text = page(&looked, "libraries.html");
-    assert!(text.contains("No library was seen loaded: maps looked"), "{text}");
-    assert!(!text.contains("also seen to launch something"), "{text}");
+    assert!(text.contains("maps found no loaded library"), "{text}");
+    assert!(!text.contains("with an observed launch"), "{text}");
     let refused = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", blocked("no rights"))], &[]);
-    assert!(page(&refused, "libraries.html").contains("Nobody has looked at a live process"), "a refusal is no look");
+    assert!(page(&refused, "libraries.html").contains("No live process was observed"), "a refusal is no look");
     let loaded = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so"))], &[]);
     let text = page(&loaded, "libraries.html");
-    assert!(text.contains("Launches were not watched") && !text.contains("also seen to launch something"), "{text}");
+    assert!(text.contains("Launches were not watched") && !text.contains("with an observed launch"), "{text}");
     let subject = Subject::file("libhip.so", "ab".repeat(32)).device(evidence::DeviceKind::Real);
     let launch = see::<evidence::Launched>(subject, "kernel", &[("name", "k")], "7");
     let used = [at("2026-11-15T10:00:00.000Z", "maps", library_seen("libhip.so")), launch];
     let text = page(&site_of(FILE, &used, &[]), "libraries.html");
-    assert!(text.contains("also seen to launch something: All 1 library, as far as"), "{text}");
+    assert!(text.contains("with an observed launch: All 1 library, according to"), "{text}");
 }
 
 #[test]
@@ -465,19 +468,21 @@ fn a_failure_is_shown_with_its_day_until_the_same_works() {
     let (map, attempts) = cell(&site_of(FILE, &old, &[]));
     assert!(!map.contains("no rights"), "{map}");
     assert!(
-        attempts.contains("no rights") && attempts.contains("2026-11-10") && attempts.contains("worked on 2026-11-12"),
+        attempts.contains("no rights")
+            && attempts.contains("2026-11-10")
+            && attempts.contains("succeeded on 2026-11-12"),
         "{attempts}"
     );
     let new = [at(worked, "maps", blocked("no rights")), at(failed, "maps", library_seen("libhip.so"))];
     let (map, attempts) = cell(&site_of(FILE, &new, &[]));
     assert!(map.contains("no rights (2026-11-12)"), "{map}");
-    assert!(attempts.contains("sudo do-it") && !attempts.contains("worked on"), "{attempts}");
+    assert!(attempts.contains("sudo do-it") && !attempts.contains("succeeded on"), "{attempts}");
     // Another machine's success is no news of this one.
     let theirs = at(worked, "maps", library_seen("libhip.so")).imported(Some("cdcd#7@ef".to_owned()));
     let (map, _) = cell(&site_of(FILE, &[at(failed, "maps", blocked("no rights")), theirs], &[]));
     assert!(map.contains("no rights (2026-11-10)"), "{map}");
     let (_, none) = cell(&site_of(FILE, &[], &[]));
-    assert!(none.contains("No attempt was recorded"), "{none}");
+    assert!(none.contains("No attempt is recorded"), "{none}");
 }
 
 #[test]

@@ -25,21 +25,26 @@ const MORE: &[&str] = &[
     "sm_120",
 ];
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum AtlasError {
-    #[error(transparent)]
-    Tree(#[from] TreeError),
-    #[error(transparent)]
-    Rules(#[from] RulesError),
-    #[error("{path}: {error}")]
+    Tree(TreeError),
+    Rules(RulesError),
     Io { path: String, error: std::io::Error },
-    #[error("{0} holds other things and no atlas: give an empty or a new folder")]
     NotOurs(String),
-    #[error("{0}/state.json was written by another question or version: give another folder, or remove this one")]
     OtherQuestion(String),
-    #[error("{0} has no release to read: no tag such as b6000 since {1}")]
-    NoRelease(String, String),
+    NoRelease { repo: String, since: Option<String> },
 }
+
+say::worded! { AtlasError {
+    Tree(error) => error,
+    Rules(error) => error,
+    Io { path, error } => "about-why" (what = path, why = error),
+    NotOurs(folder) => "source-atlas-not-ours",
+    OtherQuestion(folder) => "source-atlas-other-question",
+    NoRelease { repo, since } => "source-atlas-no-release" (repo, since = since.as_ref().map(|since| say::say!("source-atlas-since", since))),
+}}
+
+say::wraps! { AtlasError { Tree(TreeError), Rules(RulesError) }}
 
 /// One release, and the release whose table holds for it: its own name where something changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,7 +166,7 @@ fn releases(repo: &Path, since: Option<&str>) -> Result<Vec<Commit>, AtlasError>
     list.sort_by_key(|(number, _)| *number);
     let list: Vec<Commit> = list.into_iter().map(|(_, commit)| commit).collect();
     if list.is_empty() {
-        return Err(AtlasError::NoRelease(repo.display().to_string(), since.unwrap_or("the first").to_owned()));
+        return Err(AtlasError::NoRelease { repo: repo.display().to_string(), since: since.map(str::to_owned) });
     }
     Ok(list)
 }

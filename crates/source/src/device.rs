@@ -27,13 +27,14 @@ pub struct Device {
     pub properties: Vec<(String, Property)>,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum DeviceError {
-    #[error("{0:?} is no GPU that is known here. Give a target (gfx1201, sm_90) or a card (rx-9070-xt, mi300x)")]
     Unknown(String),
-    #[error("{given:?} sets no property of a device; those are: {known}")]
-    Property { given: String, known: String },
 }
+
+say::worded! { DeviceError {
+    Unknown(name) => "source-device-unknown" (name = format!("{name:?}")),
+}}
 
 /// The GPUs of a table where none are named, in its order.
 pub const DEFAULT: &[&str] = &[

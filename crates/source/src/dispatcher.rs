@@ -5,6 +5,7 @@ use crate::tree::Tree;
 use cxx::Program;
 use cxx::ast::{Base, Function};
 use cxx::sym;
+use say::{Message, say};
 
 /// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
 /// Read one at a time: a large tree is not searched beyond the one that is wanted.
@@ -23,12 +24,12 @@ fn units(tree: &Tree) -> Vec<&str> {
 }
 
 /// Why no dispatcher may have been found: nothing there at all, or the likeliest unit is not to be had.
-pub fn hint(tree: &Tree) -> String {
+pub fn hint(tree: &Tree) -> Option<Message> {
     if tree.is_empty() {
-        return " (this one has no sources at all)".to_owned();
+        return Some(say!("source-no-sources"));
     }
     let unread = units(tree).into_iter().take(8).find_map(|path| tree.read(path).err());
-    unread.map_or(String::new(), |error| format!(". One that was not read: {error}"))
+    unread.map(|error| say!("source-unit-unread", error))
 }
 
 /// Functions with `case OP:` in them that take a tensor; those that return nothing or bool first.

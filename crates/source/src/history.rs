@@ -33,19 +33,22 @@ const BACKEND: &[&str] = &[
     "ml/backend/ggml/ggml",
 ];
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum HistoryError {
-    #[error(transparent)]
-    Tree(#[from] TreeError),
-    #[error("no commit between {since} and {until} touches the GPU backend: there is no history to go through")]
+    Tree(TreeError),
     Nothing { since: String, until: String },
-    #[error(
-        "{since} is not on the way to {until}: a history goes forward along the main line (first parents), from an ancestor to what came of it. Give the older one to --since; two revisions of which neither came of the other are compared by `diff`"
-    )]
     NoAncestor { since: String, until: String },
-    #[error("{commit}: {error}")]
     Rules { commit: String, error: RulesError },
 }
+
+say::worded! { HistoryError {
+    Tree(error) => error,
+    Nothing { since, until } => "source-history-nothing",
+    NoAncestor { since, until } => "source-history-no-ancestor",
+    Rules { commit, error } => "about-why" (what = commit, why = error),
+}}
+
+say::wraps! { HistoryError { Tree(TreeError) }}
 
 /// A commit at which some answer became another.
 #[derive(Debug)]

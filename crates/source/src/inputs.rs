@@ -4,21 +4,23 @@
 use crate::preset::Preset;
 use crate::question::Overrides;
 use crate::tree::Tree;
+use say::{Message, say};
 use std::collections::BTreeSet;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum InputError {
-    #[error(
-        "{tree}: what the backend is compiled with is not known, its build files are not followed to their end ({why})"
-    )]
-    Unread { tree: String, why: String },
-    #[error("--cmake {name}: no CMake file of {tree} has such an option{near}")]
-    Option { name: String, tree: String, near: String },
-    #[error("--cmake {name}: {tree} is not built by CMake here (preset {preset}); set the define itself with -D")]
+    Unread { tree: String, why: Message },
+    Option { name: String, tree: String, near: Option<Message> },
     NoCmake { name: String, tree: String, preset: String },
-    #[error("--env {name}: nothing in {tree} asks the environment for it{near}")]
-    Variable { name: String, tree: String, near: String },
+    Variable { name: String, tree: String, near: Option<Message> },
 }
+
+say::worded! { InputError {
+    Unread { tree, why } => "source-input-unread",
+    Option { name, tree, near } => "source-input-option",
+    NoCmake { name, tree, preset } => "source-input-no-cmake",
+    Variable { name, tree, near } => "source-input-variable",
+}}
 
 pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Overrides) -> Result<(), InputError> {
     let label = || tree.label.clone();
@@ -101,6 +103,6 @@ fn asked_of_environment(tree: &Tree, dispatcher: &str) -> (BTreeSet<String>, BTr
 }
 
 /// `; did you mean X?`, where one is near.
-fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    near::near(name, known).map_or(String::new(), |best| format!("; did you mean {best}?"))
+fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<Message> {
+    near::near(name, known).map(|best| say!("source-input-near", best))
 }

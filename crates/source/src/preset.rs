@@ -61,7 +61,7 @@ pub struct Preset {
     /// Those of them whose value is not known.
     pub unsure_value: BTreeSet<String>,
     /// Where the reading of build files stopped.
-    pub unread: Option<String>,
+    pub unread: Option<say::Message>,
     /// What the build compiles.
     pub targets: Targets,
 }

@@ -21,24 +21,28 @@ use cxx::eval::Stop;
 use cxx::files::LoadError;
 use cxx::sym::FxSet;
 use cxx::{Program, mentions_call};
+use say::Message;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum RulesError {
-    #[error(
-        "{tree} has no ggml dispatcher: no .cu file in it has a case for {op}. Give the root of a llama.cpp, ggml, whisper.cpp or Ollama tree{hint}"
-    )]
-    NoDispatcher { tree: String, op: String, hint: String },
-    #[error("{tree} has no Vulkan backend: no ggml-vulkan.cpp is in it")]
+    NoDispatcher { tree: String, op: String, hint: Option<Message> },
     NoVulkan { tree: String },
-    #[error("{place}: {why}; the dispatcher cannot be read")]
     Unreadable { place: String, why: String },
-    #[error(transparent)]
-    Input(#[from] InputError),
-    #[error(transparent)]
-    Load(#[from] LoadError),
+    Input(InputError),
+    Load(LoadError),
 }
+
+say::worded! { RulesError {
+    NoDispatcher { tree, op, hint } => "source-no-dispatcher",
+    NoVulkan { tree } => "source-no-vulkan",
+    Unreadable { place, why } => "source-dispatcher-unreadable",
+    Input(error) => error,
+    Load(error) => error,
+}}
+
+say::wraps! { RulesError { Input(InputError), Load(LoadError) }}
 
 #[derive(Debug)]
 pub struct Rules<'t> {

@@ -116,6 +116,7 @@ proptest! {
         file.truncate(cut);
         file.extend(noise);
         for found in find(&file) {
+            prop_assert!(found.offset + 4 <= file.len(), "a module has at least its magic number");
             let module = &file[found.offset..];
             let _ = (Module::read(module), identity(module));
         }

@@ -1,6 +1,7 @@
 //! bpf(2): maps, programs and the ring, each owned by a descriptor, so that they end with us whatever happens.
 
 use crate::fake;
+use say::say;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -246,7 +247,7 @@ pub fn load(code: &[u64], what: Use) -> io::Result<OwnedFd> {
             let text = String::from_utf8_lossy(log.get(..end).unwrap_or(&[])).into_owned();
             let tail: Vec<&str> = text.lines().rev().take(12).collect();
             let tail: Vec<&str> = tail.into_iter().rev().collect();
-            Err(io::Error::new(error.kind(), format!("{error}; the verifier said: {}", tail.join(" | "))))
+            Err(io::Error::new(error.kind(), say!("sys-verifier", error, said = tail.join(" | "))))
         }
     }
 }

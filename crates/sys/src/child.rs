@@ -4,6 +4,7 @@
 //! that was prepared before (signal-safety(7)). That cannot be said in a type: what runs there is written in this room alone.
 
 use crate::fake;
+use say::say;
 use std::io::{self, Read};
 
 /// A child of ours: killed and reaped when this goes out of scope, so that its number is never another's meanwhile.
@@ -123,7 +124,7 @@ pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Resu
     let mut bytes = [0_u8; 5];
     let read = reader.read_exact(&mut bytes);
     child.wait();
-    read.map_err(|_| io::Error::other("the child ended before it could answer"))?;
+    read.map_err(|_| io::Error::other(say!("sys-child-ended")))?;
     let [step, errno @ ..] = bytes;
     Ok(if step == 0 { Ok(()) } else { Err(Failure { step, errno: i32::from_ne_bytes(errno) }) })
 }
@@ -185,7 +186,7 @@ mod tests {
                 Ok(())
             })
         };
-        assert_eq!(answer.unwrap_err().to_string(), "the child ended before it could answer");
+        assert_eq!(answer.unwrap_err().to_string(), "the child process ended before it could answer");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use crate::walk::{parent, trusted};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use say::{Key, Message, key, say};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -211,7 +212,7 @@ fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
         Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(true),
             kind => {
-                let why = format!("it is {}, not a regular file", kind_name(kind));
+                let why = say!("sys-not-regular", kind = kind_name(kind));
                 Err(io::Error::new(io::ErrorKind::InvalidInput, why))
             }
         },
@@ -220,27 +221,27 @@ fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
 
 /// A file that is changed where it lies: one with a second name may be another user's trap.
 fn existing(dir: &OwnedFd, name: &OsString, more: OFlags) -> io::Result<File> {
-    let refused = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, why.to_owned()));
+    let refused = |why: Message| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
     replaceable(dir, name)?;
     let file = rustix::fs::openat(dir, name, flags, Mode::empty())?;
     let stat = rustix::fs::fstat(&file)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if stat.st_nlink == 1 => Ok(File::from(file)),
-        FileType::RegularFile => refused("it has a second name (a hard link)"),
-        kind => refused(&format!("it is {}, not a regular file", kind_name(kind))),
+        FileType::RegularFile => refused(say!("sys-hard-link")),
+        kind => refused(say!("sys-not-regular", kind = kind_name(kind))),
     }
 }
 
-pub(crate) fn kind_name(kind: FileType) -> &'static str {
+pub(crate) fn kind_name(kind: FileType) -> Key {
     match kind {
-        FileType::Directory => "a directory",
-        FileType::Symlink => "a symbolic link",
-        FileType::CharacterDevice => "a character device",
-        FileType::BlockDevice => "a block device",
-        FileType::Fifo => "a pipe",
-        FileType::Socket => "a socket",
-        _ => "a regular file",
+        FileType::Directory => key!("sys-kind-directory"),
+        FileType::Symlink => key!("sys-kind-symlink"),
+        FileType::CharacterDevice => key!("sys-kind-character-device"),
+        FileType::BlockDevice => key!("sys-kind-block-device"),
+        FileType::Fifo => key!("sys-kind-pipe"),
+        FileType::Socket => key!("sys-kind-socket"),
+        _ => key!("sys-kind-regular"),
     }
 }
 

@@ -22,7 +22,6 @@
 //! | [`files`] | the one place where files and directories are made, replaced, renamed and removed |
 //! | [`rooted`] | paths as a process with another root sees them |
 //! | [`program`] | the one place where programs are started |
-//! | [`shell`] | commands that are printed: every word quoted |
 //! | [`regular_file`] | files that somebody else named: judged before they are opened |
 //! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
 //! | [`clock`] | the time of day as text: the one calendar |
@@ -55,7 +54,6 @@ pub mod random;
 pub mod regular_file;
 pub mod rights;
 pub mod rooted;
-pub mod shell;
 pub mod trial;
 mod walk;
 

@@ -5,6 +5,7 @@
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
+use say::say;
 use std::io;
 use std::path::Path;
 
@@ -47,7 +48,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     // SAFETY: with a null pointer and this flag the call only says its version.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0_usize, 0_usize, VERSION) };
     if version < 1 {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel has no Landlock"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, say!("sys-no-landlock")));
     }
     let mut fs = EXECUTE | WRITE_FILE | ENTRIES;
     fs |= if version >= 2 { REFER } else { 0 };

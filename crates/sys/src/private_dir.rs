@@ -8,6 +8,7 @@
 //! A killed owner leaves its directory behind. The lock that it held says so, and the next one clears it away ([`sweep`]).
 
 use rustix::fs::{FlockOperation, OFlags};
+use say::say;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -85,10 +86,10 @@ pub fn open(path: &Path, write: bool) -> io::Result<File> {
     let found = file.metadata()?;
     let own = rustix::process::geteuid();
     if !found.is_file() || found.nlink() != 1 {
-        return Err(io::Error::other("is no plain file of its own"));
+        return Err(io::Error::other(say!("sys-no-plain-file")));
     }
     if found.uid() != own.as_raw() && !own.is_root() {
-        return Err(io::Error::other(format!("belongs to user {}", found.uid())));
+        return Err(io::Error::other(say!("sys-belongs-to", user = found.uid())));
     }
     Ok(file)
 }

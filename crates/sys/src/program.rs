@@ -4,6 +4,7 @@
 //! the error says why. What root starts gets a clean environment. The program that the user gives after `--` is theirs, and gets theirs.
 
 use crate::regular_file::may_run;
+use say::say;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -85,7 +86,7 @@ fn find(name: &OsStr) -> io::Result<PathBuf> {
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{} is not on PATH", name.to_string_lossy()));
+    let missing = || io::Error::new(io::ErrorKind::NotFound, say!("sys-not-on-path", name));
     Err(refused.unwrap_or_else(missing))
 }
 

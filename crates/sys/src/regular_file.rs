@@ -8,6 +8,7 @@
 use crate::files::kind_name;
 use crate::walk::{FIRST_GROUP_OF_PEOPLE, directory};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use say::{Key, Message, Say, say};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -20,7 +21,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 /// The same, for whoever has a sentence of their own for what is no regular file: what it is instead (`a pipe`).
-pub fn open_or_kind(path: &Path) -> io::Result<Result<File, &'static str>> {
+pub fn open_or_kind(path: &Path) -> io::Result<Result<File, Key>> {
     opened_or_kind(look(CWD, path, ResolveFlags::empty())?)
 }
 
@@ -56,13 +57,13 @@ pub fn start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// All of a file that must not be longer than this.
 pub fn whole(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let bytes = start(path, most.saturating_add(1))?;
-    let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("longer than {most} bytes"));
+    let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, say!("sys-longer", most));
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
 }
 
 /// The text of a file that must not be longer than this.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(whole(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    String::from_utf8(whole(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.message()))
 }
 
 /// A small file that belongs to whoever owns the directory `of`, or to root's own tree: a link from there to what only we may read is
@@ -71,7 +72,7 @@ pub fn owned_start(of: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let (owner, host) = (file.metadata()?.uid(), std::fs::metadata(of)?.uid());
     if owner != host && host != 0 {
-        let why = format!("it belongs to user {owner}, and {} to user {host}", of.display());
+        let why = say!("sys-other-owner", owner, dir = of, host);
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     let mut bytes = Vec::new();
@@ -86,7 +87,7 @@ pub fn may_run(program: &Path) -> io::Result<PathBuf> {
     if rustix::process::geteuid().is_root() {
         for part in real.ancestors() {
             if let Some(why) = writable_by_others(&std::fs::symlink_metadata(part)?) {
-                let text = format!("{} {why}: it is not run as root", part.display());
+                let text = say!("sys-not-run-as-root", path = part, why);
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
             }
         }
@@ -94,17 +95,15 @@ pub fn may_run(program: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-fn writable_by_others(meta: &Metadata) -> Option<String> {
+fn writable_by_others(meta: &Metadata) -> Option<Message> {
     const STICKY: u32 = 0o1000;
     let (mode, group) = (meta.mode(), meta.gid());
     // What lies in a sticky directory can be replaced by its owner alone, who is judged by himself.
     let sticky = meta.is_dir() && mode & STICKY != 0;
     match () {
-        () if meta.uid() != 0 => Some(format!("belongs to user {}", meta.uid())),
-        () if mode & 0o002 != 0 && !sticky => Some("can be written by everybody".to_owned()),
-        () if mode & 0o020 != 0 && group >= FIRST_GROUP_OF_PEOPLE && !sticky => {
-            Some(format!("can be written by group {group}"))
-        }
+        () if meta.uid() != 0 => Some(say!("sys-belongs-to", user = meta.uid())),
+        () if mode & 0o002 != 0 && !sticky => Some(say!("sys-everybody-writes")),
+        () if mode & 0o020 != 0 && group >= FIRST_GROUP_OF_PEOPLE && !sticky => Some(say!("sys-group-writes", group)),
         () => None,
     }
 }
@@ -127,12 +126,11 @@ fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedF
 }
 
 pub(crate) fn judged(found: OwnedFd) -> io::Result<File> {
-    opened_or_kind(found)?
-        .map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a regular file")))
+    opened_or_kind(found)?.map_err(|kind| io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)))
 }
 
 /// The very file that was found, for reading; or what it is instead.
-fn opened_or_kind(found: OwnedFd) -> io::Result<Result<File, &'static str>> {
+fn opened_or_kind(found: OwnedFd) -> io::Result<Result<File, Key>> {
     let found = File::from(found);
     if let Some(what) = special(&found.metadata()?) {
         return Ok(Err(what));
@@ -142,7 +140,7 @@ fn opened_or_kind(found: OwnedFd) -> io::Result<Result<File, &'static str>> {
     Ok(Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?)))
 }
 
-fn special(metadata: &Metadata) -> Option<&'static str> {
+fn special(metadata: &Metadata) -> Option<Key> {
     let kind = rustix::fs::FileType::from_raw_mode(metadata.mode());
     (!metadata.is_file()).then(|| kind_name(kind))
 }
@@ -180,7 +178,7 @@ mod tests {
             let error = open_itself(path).expect_err("no file of its own").to_string();
             assert!(error.contains(what), "{error}");
         }
-        assert!(open_or_kind(&pipe).is_ok_and(|found| found.is_err_and(|what| what == "a pipe")));
+        assert!(open_or_kind(&pipe).is_ok_and(|found| found.is_err_and(|what| what == say::key!("sys-kind-pipe"))));
     }
 
     #[test]

@@ -8,12 +8,13 @@ use std::io;
 use std::path::Path;
 
 /// The system's no: to which call, and how.
-#[derive(Debug, thiserror::Error)]
-#[error("{call}: {error}")]
+#[derive(Debug)]
 pub struct Refused {
     pub call: &'static str,
     pub error: io::Error,
 }
+
+say::worded! { struct Refused { call, error } => "about-why" (what = call, why = error) }
 
 fn refused(calls: &[&'static str]) -> impl Fn(Failure) -> Refused {
     move |failure| Refused {

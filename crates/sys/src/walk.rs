@@ -4,6 +4,7 @@
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use say::say;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -119,8 +120,7 @@ impl Walk {
             return Ok(());
         }
         let (name, user) = (name.to_string_lossy(), link.st_uid);
-        let why =
-            format!("`{name}` on the way is a symbolic link of user {user}, in a directory that others can write to");
+        let why = say!("sys-untrusted-link", name, user);
         Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
     }
 }
@@ -154,7 +154,7 @@ pub(crate) fn trusted() -> io::Result<Walk> {
 
 /// The directory of a path's last component, over links that can be trusted, and that component.
 pub(crate) fn parent(path: &Path) -> io::Result<(OwnedFd, OsString)> {
-    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a file");
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-a-file-name"));
     // `components` forgets a slash at the end; the kernel takes such a path for a directory.
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(no_name());

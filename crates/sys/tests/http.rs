@@ -15,7 +15,7 @@ fn server(answer: impl FnOnce(&mut TcpStream) -> std::io::Result<()> + Send + 's
         let _ = stream.read(&mut [0; 4096]);
         let _ = answer(&mut stream);
     });
-    Address { host: "127.0.0.1".to_owned(), port }
+    Address::tcp("127.0.0.1", port)
 }
 
 /// A byte at a time. Whole, it would take a minute: only somebody whose patience begins anew with each byte sees the end.
@@ -69,7 +69,7 @@ fn nobody_answers_or_goes_at_once() {
     let at = server(|stream| stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
     assert!(matches!(get(&at, "/", PATIENT), Err(HttpError::Cut { .. })));
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let nobody = Address { host: "127.0.0.1".into(), port: nobody.port() };
+    let nobody = Address::tcp("127.0.0.1", nobody.port());
     assert!(matches!(get(&nobody, "/", PATIENT), Err(HttpError::Connect { .. })));
 }
 

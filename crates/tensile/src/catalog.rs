@@ -41,8 +41,8 @@ impl Catalog {
             }
         }
         if !reader.is_at_end() {
-            let problem = Problem::Unknown(format!("{} bytes stand after the catalog", reader.left()));
-            return Err(Error::new(reader.offset(), "end of the catalog", problem));
+            let left = reader.left() as u64;
+            return Err(Error::new(reader.offset(), "end of the catalog", Problem::Trailing { left }));
         }
         Ok(out)
     }

@@ -160,7 +160,7 @@ impl Window {
     /// Kernels that launch others pass no probe with what they launch. Those of CUDA whose code was in no library that was read: their names.
     pub fn device_launches(&mut self, tally: &Tally) -> BTreeSet<String> {
         let mut unread = BTreeSet::new();
-        for (kernel, launches) in tally.kernels_of(Maker::Nvidia) {
+        for ((_, kernel), launches) in tally.kernels_of(Maker::Nvidia) {
             if self.libraries.values().any(|library| library.launchers.contains(&kernel)) {
                 self.missed(Gap::DeviceRuntime { kernel }, launches);
             } else if !self.libraries.values().any(|library| library.names.contains(&kernel)) {
@@ -195,6 +195,7 @@ pub fn account(
             tally.lost += instrument.counter(counter::UNCOUNTED);
             tally.unread += instrument.counter(counter::UNREAD);
             window.missed(Gap::Untold, instrument.counter(counter::UNTOLD));
+            window.missed(Gap::NotReturned, instrument.not_returned());
             let all = window.launches;
             window.missed(Gap::Unchecked { all }, all.saturating_sub(window.returns));
         }

@@ -16,6 +16,7 @@ use crate::target::resolver::Resolver;
 use crate::target::tree::Tree;
 use crate::vulkan_calls::VulkanCalls;
 use evidence::Canary;
+use say::say;
 use std::time::{Duration, Instant};
 use watch::{Ended, Gap, ObserverReport, Seen, Source, State, Tally, WatchError};
 
@@ -69,10 +70,8 @@ impl Watcher {
     pub fn ready(options: Options) -> Result<Watcher, WatchError> {
         let processes = match options.how {
             How::Armed => Processes::without(),
-            How::Bpf | How::Perf => Processes::open().map_err(|error| {
-                let fix = "run as root, or give the program CAP_PERFMON";
-                WatchError::new("the kernel's account of processes (perf_event_open)", error.to_string(), fix)
-            })?,
+            How::Bpf | How::Perf => Processes::open()
+                .map_err(|error| WatchError::new(say!("uprobe-processes"), error).fix(say!("uprobe-perfmon")))?,
         };
         let wanted = Wanted { layouts: options.how == How::Bpf, hash: options.hash, nvidia: false };
         let names = Names::new(options.cache.clone(), wanted);
@@ -238,7 +237,7 @@ impl Watcher {
 }
 
 pub(crate) fn broken(error: std::io::Error) -> WatchError {
-    WatchError::new("a BPF map or probe", error.to_string(), "")
+    WatchError::new(say!("uprobe-map-or-probe"), error)
 }
 
 impl Source for Watcher {

@@ -74,11 +74,11 @@ fn a_late_attach_names_every_kernel_of_a_server_that_has_been_running() {
     let words = ["llama-server", "-m", &model, "--port", &port_text, "-ngl", "99", "-c", "512", "-np", "1", "-t", "1"];
     let Some(running) = stage.start(&words, &[]) else { return };
     stage.open();
-    let url = format!("http://127.0.0.1:{port}");
-    wait_for(|| watch::request::one_token(&url).is_ok());
+    let at = server::Endpoint::parse(&format!("http://127.0.0.1:{port}"), None).expect("an address");
+    wait_for(|| server::request::one_token(&at).is_ok());
     let mut watcher = Watcher::attach(&[running.id()], Options::default()).expect("attached");
     let mut tally = Tally::default();
-    let asked = std::thread::spawn(move || watch::request::one_token(&url));
+    let asked = std::thread::spawn(move || server::request::one_token(&at));
     while !asked.is_finished() {
         watcher.poll(&mut tally, Duration::from_millis(20)).expect("polled");
     }

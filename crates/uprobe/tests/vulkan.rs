@@ -320,6 +320,10 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
+fn endpoint(url: &str) -> server::Endpoint {
+    server::Endpoint::parse(url, None).expect("an address")
+}
+
 /// A server that ends with the test.
 struct Server {
     child: Child,
@@ -330,7 +334,7 @@ impl Server {
     fn start(mut command: Command, port: u16) -> Server {
         let server = Server { child: command.spawn().expect("started"), url: format!("http://127.0.0.1:{port}") };
         let start = Instant::now();
-        while !watch::request::ready(&server.url).unwrap_or(false) {
+        while !server::request::ready(&endpoint(&server.url)).unwrap_or(false) {
             assert!(start.elapsed() < Duration::from_secs(120), "the server never answered");
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -338,7 +342,7 @@ impl Server {
     }
 
     fn ask(url: &str, prompt: &str) -> String {
-        watch::request::generate(url, prompt, 4, Duration::from_secs(300)).expect("an answer").text
+        server::request::generate(&endpoint(url), prompt, 4, Duration::from_secs(300)).expect("an answer").text
     }
 }
 

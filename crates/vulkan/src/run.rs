@@ -5,13 +5,18 @@ use crate::replay::Dispatch;
 use crate::stream::Stream;
 use launch::frames::{Frame, Frames, TraceError};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum RunError {
-    #[error(transparent)]
-    Frame(#[from] TraceError),
-    #[error("this trace was not written by the Vulkan layer")]
+    Frame(TraceError),
     OtherWriter,
 }
+
+say::worded! { RunError {
+    Frame(error) => error,
+    OtherWriter => "vulkan-other-writer",
+}}
+
+say::wraps! { RunError { Frame(TraceError) }}
 
 /// What one process did through Vulkan, in order.
 #[derive(Debug, Default)]

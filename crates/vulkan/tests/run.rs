@@ -231,6 +231,8 @@ proptest! {
             }
         }
         let keep = bytes.len().saturating_sub(cut % 900);
-        let _ = Run::read(&bytes[..keep]);
+        if let Ok(run) = Run::read(&bytes[..keep]) {
+            prop_assert!(run.dispatches.len() <= keep && run.pipelines.len() <= keep, "a record takes bytes");
+        }
     }
 }

@@ -261,7 +261,9 @@ impl Watched {
         ended: Option<Ended>,
         why: impl Fn(&Held) -> String,
     ) -> Watched {
-        let english = |unseen: Option<&Unseen>| unseen.map_or_else(|| "replays of graphs".to_owned(), Unseen::what);
+        let english = |unseen: Option<&Unseen>| {
+            unseen.map_or_else(|| "replays of graphs".to_owned(), |unseen| unseen.what().to_string())
+        };
         let per_token = tally.per_token().map(|(launches, families)| PerToken {
             launches,
             families: families.into_iter().map(|(family, n)| (family.key(), n)).collect(),

@@ -335,15 +335,18 @@ impl Tally {
         self.devices.of(kind.process, Maker::of_call(kind.api)).map(Device::kind)
     }
 
-    /// Launches by kernel, through the runtime of one maker.
-    pub fn kernels_of(&self, maker: Maker) -> BTreeMap<String, u64> {
+    /// Launches by file and kernel, through the runtime of one maker. Kernels without a name count as one.
+    pub fn kernels_of(&self, maker: Maker) -> BTreeMap<(String, String), u64> {
         let mut found = BTreeMap::new();
         for ((_, _, id), count) in &self.counts {
-            if let Some(known) = self.known(*id)
-                && let Name::Kernel(name) = &known.kind.name
-                && Maker::of_call(known.kind.api) == maker
-            {
-                *found.entry(name.clone()).or_default() += count;
+            let Some(known) = self.known(*id) else { continue };
+            let name = match &known.kind.name {
+                Name::Kernel(name) => name,
+                Name::Unnamed(_) => "unnamed",
+                Name::Pipeline(_) | Name::Call(_) => continue,
+            };
+            if Maker::of_call(known.kind.api) == maker {
+                *found.entry((known.kind.file.clone(), name.to_owned())).or_default() += count;
             }
         }
         found

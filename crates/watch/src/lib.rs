@@ -26,7 +26,6 @@ mod observer_kind;
 mod observers;
 pub mod preload;
 mod record;
-pub mod request;
 mod seen;
 mod sightings;
 mod source;

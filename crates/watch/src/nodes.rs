@@ -33,13 +33,16 @@ impl fmt::Display for Node {
 }
 
 /// Why a process's files could not be looked at.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub(super) enum Unlooked {
-    #[error("its process had ended before its device files could be looked at")]
     Ended,
-    #[error("its device files cannot be looked at (/proc/{pid}/{file}: {source}): run as root or as its user")]
     Refused { pid: u32, file: &'static str, source: io::Error },
 }
+
+say::worded! { Unlooked {
+    Ended => "watch-nodes-ended",
+    Refused { pid, file, source } => "watch-nodes-refused",
+}}
 
 /// What the process holds now.
 pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {

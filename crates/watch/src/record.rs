@@ -1,6 +1,5 @@
 //! A record that somebody made, as a tally: a trace of ours, a profile, a log, or the words of a server.
 
-use crate::claims::{Claims, of_log};
 use crate::{
     Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, SecondAccount,
     Tally, Took, Unseen, Word, add_trace, imports, logs,
@@ -9,18 +8,22 @@ use evidence::{Canary, Contamination, DeviceKind};
 use launch::lines::{self, End, Line, Lines};
 use launch::record::{api, blas};
 use launch::trace::{Event, Trace, Writer};
+use server::claims::{Claims, of_log};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum RecordError {
-    #[error(transparent)]
-    Profile(#[from] imports::ImportError),
-    #[error(
-        "no launch trace, no profile (rocprofv3, Nsight Systems), no line of the logs that are known here (AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK), and no word of llama.cpp or Ollama"
-    )]
-    Unknown(#[source] launch::trace::TraceError),
+    Profile(imports::ImportError),
+    Unknown(launch::trace::TraceError),
 }
+
+say::worded! { RecordError {
+    Profile(error) => error,
+    Unknown(error) => "watch-record-unknown",
+}}
+
+say::wraps! { RecordError { Profile(imports::ImportError) }}
 
 /// `bytes`: the file's, of a database the first ones; `sha256`: of the whole file.
 pub fn read_record(path: &Path, bytes: &[u8], sha256: &str) -> Result<(Tally, ObserverReport), RecordError> {

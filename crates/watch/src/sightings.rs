@@ -184,7 +184,7 @@ impl RecordContext<'_> {
             coverage = coverage.account(witness);
         }
         for unseen in &self.account.gaps {
-            coverage = coverage.missing(unseen.what(), unseen.why());
+            coverage = coverage.missing(unseen.what().to_string(), unseen.why().to_string());
         }
         coverage
     }

@@ -1,8 +1,10 @@
 //! What the verb polls: one interface for every live observer of launches.
 
-use crate::claims::Claims;
 use crate::preload::Program;
 use crate::{ObserverReport, Tally};
+use say::{Message, Say, say};
+use server::claims::Claims;
+use std::fmt::Display;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 use sys::abi;
@@ -56,45 +58,58 @@ pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
 }
 
 /// Why watching could not begin or go on. Nothing was touched, or everything was taken back.
-#[derive(Debug, thiserror::Error)]
-#[error("{what}: {why}{}{fix}", if fix.is_empty() { "" } else { "\n  fix: " })]
+#[derive(Debug)]
 pub struct WatchError {
-    pub what: String,
-    pub why: String,
+    pub what: Message,
+    pub why: Message,
     /// The command or setting that would let it.
-    pub fix: String,
+    pub fix: Option<Message>,
+    /// The system call that was refused.
+    pub call: Option<&'static str>,
 }
 
+impl Say for WatchError {
+    fn message(&self) -> Message {
+        let WatchError { what, why, fix, .. } = self;
+        match fix {
+            Some(fix) => say!("about-fixed", what, why, fix),
+            None => say!("about-why", what, why),
+        }
+    }
+}
+
+say::spoken!(WatchError);
+
 impl WatchError {
-    pub fn new(what: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
-        WatchError { what: what.into(), why: why.into(), fix: fix.into() }
+    pub fn new(what: impl Say, why: impl Say) -> Self {
+        WatchError { what: what.message(), why: why.message(), fix: None, call: None }
+    }
+
+    /// About a file or a program.
+    pub fn about(what: impl Display, why: impl Say) -> Self {
+        WatchError::new(Message::verbatim(what), why)
+    }
+
+    pub fn fix(self, fix: Message) -> Self {
+        WatchError { fix: Some(fix), ..self }
     }
 }
 
 /// Why nobody could have seen a launch: that none was seen is then no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NothingInView {
-    #[error(
-        "no process opened a Vulkan device through our layer: nothing was in view. Is it a Vulkan program, and does its loader find a \
-         driver? `whichkernel doctor` shows what there is"
-    )]
     Layer,
-    #[error(
-        "the program opened a Vulkan device and dispatched nothing through it: it computed on the processor or through another \
-         backend, and no kernel can be named"
-    )]
     NoDispatch,
-    #[error(
-        "no GPU runtime (libamdhip64, libcuda, libvulkan) of these processes carried probes while they were watched: nothing was in view. \
-         Is it the right process? `whichkernel inspect PID` shows what it has loaded"
-    )]
     Probes,
-    #[error(
-        "no process called a GPU runtime through our library: nothing was in view. Is it a GPU program, linked dynamically, that hands \
-         its environment on?"
-    )]
     Preload,
 }
+
+say::worded! { NothingInView {
+    Layer => "watch-blind-layer",
+    NoDispatch => "watch-blind-no-dispatch",
+    Probes => "watch-blind-probes",
+    Preload => "watch-blind-preload",
+}}
 
 /// Which calls of which processes were in view; of none, where there was none.
 pub(crate) fn of_processes(calls: &str, pids: &[String]) -> String {
@@ -122,7 +137,7 @@ pub(crate) trait Followed {
         let until = Instant::now() + timeout;
         loop {
             // Asked before the files are read: what it wrote before its end is then surely taken.
-            let ended = self.program().ended().map_err(|e| WatchError::new(Self::NAME, e.to_string(), ""))?;
+            let ended = self.program().ended().map_err(|e| WatchError::about(Self::NAME, e))?;
             let any = self.drain(tally, false);
             if let Some(status) = ended {
                 return Ok(State::Ended(match status.signal() {

@@ -16,7 +16,7 @@ fn launches(path: &Path) -> (u64, Rows, Vec<String>) {
         (watch::ObserverKind::Import, evidence::DeviceKind::Unknown),
         "no device is named"
     );
-    (tally.launches(), rows, account.gaps.iter().map(watch::Unseen::what).collect())
+    (tally.launches(), rows, account.gaps.iter().map(|unseen| unseen.what().to_string()).collect())
 }
 
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

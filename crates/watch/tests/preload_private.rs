@@ -75,7 +75,7 @@ fn what_is_no_record_is_refused_and_never_waited_for() {
     let _ = lie.set_len(64 << 40);
     let (tally, account, _) = watch(session, &mut Command::new("true"));
     assert_eq!(tally.launches(), 0);
-    let refused: Vec<_> = account.gaps.iter().filter(|unseen| unseen.what() == "records").collect();
+    let refused: Vec<_> = account.gaps.iter().filter(|unseen| unseen.what().to_string() == "records").collect();
     assert_eq!(refused.len(), 4, "{:?}", account.gaps);
 }
 
@@ -125,7 +125,7 @@ fn a_program_that_forbids_itself_system_calls_lives_and_its_losses_are_counted()
         assert!(said.contains(&format!("all {COUNT}")) && said.ends_with("Code(0)"), "{how}: {said}");
         assert_eq!(tally.launches() + tally.lost, COUNT, "{how}: {:?}", account.gaps);
         assert!(tally.launches() > 1_000_000 && tally.lost > 0, "{how}: {} lost", tally.lost);
-        assert!(account.gaps.iter().any(|unseen| unseen.what() == "records"), "{how}: {:?}", account.gaps);
+        assert!(account.gaps.iter().any(|unseen| unseen.what().to_string() == "records"), "{how}: {:?}", account.gaps);
     }
 }
 

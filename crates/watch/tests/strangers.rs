@@ -1,10 +1,10 @@
 //! What a process of another user's names is opened as that process sees it, or not at all.
 
+use server::claims::Gatherer;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use watch::claims::Gatherer;
 
 const NOBODY: u32 = 65534;
 

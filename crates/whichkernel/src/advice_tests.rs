@@ -105,7 +105,7 @@ fn files(dir: &Path, ending: &str, out: &mut Vec<PathBuf>) {
 fn every_command_in_the_messages_is_one() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut all = Vec::new();
-    files(&crates.join("report/locales"), "ftl", &mut all);
+    files(&crates.join("say/locales"), "ftl", &mut all);
     for room in fs::read_dir(crates).unwrap().flatten() {
         files(&room.path().join("src"), "rs", &mut all);
     }

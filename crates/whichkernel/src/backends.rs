@@ -7,6 +7,7 @@ use dryrun::{Backends, Blas, Card, Map, Place, Plan, Product, Survey, Taken, Vul
 use evidence::Word;
 use gguf::{Shape, TensorType};
 use report::{Column, Lang, Table};
+use say::ensure;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -56,8 +57,8 @@ pub struct Question<'a> {
     pub runtime: &'a str,
 }
 
-pub fn run(sides: &Sides, question: &Question<'_>, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
-    anyhow::ensure!(!context.only_looks(), "this would run a program on a GPU that is not there: not here");
+pub fn run(sides: &Sides, question: &Question<'_>, format: Format, context: &Context) -> say::Result<ExitCode> {
+    ensure!(!context.only_looks(), "command-not-run-here");
     let answer = ask(sides, question, context)?;
     context.emit(format, &answer)?;
     Ok(match answer.reach.word() {
@@ -68,7 +69,7 @@ pub fn run(sides: &Sides, question: &Question<'_>, format: Format, context: &Con
     })
 }
 
-fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> anyhow::Result<Backends> {
+fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> say::Result<Backends> {
     let find = |side: &Option<String>| Place::find(side.as_deref().unwrap_or(question.runtime));
     let (hip_place, vulkan_place) = (find(&sides.hip)?, find(&sides.vulkan)?);
     let vulkan_card = VulkanCard::find(question.gpu)?;

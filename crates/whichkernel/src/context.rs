@@ -98,12 +98,12 @@ impl Context {
     }
 
     /// What is printed obeys nobody but us: control characters that came in with somebody else's text are escaped.
-    pub fn print(&self, text: &str) -> anyhow::Result<()> {
+    pub fn print(&self, text: &str) -> say::Result<()> {
         self.print_linked(text, &[])
     }
 
     /// The same with links on what stands in it, where the terminal has them.
-    pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> anyhow::Result<()> {
+    pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> say::Result<()> {
         let text = report::guarded(text, self.color || self.width.is_some());
         let text = if self.links { Cow::Owned(crate::links::laid_over(&text, links)) } else { text };
         let mut out = self.stdout();
@@ -234,32 +234,18 @@ pub fn tell_part(text: fmt::Arguments) {
 }
 
 /// Says what went wrong in the reader's language and exits with 2. A reader that went away (`| head`) is no error.
-pub fn fail(error: &anyhow::Error, json: bool, lang: &Lang) -> ExitCode {
-    let gone = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    };
-    if error.chain().any(gone) {
+pub fn fail(error: &say::Error, json: bool, lang: &Lang) -> ExitCode {
+    if error.reader_left() {
         return ExitCode::SUCCESS;
     }
-    let text = said(error);
-    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&report::phrase(lang, &text), false));
+    let _ = writeln!(io::stderr(), "whichkernel: {}", report::guarded(&said(error, lang), false));
     if json {
-        say_json(text);
+        say_json(said(error, &Lang::ENGLISH));
     }
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// An error with its causes, in one line.
-pub fn said(error: &anyhow::Error) -> String {
-    // Some errors name their cause themselves; it is not said twice.
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
-        if text.is_empty() {
-            text = cause;
-        } else if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-    }
-    // Addresses and command lines come into errors from everywhere.
-    ledger::redact::text(&text).into_owned()
+/// An error with its causes, in one line. Addresses and command lines come into errors from everywhere.
+pub fn said(error: &say::Error, lang: &Lang) -> String {
+    ledger::redact::text(&error.in_words(lang)).into_owned()
 }

@@ -3,6 +3,7 @@
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use answer::Answer;
 use report::{Lang, Table};
+use say::error;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -32,8 +33,8 @@ impl Context {
         &self,
         format: Format,
         answer: impl FnOnce() -> A,
-        plain: impl FnOnce(Plain) -> anyhow::Result<String>,
-    ) -> anyhow::Result<()> {
+        plain: impl FnOnce(Plain) -> say::Result<String>,
+    ) -> say::Result<()> {
         self.print(&match format {
             Format::Json => answer::json(&answer())?,
             Format::Text => plain(Plain::Text)?,
@@ -42,9 +43,9 @@ impl Context {
         })
     }
 
-    pub fn emit<A: Show>(&self, format: Format, answer: &A) -> anyhow::Result<()> {
+    pub fn emit<A: Show>(&self, format: Format, answer: &A) -> say::Result<()> {
         let table = || {
-            let none = || anyhow::anyhow!(self.lang.text("no-table"));
+            let none = || error!("no-table");
             answer.table(&self.lang).ok_or_else(none)
         };
         self.print(&match format {

@@ -1,11 +1,11 @@
 //! A runtime is brought: its sizes said, a person asked, fetched with progress. For `runtime fetch` and `investigate`.
 
 use crate::context::Context;
-use anyhow::bail;
 use report::bytes;
 use runtime::fetch::{Plan, Planned, Progress, Request, plan};
 use runtime::index::LeftOut;
 use runtime::{Cache, Index};
+use say::bail;
 use std::io::{self, BufRead, IsTerminal};
 
 /// Says the size, asks unless told yes, and fetches: the index, and the key of the words for how it came to be here.
@@ -15,7 +15,7 @@ pub fn bring(
     update: bool,
     yes: bool,
     context: &Context,
-) -> anyhow::Result<Option<(Index, &'static str)>> {
+) -> say::Result<Option<(Index, &'static str)>> {
     let cache = Cache::from_env();
     context.progress(&context.lang.text("runtime-fetch-reading"));
     Ok(match plan(&cache, request, update)? {
@@ -75,9 +75,9 @@ fn reason(plan: &Plan, left: &LeftOut, context: &Context) -> String {
     }
 }
 
-fn agreed(context: &Context) -> anyhow::Result<bool> {
+fn agreed(context: &Context) -> say::Result<bool> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        bail!("{}", context.lang.text("runtime-fetch-needs-yes"));
+        bail!("runtime-fetch-needs-yes");
     }
     crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
     let mut answer = String::new();
@@ -85,7 +85,7 @@ fn agreed(context: &Context) -> anyhow::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))
 }
 
-fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> anyhow::Result<Index> {
+fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> say::Result<Index> {
     let percent = |done: u64, total: u64| (done.min(total) * 100).checked_div(total).unwrap_or(100);
     let show = |progress: Progress<'_>| {
         let text = match progress {

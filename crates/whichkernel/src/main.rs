@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod advice_tests;
 mod answers;
+mod api_key;
 mod asked;
 mod backends;
 mod context;

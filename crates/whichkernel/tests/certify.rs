@@ -118,7 +118,7 @@ fn a_certificate_is_said_in_japanese() {
     command.args(["--lang", "ja", "watch", "--certify", "--how", "preload", "--", "/bin/sleep", "0.6"]);
     let done = command.env("HOME", home.path()).output().expect("a run");
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
-    for word in ["終了", "コード 0", "デバイス", "オフロードされた層", "起動の内訳", "プロセッサ秒", "不明"]
+    for word in ["終了", "コード 0", "デバイス", "オフロードされた層", "起動の内訳", "CPU 秒", "不明"]
     {
         assert!(text.contains(word), "{word}: {text}");
     }

@@ -6,7 +6,7 @@ mod ours;
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// What stands in the directory in which the commands run: small files of our own making.
 const FILES: &[(&str, &str)] = &[
@@ -33,7 +33,7 @@ fn run(line: &str, home: &Path) -> Output {
     let mut words = line.split_whitespace().peekable();
     let columns = words.next_if(|word| word.starts_with("COLUMNS="));
     assert_eq!(words.next(), Some("whichkernel"), "{line}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
+    let mut command = test_artifacts::alone(env!("CARGO_BIN_EXE_whichkernel"));
     command.args(words).current_dir(home).env("HOME", home).env("LANG", "C.UTF-8").env("TMPDIR", home);
     command.env("WHICHKERNEL_CACHE", home.join("cache")).env("WHICHKERNEL_LEDGER", home.join("ledger"));
     for variable in ["LC_ALL", "LC_MESSAGES", "COLUMNS", "XDG_DATA_HOME"] {

@@ -1,11 +1,9 @@
 //! English left in Japanese output: three plain English words in a row are a sentence that nobody translated.
 
-use std::process::Command;
-
 /// Everything on standard output and error of one run.
 fn said(line: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_whichkernel"))
+    let output = test_artifacts::alone(env!("CARGO_BIN_EXE_whichkernel"))
         .args(["--lang", "ja"])
         .args(line.split(' ').filter(|word| !word.is_empty()))
         .env("WHICHKERNEL_LEDGER", dir.path().join("ledger"))

@@ -1,6 +1,8 @@
 //! `probe` on real servers: Debian's llama-server, computing on the CPU or on the stand-in GPU, and an Ollama; what they evaluate by their own
 //! counters, or by a recorder's, held against what is said. Loopback only; everything that is started is ended by its number.
 
+#[path = "probe_server/locked.rs"]
+mod locked;
 #[path = "probe_server/ollama.rs"]
 mod ollama;
 
@@ -53,7 +55,7 @@ impl Server {
         let mut command = tool(&line);
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("twice")).stderr(log);
         let mut dryrun = command.spawn().expect("started");
-        let at = Address { host: "127.0.0.1".into(), port };
+        let at = Address::tcp("127.0.0.1", port);
         let start = Instant::now();
         while !http::get(&at, "/health", SOON).is_ok_and(|answer| answer.status == 200) {
             let said = || std::fs::read_to_string(home.path().join("server.log")).unwrap_or_default();

@@ -131,15 +131,18 @@ fn a_lake_is_written_proved_and_found_out() {
     drop(ledger);
     place.ok("report --export parquet --out lake --host alpha");
     let said = place.ok("ledger verify --parquet lake");
-    assert!(said.contains("whole, 2 rows") && said.contains("Proved: ") && said.contains("Not proved: "), "{said}");
+    assert!(said.contains("intact, 2 rows") && said.contains("Proved: ") && said.contains("Not proved: "), "{said}");
     let japanese = place.ok("--lang ja ledger verify --parquet lake");
-    assert!(japanese.contains("完全(2 行"), "{japanese}");
+    assert!(japanese.contains("改変なし(2 行"), "{japanese}");
     let verdict = schema_check::answer(PROGRAM, &place.run("ledger verify --parquet lake --format json").stdout);
     let head = verdict["ledgers"][0]["head"].as_str().unwrap().to_owned();
     assert!(place.ok(&format!("ledger verify --parquet lake --expect {head}")).contains("row 2"));
     let other = "ab".repeat(32);
     let gone = place.run(&format!("ledger verify --parquet lake --expect {other}"));
-    assert!(gone.status.code() == Some(1) && String::from_utf8_lossy(&gone.stdout).contains("no ledger of this lake"));
+    assert!(
+        gone.status.code() == Some(1)
+            && String::from_utf8_lossy(&gone.stdout).contains("not in any ledger of this lake")
+    );
     // One byte of the tables.
     let file = fs::read_dir(place.path("lake/launches")).unwrap().next().unwrap().unwrap().path();
     let mut bytes = fs::read(&file).unwrap();
@@ -175,7 +178,7 @@ fn exports_at_one_time_leave_a_whole_lake() {
         }
     }
     place.ok("report --export parquet --out lake --host alpha");
-    assert!(place.ok("ledger verify --parquet lake").contains("whole, 25 rows"));
+    assert!(place.ok("ledger verify --parquet lake").contains("intact, 25 rows"));
 }
 
 #[test]
@@ -439,6 +442,6 @@ fn a_full_disk_a_broken_ledger_and_half_a_cache_are_said() {
     bytes.truncate(len / 2);
     fs::write(&path, bytes).unwrap();
     let said = place.run("report --out broken");
-    assert!(said.status.success() && err(&said).contains("could not be read whole"), "{}", err(&said));
+    assert!(said.status.success() && err(&said).contains("Part of the ledger could not be read"), "{}", err(&said));
     assert!(place.text("broken/index.html").contains("ledger.sqlite"), "the first page says it");
 }

@@ -97,9 +97,9 @@ fn a_real_client_of_the_model_context_protocol_is_served() {
 #[test]
 fn a_tool_that_dies_leaves_the_server_and_the_other_tools() {
     let place = tempfile::tempdir().expect("a directory");
-    // Whoever opens it waits for somebody to write.
-    let waits = place.path().join("waits.hip");
-    assert!(Command::new("mkfifo").arg(&waits).status().expect("mkfifo").success());
+    // A quarter of a terabyte of zeros, of which the disk holds none: reading it takes minutes.
+    let large = place.path().join("large.bin");
+    std::fs::File::create(&large).and_then(|file| file.set_len(1 << 38)).expect("a sparse file");
     let mut server = Command::new(WHICHKERNEL);
     server.args(["--ledger"]).arg(place.path().join("ledger")).arg("mcp");
     let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server");
@@ -109,7 +109,7 @@ fn a_tool_that_dies_leaves_the_server_and_the_other_tools() {
         let params = serde_json::json!({"name": tool, "arguments": arguments});
         serde_json::json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
     };
-    writeln!(input, "{}", call(1, "source", serde_json::json!({"tree": waits}))).expect("written");
+    writeln!(input, "{}", call(1, "inspect", serde_json::json!({"targets": [large]}))).expect("written");
     let children = format!("/proc/{0}/task", server.id());
     let child = loop {
         let tasks = std::fs::read_dir(&children).expect("its threads").flatten();

@@ -66,15 +66,15 @@ fn what_could_not_be_read_is_neither_device_code_nor_without_it() {
             let output = run(&["inspect"]);
             let text = String::from_utf8(output.stdout).unwrap();
             assert_eq!(output.status.code(), Some(2), "{name}: {text}");
-            for wrong in ["bytes of device code", "There is no AMD", "デバイスコード1,000", "not a file with GPU code"]
+            for wrong in ["bytes of device code", "has no AMD", "デバイスコード 1,000", "not a file with GPU code"]
             {
                 assert!(!text.contains(wrong), "{name}: {text}");
             }
             let says = match (name, lang) {
                 ("empty", "en") => "The file is empty.",
                 ("empty", _) => "ファイルは空です。",
-                (_, "en") => "it is not known whether GPU code is in it",
-                _ => "GPUコードが含まれるかどうかは分かりません",
+                (_, "en") => "so it is unknown whether it has GPU code",
+                _ => "GPU コードが含まれるかどうかは不明です",
             };
             assert!(text.contains(says), "{name} {lang}: {text}");
             assert_eq!(run(&["inspect", "--has-target", "gfx1201"]).status.code(), Some(2), "{name}");

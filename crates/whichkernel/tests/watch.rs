@@ -251,6 +251,6 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
     let said = String::from_utf8_lossy(&english.stderr).into_owned();
     assert_eq!(english.status.code(), Some(2), "{said}");
     assert_eq!(said.matches("wk-sleeper (").count(), 2, "both are named: {said}");
-    assert!(said.contains("No GPU runtime is open") && said.contains("nothing was in view"), "{said}");
+    assert!(said.contains("has no GPU runtime open") && said.contains("nothing was in view"), "{said}");
     assert!(String::from_utf8_lossy(&japanese.stderr).contains("GPU ランタイム"), "Japanese");
 }

@@ -295,7 +295,7 @@ fn weights_that_fall_back_to_blas_and_layers_that_stay_on_the_host() {
         "{unpacked:#}"
     );
     assert!(unpacked["by"].as_str().is_some_and(|by| by.contains("emm")), "{unpacked:#}");
-    assert!(said.contains("ALARM after ") && said.contains("instead of a kernel made for their type"), "{said}");
+    assert!(said.contains("ALARM after ") && said.contains("not by a kernel for their type"), "{said}");
     let (found, claim) = verdict(&report, "layers", "server.log:");
     assert_eq!((found, &claim["figures"]["seen"]), ("supported", &json!(1)), "{claim:#}");
     let (found, claim) = verdict(&report, "flash-attention", "cmdline");

@@ -111,8 +111,8 @@ pub fn log(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut tally = Tally::default();
     let account = watch::logs::read_log(&text, &mut tally, Word::Ours);
-    let mut claims = watch::claims::Claims::default();
-    watch::claims::of_log("fuzz.log", &text, &mut claims);
+    let mut claims = server::claims::Claims::default();
+    server::claims::of_log("fuzz.log", &text, &mut claims);
     let shown = watch::claims::Shown::of(&tally);
     if let Some(account) = account {
         assert_eq!(
@@ -179,27 +179,43 @@ pub fn server_answer(data: &[u8]) {
         "/api/ps",
         "/api/version",
     ];
-    let exchange = |path: &&str| probe::Exchange {
+    let exchange = |path: &&str| server::Exchange {
         name: (*path).to_owned(),
         method: "POST".to_owned(),
         path: (*path).to_owned(),
         status: 200,
         answer: text.clone(),
         log: text.clone(),
-        ..probe::Exchange::default()
+        ..server::Exchange::default()
     };
+    let _ = server::Counters::read(&text);
     let recording = probe::replay::Recording {
-        exchanges: paths.iter().map(exchange).collect(),
+        exchanges: paths.iter().map(|path| exchange(path).into()).collect(),
         logs: vec![("fuzz.log".to_owned(), text.clone())],
         ..probe::replay::Recording::default()
     };
-    let _ = probe::answer(&recording, &probe::Wanted::default(), watch::claims::Claims::default());
+    let _ = probe::answer(&recording, &probe::Wanted::default(), server::claims::Claims::default());
     if let Ok(show) = serde_json::from_slice(data) {
         let _ = probe::Mix::from_show(&show);
     }
 }
 
 /// A file of its own for what is read by its path; gone afterwards.
+/// A whole file, with what is packed inside it. The map of its bytes has no hole and no overlap.
+pub fn inspected(data: &[u8]) {
+    with_file(data, |path| {
+        let Ok(file) = inventory::File::open(path) else { return };
+        let options = inventory::Options { threads: 1, search: true, nvidia: true, ..inventory::Options::default() };
+        let take = |_: Option<&codeobject::Bundle>, ()| Ok::<(), std::convert::Infallible>(());
+        let Ok(report) = inventory::inspect(&file, &options, true, &inventory::Nothing, take);
+        let end = report.map.parts.iter().fold(0, |at, (range, _)| {
+            assert_eq!(range.start, at, "the map of bytes has a hole or an overlap");
+            range.end
+        });
+        assert_eq!(end, data.len() as u64, "the map of bytes does not cover the file");
+    });
+}
+
 fn with_file(data: &[u8], then: impl FnOnce(&Path)) {
     thread_local! {
         static PLACE: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };

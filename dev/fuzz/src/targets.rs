@@ -29,6 +29,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "gguf", try_on: records::model },
     Target { name: "graph", try_on: graph },
     Target { name: "host", try_on: host_elf },
+    Target { name: "inspect", try_on: records::inspected },
     Target { name: "isa", try_on: instructions },
     Target { name: "kernel_name", try_on: kernel_name },
     Target { name: "kernel_table", try_on: records::kernel_table },

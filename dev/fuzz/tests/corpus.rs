@@ -6,11 +6,27 @@ mod records;
 use codeobject::{CodeObject, Stub};
 use fuzz::{TARGETS, corpus, run};
 use made_files as make;
+use std::io::Write;
 use std::{env, fs};
 
 fn packed() -> Vec<(String, String, Vec<u8>)> {
     let entry = |number: u32, target: &str| (format!("lib/libx.so#{number}"), target.to_owned(), make::two_kernels());
     vec![entry(0, "gfx1201"), entry(1, "gfx1201"), entry(1, "gfx90a:xnack-")]
+}
+
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(data).unwrap();
+    packed.finish().unwrap()
+}
+
+fn tarred(data: &[u8]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(data.len() as u64);
+    header.set_cksum();
+    archive.append_data(&mut header, "lib/x.hsaco", data).unwrap();
+    archive.into_inner().unwrap()
 }
 
 fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
@@ -46,6 +62,9 @@ fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("host", "packed", make::packed_host(2, &make::kpack_reference("lib/libx.so", &["x.kpack"]))),
         ("pe", "library", make::windows(&plain)),
         ("ar", "two", make::ar(&[("a.o", &plain), ("b.o", b"x")])),
+        ("inspect", "host_with_zstd", [make::host(&twice, &[0, second]), zstd::bulk::compress(&plain, 3).unwrap()].concat()),
+        ("inspect", "gzip_of_tar", gzip(&tarred(&plain))),
+        ("inspect", "library_twice", [make::host(&plain, &[0]), make::host(&plain, &[0])].concat()),
         ("descriptor", "zero", vec![0; 64]),
         ("descriptor", "ones", vec![0xff; 64]),
         ("host", "library", make::host(&twice, &[0, second])),

@@ -16,6 +16,8 @@ pub use manifest::{Artifact, Kind, Tier, manifest};
 pub use skip::{LOG, program, root, skip};
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 use std::{env, fs};
 
 /// A client of the Model Context Protocol with all that it needs, below [`cache`]; `cargo xtask test` installs it.
@@ -93,4 +95,18 @@ pub fn files(dir: &Path, found: &mut impl FnMut(&Path)) {
             _ => {}
         }
     }
+}
+
+/// The program in a process namespace of its own: it sees no process, and so no server, of the tests that run beside it. Where the system
+/// gives none (no root), it sees them all.
+pub fn alone(program: &str) -> Command {
+    const APART: [&str; 4] = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+    static POSSIBLE: OnceLock<bool> = OnceLock::new();
+    let try_it = || Command::new("unshare").args(APART).arg("true").output().is_ok_and(|done| done.status.success());
+    if !*POSSIBLE.get_or_init(try_it) {
+        return Command::new(program);
+    }
+    let mut command = Command::new("unshare");
+    command.args(APART).arg("--").arg(program);
+    command
 }

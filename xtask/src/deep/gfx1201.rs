@@ -32,7 +32,7 @@ pub fn run() -> anyhow::Result<bool> {
     let home = test_artifacts::cache().join("gfx1201");
     let root = toolchain(&home)?;
     let mut page = format!(
-        "# Which gfx1201 kernels hold code\n\nCompiled for {TARGET} from the ggml sources in {SOURCE} by `cargo xtask deep gfx1201`; a stub is a kernel \
+        "# Which gfx1201 kernels have code?\n\n`cargo xtask deep gfx1201` compiled these kernels for {TARGET} from the ggml sources in {SOURCE}. A stub is a kernel \
          that only aborts (\"no device code\").\n"
     );
     let mut proved = true;

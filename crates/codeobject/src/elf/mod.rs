@@ -12,6 +12,7 @@ pub use symbol::{Symbol, SymbolKind, Symbols};
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
 use crate::read::{ReadAt, u16_at, u32_at, u64_at};
+use say::key;
 use std::borrow::Cow;
 
 pub const EM_X86_64: u16 = 62;
@@ -99,9 +100,15 @@ impl<'a> Elf<'a> {
             let wrong = Error::new(at as u64, field, Problem::Unexpected { found, expected });
             if found == want { Ok(()) } else { Err(wrong) }
         };
-        expect(0, "e_ident magic", u64::from(u32_at(&raw, 0)), 0x464c_457f, "7f 45 4c 46")?;
-        expect(4, "EI_CLASS", u64::from(raw.get(4).copied().unwrap_or(0)), 2, "2 (64-bit)")?;
-        expect(5, "EI_DATA", u64::from(raw.get(5).copied().unwrap_or(0)), 1, "1 (little-endian)")?;
+        expect(0, "e_ident magic", u64::from(u32_at(&raw, 0)), 0x464c_457f, key!("codeobject-expected-elf"))?;
+        expect(4, "EI_CLASS", u64::from(raw.get(4).copied().unwrap_or(0)), 2, key!("codeobject-expected-64-bit"))?;
+        expect(
+            5,
+            "EI_DATA",
+            u64::from(raw.get(5).copied().unwrap_or(0)),
+            1,
+            key!("codeobject-expected-little-endian"),
+        )?;
         let header = Header {
             os_abi: raw.get(7).copied().unwrap_or(0),
             abi_version: raw.get(8).copied().unwrap_or(0),
@@ -169,8 +176,7 @@ impl<'a> Elf<'a> {
 
     /// `len` bytes at a virtual address.
     pub fn at_address(&self, address: u64, len: u64, field: &'static str) -> Result<Cow<'a, [u8]>> {
-        let unmapped =
-            || Error::new(address, field, Problem::Unknown(format!("address {address:#x} is in no segment")));
+        let unmapped = || Error::new(address, field, Problem::Unmapped);
         self.source.bytes(self.offset_of(address).ok_or_else(unmapped)?, len, field)
     }
 }
@@ -242,7 +248,11 @@ fn record_size(at: u64, field: &'static str, size: u16, want: u64) -> Result<()>
     if u64::from(size) == want {
         return Ok(());
     }
-    Err(Error::new(at, field, Problem::Unexpected { found: u64::from(size), expected: "the size of a 64-bit record" }))
+    Err(Error::new(
+        at,
+        field,
+        Problem::Unexpected { found: u64::from(size), expected: key!("codeobject-expected-record-size") },
+    ))
 }
 
 /// The NUL-terminated text at `at`; empty where there is none or it is not UTF-8.

@@ -4,6 +4,7 @@ use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
 use crate::msgpack::{Reader, Token};
 use crate::read::{ReadAt, Window, u32_at, u64_at};
+use say::{Message, key, say};
 use std::borrow::Cow;
 
 pub const MAGIC: &[u8; 4] = b"KPAK";
@@ -61,11 +62,19 @@ impl Archive {
         let head = source.bytes(0, HEADER, "kpack header")?;
         if !head.starts_with(MAGIC) {
             let found = u32_at(&head, 0).into();
-            return Err(Error::new(0, "kpack magic", Problem::Unexpected { found, expected: "4b 50 41 4b" }));
+            return Err(Error::new(
+                0,
+                "kpack magic",
+                Problem::Unexpected { found, expected: key!("codeobject-expected-kpack") },
+            ));
         }
         let version = u32_at(&head, 4);
         if version != 1 {
-            return Err(Error::new(4, "kpack version", Problem::Unexpected { found: version.into(), expected: "1" }));
+            return Err(Error::new(
+                4,
+                "kpack version",
+                Problem::Unexpected { found: version.into(), expected: key!("codeobject-expected-kpack-version") },
+            ));
         }
         let at = u64_at(&head, 8);
         let size = source.len().saturating_sub(at);
@@ -97,8 +106,13 @@ impl Archive {
 
     /// The code object of an entry, at most `limit` bytes of it.
     pub fn contents<'s>(&self, source: &'s dyn ReadAt, entry: &Entry, limit: u64) -> Result<Cow<'s, [u8]>> {
-        let missing =
-            || Error::new(self.table.start, "ordinal", Problem::Unknown(format!("{} of {}", entry.ordinal, entry.key)));
+        let missing = || {
+            Error::new(
+                self.table.start,
+                "ordinal",
+                Problem::Unknown(say!("codeobject-ordinal", ordinal = entry.ordinal, entry = entry.key)),
+            )
+        };
         let place = self.stored(entry).ok_or_else(missing)?;
         let bytes = source.bytes(place.start, place.len(), "kpack code object")?;
         let fail = |problem| Error::new(place.start, "kpack code object", problem);
@@ -118,8 +132,8 @@ impl Archive {
         if stated > most {
             return Err(fail(Problem::OverLimit { claimed: stated, limit: most }));
         }
-        let unpacked =
-            zstd::bulk::decompress(&bytes, capacity).map_err(|error| fail(Problem::Corrupt(error.to_string())))?;
+        let unpacked = zstd::bulk::decompress(&bytes, capacity)
+            .map_err(|error| fail(Problem::Corrupt(Message::verbatim(error))))?;
         if entry.size != 0 && unpacked.len() as u64 != entry.size {
             return Err(fail(Problem::Truncated { needed: entry.size, left: unpacked.len() as u64 }));
         }
@@ -200,7 +214,7 @@ impl ArchiveTable {
             None | Some("none") => Scheme::Plain(self.blobs),
             Some("zstd-per-kernel") => Scheme::Zstd(frames(source, self.zstd)?),
             Some(other) => {
-                let problem = Problem::Unknown(other.chars().take(80).collect());
+                let problem = Problem::Unknown(Message::verbatim(other.chars().take(80).collect::<String>()));
                 return Err(Error::new(table.start, "compression_scheme", problem));
             }
         };
@@ -243,5 +257,5 @@ fn blob(reader: &mut Reader<'_>) -> Result<Range> {
 fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<u64> {
     let at = reader.offset();
     let token: Token<'_> = reader.token(field)?;
-    token.as_u64().ok_or_else(|| Error::new(at, field, Problem::Unknown("it is no number".into())))
+    token.as_u64().ok_or_else(|| Error::new(at, field, Problem::NotA(key!("codeobject-number"))))
 }

@@ -57,7 +57,7 @@ impl Reference {
                 _ => reader.skip("kpack reference value")?,
             }
         }
-        let missing = |field| Error::new(base, field, Problem::Unknown("the reference lacks it".into()));
+        let missing = |field| Error::new(base, field, Problem::Missing);
         if search_paths.is_empty() {
             return Err(missing("kpack_search_paths"));
         }

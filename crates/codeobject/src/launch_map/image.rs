@@ -6,7 +6,6 @@ use crate::ReadAt;
 use crate::elf::{self, Elf, R_X86_64_RELATIVE, Symbols};
 use crate::read::u64_at;
 use std::collections::HashMap;
-use thiserror::Error;
 
 /// Where tokens for imported symbols live: no user-space mapping reaches here, so they cannot be mistaken for code.
 const IMPORTS: u64 = 0x7000_0000_0000_0000;
@@ -15,13 +14,18 @@ const IMPORT_STRIDE: u64 = 16;
 const CONSTRUCTORS: u64 = 4 << 20;
 
 /// Why a file has no launch map.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 pub enum ImageError {
-    #[error("host ELF header, e_machine is {0}: only x86-64 constructors are decoded")]
     Machine(u16),
-    #[error("{0}")]
-    Read(#[from] crate::Error),
+    Read(crate::Error),
 }
+
+say::worded! { ImageError {
+    Machine(machine) => "codeobject-image-machine",
+    Read(error) => error,
+}}
+
+say::wraps! { ImageError { Read(crate::Error) }}
 
 /// Relocations that the loader fills with a symbol's address (System V x86-64 ABI, section 4.4.1), and with what a function returns.
 const R_X86_64_64: u32 = 1;

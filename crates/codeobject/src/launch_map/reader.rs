@@ -9,6 +9,7 @@
 //! what they are given: a wrapper of `.nvFatBinSegment`, later the value that call returned together with a handle
 //! and a name.
 
+use say::{Key, key};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
@@ -35,7 +36,7 @@ const NAME_LIMIT: usize = 1 << 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unresolved {
     pub site: u64,
-    pub why: &'static str,
+    pub why: Key,
 }
 
 /// What was there to decode, and what was decoded.
@@ -105,7 +106,7 @@ struct Reader<'image, 'data> {
     map: LaunchMap,
     constructor: usize,
     decoded: BTreeSet<u64>,
-    failed: HashMap<u64, &'static str>,
+    failed: HashMap<u64, Key>,
     /// Local functions that turned out to register kernels.
     local: BTreeSet<u64>,
     /// The runtime is imported by name, so local functions are not suspected.
@@ -280,13 +281,13 @@ impl<'image, 'data> Reader<'image, 'data> {
         }
     }
 
-    fn read_entity(&self, state: &State, kind: Kind) -> Result<Registration, &'static str> {
+    fn read_entity(&self, state: &State, kind: Kind) -> Result<Registration, Key> {
         let wrapper = state.argument(RDI).and_then(module_of).filter(|i| *i < self.map.wrappers.len());
-        let wrapper = wrapper.ok_or("the module is not the result of a fat binary registration that was followed")?;
-        let handle = state.argument(RSI).ok_or("the handle's address is not known")?;
+        let wrapper = wrapper.ok_or(key!("codeobject-call-module"))?;
+        let handle = state.argument(RSI).ok_or(key!("codeobject-call-handle"))?;
         let name = |register| state.argument(register).and_then(|a| self.image.c_string(a, NAME_LIMIT));
-        let name = name(RCX).or_else(|| name(RDX)).ok_or("the kernel's name is not a string of this file")?;
-        let name = std::str::from_utf8(name).map_err(|_| "the kernel's name is not UTF-8")?;
+        let name = name(RCX).or_else(|| name(RDX)).ok_or(key!("codeobject-call-name"))?;
+        let name = std::str::from_utf8(name).map_err(|_| key!("codeobject-call-name-text"))?;
         Ok(Registration {
             kind,
             handle,
@@ -307,9 +308,9 @@ impl<'image, 'data> Reader<'image, 'data> {
         let mut unresolved = Vec::new();
         for site in &sites {
             if let Some(why) = self.failed.get(site).filter(|_| !self.decoded.contains(site)) {
-                unresolved.push(Unresolved { site: *site, why });
+                unresolved.push(Unresolved { site: *site, why: *why });
             } else if !self.decoded.contains(site) {
-                unresolved.push(Unresolved { site: *site, why: "no constructor was seen to reach it" });
+                unresolved.push(Unresolved { site: *site, why: key!("codeobject-call-unreached") });
             }
         }
         let used: HashSet<usize> = self.map.registrations.iter().map(|r| r.wrapper).collect();

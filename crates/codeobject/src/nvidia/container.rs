@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use thiserror::Error;
+use say::{Key, Message, key, say};
 
 pub const MAGIC: u32 = 0xba55_ed50;
 /// The fixed part of an entry header; the rest, up to its stated size, holds options.
@@ -14,20 +14,27 @@ const FLAG_CHIP: u64 = 0x10_0000;
 const FLAG_FAMILY: u64 = 0x20_0000;
 
 /// What is wrong, and where: offsets count from the start of the bytes that were walked.
-#[derive(Debug, Clone, Error, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FatbinError {
-    #[error("fatbin at offset {offset:#x}, {field}: {value:#x} does not fit in the {left:#x} bytes that are left")]
-    Bounds { offset: usize, field: &'static str, value: u64, left: u64 },
-    #[error("fatbin at offset {offset:#x}, header size: {value} is below the {minimum} bytes of the fixed part")]
+    Bounds { offset: usize, field: Key, value: u64, left: u64 },
     Header { offset: usize, value: u64, minimum: usize },
-    #[error("fatbin entry at offset {offset:#x}: unpacks to {claimed} bytes, more than the limit of {limit}")]
     Limit { offset: usize, claimed: u64, limit: usize },
-    #[error("fatbin entry at offset {offset:#x}, {method} payload: {message}")]
-    Unpack { offset: usize, method: Compression, message: String },
-    #[error("fatbin entry at offset {offset:#x}: marked as a cubin, but it is no ELF file for the CUDA machine")]
+    Unpack { offset: usize, method: Compression, why: Message },
     NotACubin { offset: usize },
-    #[error("fatbin container at offset {offset:#x}: {message}")]
-    Unreadable { offset: usize, message: String },
+    Unreadable { offset: usize, error: crate::Error },
+}
+
+say::worded! { FatbinError {
+    Bounds { offset, field, value, left } => "codeobject-fatbin-bounds" (offset = hex(*offset), field, value = format!("{value:#x}"), left = format!("{left:#x}")),
+    Header { offset, value, minimum } => "codeobject-fatbin-header" (offset = hex(*offset), value, minimum),
+    Limit { offset, claimed, limit } => "codeobject-fatbin-limit" (offset = hex(*offset), claimed, limit),
+    Unpack { offset, method, why } => "codeobject-fatbin-unpack" (offset = hex(*offset), method = method.to_string(), why),
+    NotACubin { offset } => "codeobject-fatbin-not-a-cubin" (offset = hex(*offset)),
+    Unreadable { offset, error } => "codeobject-fatbin-unreadable" (offset = hex(*offset), error),
+}}
+
+fn hex(offset: usize) -> String {
+    format!("{offset:#x}")
 }
 
 impl FatbinError {
@@ -184,7 +191,7 @@ pub fn walk(data: &[u8]) -> Walk {
 
 fn container(data: &[u8], offset: usize, errors: &mut Vec<FatbinError>) -> Result<Container, FatbinError> {
     let left = data.len().saturating_sub(offset) as u64;
-    let short = FatbinError::Bounds { offset, field: "container header", value: 16, left };
+    let short = FatbinError::Bounds { offset, field: key!("codeobject-fatbin-container-header"), value: 16, left };
     let (Some(version), Some(header), Some(body)) =
         (u16_at(data, offset + 4), u16_at(data, offset + 6), u64_at(data, offset + 8))
     else {
@@ -195,7 +202,7 @@ fn container(data: &[u8], offset: usize, errors: &mut Vec<FatbinError>) -> Resul
     }
     let total = u64::from(header).saturating_add(body);
     let Some(end) = usize::try_from(total).ok().filter(|_| total <= left).map(|total| offset + total) else {
-        return Err(FatbinError::Bounds { offset, field: "container size", value: body, left });
+        return Err(FatbinError::Bounds { offset, field: key!("codeobject-fatbin-container-size"), value: body, left });
     };
     let mut entries = Vec::new();
     let mut at = offset + usize::from(header);
@@ -219,18 +226,18 @@ fn entry(data: &[u8], offset: usize, end: usize) -> Result<(Entry, usize), Fatbi
     let left = end.saturating_sub(offset) as u64;
     let field = |field, value| FatbinError::Bounds { offset, field, value, left };
     let head = data.get(offset..end).filter(|h| h.len() >= ENTRY_HEADER);
-    let head = head.ok_or_else(|| field("entry header", ENTRY_HEADER as u64))?;
-    let short = || field("entry header", ENTRY_HEADER as u64);
+    let head = head.ok_or_else(|| field(key!("codeobject-fatbin-entry-header"), ENTRY_HEADER as u64))?;
+    let short = || field(key!("codeobject-fatbin-entry-header"), ENTRY_HEADER as u64);
     let header = u32_at(head, 4).ok_or_else(short)? as usize;
     if header < ENTRY_HEADER {
         return Err(FatbinError::Header { offset, value: header as u64, minimum: ENTRY_HEADER });
     }
     let stored = u64_at(head, 8).ok_or_else(short)?;
     let next = usize::try_from(stored).ok().and_then(|s| s.checked_add(header)).filter(|total| *total as u64 <= left);
-    let next = offset + next.ok_or_else(|| field("payload size", stored))?;
+    let next = offset + next.ok_or_else(|| field(key!("codeobject-fatbin-payload-size"), stored))?;
     let packed = u32_at(head, 16).ok_or_else(short)?;
     if u64::from(packed) > stored {
-        return Err(field("compressed size", u64::from(packed)));
+        return Err(field(key!("codeobject-fatbin-compressed-size"), u64::from(packed)));
     }
     let flags = u64_at(head, 40).ok_or_else(short)?;
     let unpacked = u64_at(head, 56).ok_or_else(short)?;
@@ -240,7 +247,7 @@ fn entry(data: &[u8], offset: usize, end: usize) -> Result<(Entry, usize), Fatbi
             return Err(FatbinError::Unpack {
                 offset,
                 method: Compression::None,
-                message: format!("flags {flags:#x} name no known method for a compressed payload"),
+                why: say!("codeobject-fatbin-flags", flags = format!("{flags:#x}")),
             });
         }
         (_, 0, _) => Compression::Lz4,
@@ -275,11 +282,11 @@ impl Entry {
         let end = usize::try_from(used).ok().and_then(|used| self.payload.checked_add(used));
         let payload = end.and_then(|end| data.get(self.payload..end)).ok_or(FatbinError::Bounds {
             offset,
-            field: "payload",
+            field: key!("codeobject-fatbin-payload"),
             value: used,
             left: data.len().saturating_sub(self.payload) as u64,
         })?;
-        let unpack = |message: String| FatbinError::Unpack { offset, method: self.compression, message };
+        let unpack = |why: Message| FatbinError::Unpack { offset, method: self.compression, why };
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
         if self.compression == Compression::None {
             return Ok(Cow::Borrowed(payload));
@@ -290,16 +297,16 @@ impl Entry {
         // LZ4 expands at most 255 times: a claim beyond that is false, and is not allocated for.
         let ceiling = payload.len().saturating_mul(if self.compression == Compression::Lz4 { 255 } else { 1 << 16 });
         if size > ceiling.saturating_add(64) {
-            return Err(unpack(format!("claims {size} bytes from {} packed ones", payload.len())));
+            return Err(unpack(say!("codeobject-fatbin-claims", size, packed = payload.len())));
         }
         let image = match self.compression {
             Compression::Lz4 => {
-                lz4_flex::block::decompress(payload, size).map_err(|error| unpack(error.to_string()))?
+                lz4_flex::block::decompress(payload, size).map_err(|error| unpack(Message::verbatim(error)))?
             }
-            _ => zstd::bulk::decompress(payload, size).map_err(|error| unpack(error.to_string()))?,
+            _ => zstd::bulk::decompress(payload, size).map_err(|error| unpack(Message::verbatim(error)))?,
         };
         if image.len() != size {
-            return Err(unpack(format!("gave {} bytes, its header says {size}", image.len())));
+            return Err(unpack(say!("codeobject-unpacked-size", got = image.len(), stated = size)));
         }
         Ok(Cow::Owned(image))
     }

@@ -281,7 +281,12 @@ fn containers(source: &dyn ReadAt, section: Section) -> Result<(Walked, Vec<u64>
         if container_size(&header).is_some() {
             let value = container_size(&header).unwrap_or(0);
             let offset = usize::try_from(at).unwrap_or(usize::MAX);
-            walked.errors.push(FatbinError::Bounds { offset, field: "container size", value, left });
+            walked.errors.push(FatbinError::Bounds {
+                offset,
+                field: say::key!("codeobject-fatbin-container-size"),
+                value,
+                left,
+            });
         }
         let gap = gap(source, section.offset + at, left)?;
         if gap.1 {
@@ -324,7 +329,7 @@ fn rows(
     let shift = usize::try_from(offset).unwrap_or(usize::MAX);
     let data = match source.bytes(section.offset.saturating_add(offset), size, "fatbin container") {
         Ok(data) => data,
-        Err(error) => return (Vec::new(), vec![FatbinError::Unreadable { offset: shift, message: error.to_string() }]),
+        Err(error) => return (Vec::new(), vec![FatbinError::Unreadable { offset: shift, error }]),
     };
     let walked = walk(&data);
     let mut rows = Vec::new();

@@ -52,22 +52,25 @@ impl Sources for NoSources {
     }
 
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable> {
-        Err(format!("{path}: no such file").into())
+        Err(say::say!("cxx-no-file", path))
     }
 }
 
 /// Why a file cannot be read, in its owner's words.
-pub type Unreadable = Box<dyn std::error::Error + Send + Sync>;
+pub type Unreadable = say::Message;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum LoadError {
-    #[error(transparent)]
     Unreadable(Unreadable),
-    #[error("{path}:{line}: merge-conflict marker; resolve the conflict first")]
     Conflict { path: String, line: usize },
-    #[error("more than {0} source files are needed: no program that can be read here has so many")]
     TooMany(usize),
 }
+
+say::worded! { LoadError {
+    Unreadable(why) => why,
+    Conflict { path, line } => "cxx-conflict",
+    TooMany(most) => "cxx-too-many-files",
+}}
 
 #[derive(Debug, Clone)]
 pub struct SourceFile {

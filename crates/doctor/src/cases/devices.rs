@@ -3,7 +3,7 @@
 use crate::Facts;
 use crate::cases::{Case, Weight};
 use answer::Message;
-use sys::shell::{self, CommandLine};
+use say::shell::{self, CommandLine};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();

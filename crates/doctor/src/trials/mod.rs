@@ -10,7 +10,7 @@ mod tool;
 mod uprobe;
 mod userns;
 
-pub use crate::trials::http::{Answer, Server};
+pub use crate::trials::http::Answer;
 pub use crate::trials::switches::Switch;
 pub(crate) use crate::trials::switches::contains;
 

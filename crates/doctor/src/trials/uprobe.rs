@@ -28,9 +28,8 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
     };
     match without_bpf(pmu) {
         Trial::Refused { .. } => {
-            // What was refused stands in the sentence already.
-            let call = refusal.what.trim_end_matches(" was refused").to_owned();
-            Trial::Refused { call, error: refusal.why }
+            let call = refusal.call.map_or_else(|| refusal.what.to_string(), str::to_owned);
+            Trial::Refused { call, error: refusal.why.to_string() }
         }
         other => other,
     }

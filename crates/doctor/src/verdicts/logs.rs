@@ -36,6 +36,6 @@ fn restart(facts: &Facts, variable: &str, value: &str) -> Option<Fix> {
     let llama = facts.servers.binaries.iter().find(|binary| binary.path.ends_with("/llama-server"));
     let mut says = Message::new("doctor-log-restart-fix").with("variable", variable).with("value", value);
     says =
-        says.with("server", llama.map_or_else(|| "ollama serve".to_owned(), |binary| sys::shell::word(&binary.path)));
+        says.with("server", llama.map_or_else(|| "ollama serve".to_owned(), |binary| say::shell::word(&binary.path)));
     Some(Fix::Do(says))
 }

@@ -3,10 +3,11 @@
 use crate::Facts;
 use crate::host::Look;
 use crate::rocm;
-use crate::trials::{Server, Trial, Trials};
+use crate::trials::{Trial, Trials};
 use crate::verdicts::{Fix, Status, Verdict, refusal};
 use answer::Message;
-use sys::shell::CommandLine;
+use say::shell::CommandLine;
+use server::Kind;
 
 pub fn maps(facts: &Facts) -> Verdict {
     let name = "maps";
@@ -80,7 +81,7 @@ pub fn phase_proxy(facts: &Facts, trials: &Trials) -> Verdict {
     let name = "phase-proxy";
     if let Some(answer) = trials.answers.iter().find(|answer| answer.server.is_some()) {
         let why = Message::new("doctor-proxy-works")
-            .with("server", answer.server.map_or("", Server::name))
+            .with("server", answer.server.map_or("", Kind::name))
             .with("version", answer.version.as_deref().unwrap_or("?"))
             .with("url", &answer.url);
         return Verdict::new(name, Status::Works, why, None);

@@ -3,24 +3,43 @@
 use std::{fs, io, path::PathBuf};
 use sys::abi;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum EnterError {
-    #[error("{path}: {source}")]
-    Path { path: PathBuf, source: io::Error },
-    #[error("{path} holds no system of its own (no usr/lib), so there is nothing to enter; run its program directly")]
-    NotATree { path: PathBuf },
-    #[error("no pipe: {0}")]
+    Path {
+        path: PathBuf,
+        source: io::Error,
+    },
+    NotATree {
+        path: PathBuf,
+    },
     Pipe(io::Error),
-    #[error("{0}")]
     Wait(io::Error),
     /// User namespaces are refused: says which setting does it, with its present value.
-    #[error("{step} was refused ({source}): {advice}")]
-    Refused { step: String, source: io::Error, advice: String },
-    #[error("{step}: {source}")]
-    Step { step: String, source: io::Error },
-    #[error("{program} is not in the tree {root} (or its loader is missing): {source}")]
-    Program { program: String, root: PathBuf, source: io::Error },
+    Refused {
+        step: String,
+        source: io::Error,
+        advice: String,
+    },
+    Step {
+        step: String,
+        source: io::Error,
+    },
+    Program {
+        program: String,
+        root: PathBuf,
+        source: io::Error,
+    },
 }
+
+say::worded! { EnterError {
+    Path { path, source } => "about-why" (what = path, why = source),
+    NotATree { path } => "dryrun-sandbox-not-a-tree",
+    Pipe(error) => "dryrun-sandbox-pipe",
+    Wait(error) => error,
+    Refused { step, source, advice } => "dryrun-sandbox-refused",
+    Step { step, source } => "about-why" (what = step, why = source),
+    Program { program, root, source } => "dryrun-sandbox-program",
+}}
 
 impl EnterError {
     pub(super) fn from_child(

@@ -114,7 +114,7 @@ impl VulkanRequest<'_> {
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
         let found = inside(root, &program);
-        let missing = || DryrunError::NoProgram { program: program.to_string_lossy().into_owned(), inside: true };
+        let missing = || DryrunError::NoProgramInside { program: program.to_string_lossy().into_owned() };
         check_program(&found.ok_or_else(missing)?, root)?;
         let mut enter = Enter::new(root).bind(session.outer());
         for path in self.show {

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}:{column}: {what}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvestigationError {
     pub file: String,
     /// From 1.
@@ -12,6 +11,8 @@ pub struct InvestigationError {
     pub column: usize,
     pub what: String,
 }
+
+say::worded! { struct InvestigationError { file, line, column, what } => "evidence-investigation-error" }
 
 impl InvestigationError {
     pub(crate) fn at(file: &str, text: &str, span: Option<Range<usize>>, what: impl Into<String>) -> Self {

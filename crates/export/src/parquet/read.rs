@@ -4,17 +4,20 @@
 use super::thrift::{Reader, Value};
 use super::{Column, MAGIC, Table, Values};
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
-    #[error("no Parquet file: it does not begin and end with \"PAR1\"")]
     Magic,
-    #[error("its footer cannot be read")]
     Footer,
-    #[error("column '{column}': {what}; only a file as whichkernel exported it can be proved")]
     Foreign { column: String, what: &'static str },
-    #[error("column '{column}', row group {group}: the page is damaged")]
     Page { column: String, group: usize },
 }
+
+say::worded! { ReadError {
+    Magic => "export-parquet-magic",
+    Footer => "export-parquet-footer",
+    Foreign { column, what } => "export-parquet-foreign",
+    Page { column, group } => "export-parquet-page",
+}}
 
 pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.strip_suffix(MAGIC)).ok_or(ReadError::Magic)?;

@@ -5,6 +5,7 @@ pub(crate) mod images;
 
 use crate::object::ObjectReport;
 use codeobject::{Error, Problem, Range};
+use say::say;
 
 /// A code object in the middle of a file.
 #[derive(Debug, Clone)]
@@ -29,10 +30,10 @@ pub struct Opaque {
 impl Opaque {
     pub(crate) fn new(range: Range, what: String) -> Self {
         let why = match what.as_str() {
-            NOISE => "bytes that look compressed or encrypted, in no format that is known here".to_owned(),
-            what => format!("{what}, which cannot be looked into"),
+            NOISE => say!("inventory-noise"),
+            what => say!("inventory-opaque", what),
         };
-        Opaque { range, what, why: Error::new(range.start, "outside the device sections", Problem::Unknown(why)) }
+        Opaque { range, what, why: Error::new(range.start, "outside the device sections", Problem::Other(why)) }
     }
 }
 

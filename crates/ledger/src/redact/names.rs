@@ -54,6 +54,12 @@ pub(super) fn runs_models(word: &str) -> bool {
     name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)
 }
 
+/// Whether an option of this command may have several values.
+pub(super) fn takes_lists<S: AsRef<str>>(words: &[S]) -> bool {
+    let vllm = |word: &S| program(word.as_ref()) == "vllm" || word.as_ref().starts_with("vllm.entrypoints");
+    words.iter().take(3).any(vllm)
+}
+
 /// What comes after this option, if it may not be shown.
 pub(super) fn option(program: &str, word: &str) -> Option<Hidden> {
     let name = word.strip_prefix('-')?;

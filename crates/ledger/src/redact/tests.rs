@@ -14,9 +14,10 @@ fn secrets_on_command_lines() {
     let token = "hf_Zk7plantedZk7plantedZk7";
     let prompt = "Zk7planted is my -secret --name";
     let bearer = "Authorization: Bearer Zk7planted";
-    let lines: [&[&str]; 13] = [
+    let lines: [&[&str]; 14] = [
         &["/opt/llama-server", "--api-key", PLANTED, "--port", "8080"],
         &["llama-server", "--api-key=Zk7planted", "--port", "8080"],
+        &["python3", "/bin/vllm", "serve", "m", "--api-key", PLANTED, "Zk7-the-next", "--port", "8080"],
         &["llama-cli", "--hf-token", token, "--port", "8080"],
         &["llama-cli", "-hft", PLANTED, "--port", "8080"],
         &["llama-cli", "-p", prompt, "--port", "8080"],

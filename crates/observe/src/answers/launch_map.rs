@@ -3,6 +3,7 @@
 use answer::Answer;
 use codeobject::launch_map::{Kind, LaunchMap, Registration, Vendor};
 use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit};
+use say::Say as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -116,7 +117,11 @@ pub fn completeness(map: &LaunchMap) -> Completeness {
         registering_constructors: c.registering,
         calls: c.sites,
         calls_read: c.sites_decoded,
-        unresolved: c.unresolved.iter().map(|u| Unresolved { site: u.site, why: u.why.to_string() }).collect(),
+        unresolved: c
+            .unresolved
+            .iter()
+            .map(|u| Unresolved { site: u.site, why: u.why.message().to_string() })
+            .collect(),
         wrappers_without_kernels: c.wrappers_unregistered.clone(),
     }
 }
@@ -130,7 +135,7 @@ pub fn conclusion(file: &str, map: &LaunchMap) -> Conclusion {
         sites => Basis::new("launch-map", [file], Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
     };
     for unresolved in &c.unresolved {
-        let what = format!("{:#x}: {}", unresolved.site, unresolved.why);
+        let what = format!("{:#x}: {}", unresolved.site, unresolved.why.message());
         basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
     }
     // What a library registers by another way than its constructors is not in its map.

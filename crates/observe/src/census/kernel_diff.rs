@@ -26,12 +26,13 @@ pub struct Side {
 }
 
 /// A side that holds code for more than one target; which is meant must be said.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file} has code for {}: say which with --target-a and --target-b", .targets.join(", "))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Several {
     pub file: String,
     pub targets: Vec<String>,
 }
+
+say::worded! { struct Several { file, targets } => "observe-several" (file, targets = targets.join(", ")) }
 
 impl Side {
     /// From a census by kernel; `bundle`: only that one.

@@ -9,11 +9,11 @@ use runtime::{
     library_names,
     linkage::{Chain, Inside, Search},
 };
+use say::shell::CommandLine;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
-use sys::shell::CommandLine;
 use tensile::serve;
 
 #[derive(Debug, Clone, Copy)]

@@ -24,19 +24,20 @@ use std::{
 };
 use sys::regular_file;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum ProcessError {
-    #[error("there is no process {pid}")]
     Gone { pid: u32 },
-    #[error(
-        "process {pid} ({name}) belongs to another user, so /proc/{pid}/{what} may not be read: run as that user or as root"
-    )]
     Refused { pid: u32, name: String, what: &'static str },
-    #[error("/proc/{pid}/{what}: {source}")]
     Io { pid: u32, what: &'static str, source: io::Error },
-    #[error("process {pid} ({name}) maps no file: it is a kernel thread, or has ended")]
     Empty { pid: u32, name: String },
 }
+
+say::worded! { ProcessError {
+    Gone { pid } => "observe-process-gone",
+    Refused { pid, name, what } => "observe-process-refused",
+    Io { pid, what, source } => "observe-process-io",
+    Empty { pid, name } => "observe-process-empty",
+}}
 
 /// A process as /proc showed it at one moment.
 #[derive(Debug)]

@@ -25,13 +25,18 @@ use std::path::Path;
 /// Who signs: the name in the ledger.
 pub const NAME: &str = "inspect";
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum ShippedError {
-    #[error(transparent)]
-    Open(#[from] inventory::OpenError),
-    #[error("what was seen cannot be recorded: {0}")]
-    Refused(#[from] evidence::Refused),
+    Open(inventory::OpenError),
+    Refused(evidence::Refused),
 }
+
+say::worded! { ShippedError {
+    Open(error) => error,
+    Refused(value) => "observe-shipped-refused",
+}}
+
+say::wraps! { ShippedError { Open(inventory::OpenError), Refused(evidence::Refused) }}
 
 /// Reads a file whole and says what is in it. With a target, its kernels too, those that `asked` names (None: all).
 pub fn look(

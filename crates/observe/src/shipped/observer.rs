@@ -6,9 +6,9 @@ use crate::{Blocked, ObserveContext, Observer, Sighting};
 use codeobject::TargetId;
 use evidence::{FieldOfView, Rung, View};
 use inventory::{DeviceCode, File};
+use say::shell::CommandLine;
 use std::fs;
 use std::path::{Path, PathBuf};
-use sys::shell::CommandLine;
 
 /// A runtime is a few dozen libraries; a home directory is not what anybody meant.
 const FILES_LIMIT: usize = 4096;

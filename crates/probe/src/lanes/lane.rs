@@ -17,6 +17,8 @@ pub enum LaneError {
     Unset { variable: String, lane: String },
 }
 
+say::in_english!(LaneError);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
     pub name: String,

@@ -68,10 +68,10 @@ pub fn compare(
     let mut ended = None;
     for (lane, into) in lanes.iter().zip(&mut ran) {
         progress(&format!("starting {}", lane.name));
-        let opened = Serving::start(lane, command, home).and_then(|server| {
+        let opened = Serving::start(lane, command, live.at.key.clone(), home).and_then(|server| {
             into.command = server.command.clone();
             let mut live = live.clone();
-            live.to = server.to.clone();
+            live.at = server.at.clone();
             live.logs.push(server.log.clone());
             live.pids = vec![server.pid()];
             live.command = server.command.clone();

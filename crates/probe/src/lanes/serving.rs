@@ -3,17 +3,19 @@
 use super::lane::Lane;
 use crate::live::Ended;
 use rustix::process::{Pid, Signal, kill_process_group};
+use server::dialect::listen_at;
+use server::{Endpoint, Key, request};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 use sys::guard::GroupGuard;
-use sys::http::{Address, get};
+use sys::http::Address;
 
 #[derive(Debug)]
 pub struct Serving {
-    pub to: Address,
+    pub at: Endpoint,
     pub log: PathBuf,
     pub command: Vec<String>,
     child: Child,
@@ -24,11 +26,10 @@ pub struct Serving {
 /// Long enough to load a large model.
 const START: Duration = Duration::from_secs(600);
 const END: Duration = Duration::from_secs(10);
-const ASK: Duration = Duration::from_secs(5);
 
 impl Serving {
-    /// Variables that tell llama-server (common/arg.cpp) and Ollama (envconfig) where to listen come first, then the lane's.
-    pub fn start(lane: &Lane, command: &[String], home: &Path) -> Result<Serving, Ended> {
+    /// Variables that tell the server where to listen come first, then the lane's.
+    pub fn start(lane: &Lane, command: &[String], key: Option<Key>, home: &Path) -> Result<Serving, Ended> {
         let failed = |what: &str, error: std::io::Error| Ended::Server(format!("{what}: {error}"));
         let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
         let port = port.map_err(|error| failed("a port of its own", error))?.port();
@@ -41,13 +42,16 @@ impl Serving {
         let second = file.try_clone().map_err(|error| failed("the server's log", error))?;
         let guard = GroupGuard::new().map_err(|error| failed("its guard", error))?;
         let mut line = sys::program::given(program);
-        line.args(words).env("OLLAMA_HOST", format!("127.0.0.1:{port}"));
-        line.env("LLAMA_ARG_HOST", "127.0.0.1").env("LLAMA_ARG_PORT", port.to_string());
-        line.envs(lane.variables.iter().cloned()).stdin(Stdio::null()).stdout(file).stderr(second);
+        line.args(words)
+            .envs(listen_at(port))
+            .envs(lane.variables.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(second);
         guard.enter_before_exec(&mut line);
         let child = line.spawn().map_err(|error| failed(program, error))?;
-        let to = Address { host: "127.0.0.1".into(), port };
-        let mut server = Serving { to, log, command: command.clone(), child, _guard: guard };
+        let at = Endpoint { key, ..Endpoint::new(Address::tcp("127.0.0.1", port)) };
+        let mut server = Serving { at, log, command: command.clone(), child, _guard: guard };
         server.wait()?;
         Ok(server)
     }
@@ -56,7 +60,7 @@ impl Serving {
         self.child.id()
     }
 
-    /// Until it answers: llama-server says of itself that it is ready, Ollama has a version, others list their models.
+    /// Until it answers.
     fn wait(&mut self) -> Result<(), Ended> {
         let start = Instant::now();
         loop {
@@ -67,18 +71,11 @@ impl Serving {
             if sys::interrupt::asked() {
                 return Err(Ended::Interrupted);
             }
-            let status = |path: &str| get(&self.to, path, ASK).map(|answer| answer.status);
-            match status("/health") {
-                Ok(200) => return Ok(()),
-                // It says that it is loading.
-                Ok(503) => {}
-                Ok(_) if [status("/api/version"), status("/v1/models")].iter().any(|one| matches!(one, Ok(200))) => {
-                    return Ok(());
-                }
-                _ => {}
+            if request::ready(&self.at).unwrap_or(false) {
+                return Ok(());
             }
             if start.elapsed() > START {
-                let (to, seconds) = (&self.to, START.as_secs());
+                let (to, seconds) = (&self.at.to, START.as_secs());
                 let why =
                     format!("nobody answered at http://{to} within {seconds} s: does the command listen at {{port}}?");
                 return Err(Ended::Server(why));

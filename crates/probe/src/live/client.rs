@@ -1,11 +1,11 @@
 //! Asking a server: every question bounded in time and size, every answer kept as it came, and Ctrl-C heard in between.
 
-use crate::exchange::{Exchange, Request};
+use crate::exchange::Exchange;
 use crate::launches::Onlooker;
-use serde_json::Value;
+use server::{Ask, Call, Endpoint, NoModel, Request, counts};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-use sys::http::{self, Address, HttpError};
+use sys::http::{self, HttpError};
 
 /// No run asks more often than this.
 const MOST_REQUESTS: usize = 20_000;
@@ -27,14 +27,18 @@ pub enum Ended {
     #[error("the server is busy: it answered {status} {times} times in a row ({said})")]
     Busy { status: u16, times: u32, said: String },
     #[error("{0}")]
+    NoModel(#[from] NoModel),
+    #[error("{0}")]
     Server(String),
     #[error("more than {MOST_REQUESTS} requests")]
     TooMany,
 }
 
+say::in_english!(Ended);
+
 #[derive(Debug)]
 pub struct Client {
-    to: Address,
+    at: Endpoint,
     /// For a question that evaluates something: the model may have to be loaded for it.
     patience: Duration,
     /// Everything that was asked and answered, in order.
@@ -49,46 +53,26 @@ pub struct Client {
 #[derive(Debug, Clone)]
 pub struct Question {
     pub name: String,
-    pub path: &'static str,
-    pub body: Value,
+    pub call: Call,
     pub asked: Option<u64>,
 }
 
 impl Client {
-    pub fn new(to: Address, patience: Duration) -> Client {
-        Client { to, patience, exchanges: Vec::new(), onlooker: None, blinded: None }
-    }
-
-    pub fn address(&self) -> &Address {
-        &self.to
-    }
-
-    /// A fact that the server tells anybody. What it says is kept, whatever the status.
-    pub fn get(&mut self, path: &'static str) -> Result<Exchange, Ended> {
-        let (to, started) = (self.to.clone(), Instant::now());
-        let answer = self.waited(move || http::get(&to, path, SOON))?;
-        let name = path.trim_start_matches('/').replace('/', "_");
-        Ok(self.kept(name, "GET", path, Request::None, answer, None, started, 0))
-    }
-
-    /// A question that needs no evaluation.
-    pub fn tell(&mut self, name: &str, path: &'static str, body: &Value) -> Result<Exchange, Ended> {
-        let (to, text, started) = (self.to.clone(), body.to_string(), Instant::now());
-        let answer = self.waited(move || http::post(&to, path, &text, SOON))?;
-        Ok(self.kept(name.to_owned(), "POST", path, Request::Json(body.clone()), answer, None, started, 0))
+    pub fn new(mut at: Endpoint, patience: Duration) -> Client {
+        at.soon = SOON;
+        Client { at, patience, exchanges: Vec::new(), onlooker: None, blinded: None }
     }
 
     /// A question that evaluates a prompt. A busy server is asked again, a few times.
     pub fn ask(&mut self, question: &Question) -> Result<Exchange, Ended> {
         for times in 1.. {
-            let (to, text, patience, path) = (self.to.clone(), question.body.to_string(), self.patience, question.path);
+            let (at, call, patience) = (self.at.clone(), question.call.clone(), self.patience);
             self.looking(|onlooker| onlooker.begin());
             let started = Instant::now();
-            let answer = self.waited(move || http::post(&to, path, &text, patience))?;
+            let answer = self.waited(move || at.post(call.path, &call.body, patience))?;
             let busy = matches!(answer.status, 429 | 503);
             let status = answer.status;
-            let body = Request::Json(question.body.clone());
-            let mut kept = self.kept(question.name.clone(), "POST", path, body, answer, question.asked, started, 0);
+            let mut kept = self.kept(question, answer, started, 0);
             kept.launches = self.looking(|onlooker| onlooker.since());
             if let Some(last) = self.exchanges.last_mut() {
                 last.launches = kept.launches.clone();
@@ -97,7 +81,7 @@ impl Client {
                 return Ok(kept);
             }
             if times >= AGAIN {
-                return Err(Ended::Busy { status, times, said: crate::counts::said(&kept.answer) });
+                return Err(Ended::Busy { status, times, said: counts::said(&kept.answer) });
             }
             pause()?;
         }
@@ -111,9 +95,8 @@ impl Client {
         let workers: Vec<_> = questions
             .iter()
             .map(|question| {
-                let (to, text, patience, path) =
-                    (self.to.clone(), question.body.to_string(), self.patience, question.path);
-                std::thread::spawn(move || http::post(&to, path, &text, patience))
+                let (at, call, patience) = (self.at.clone(), question.call.clone(), self.patience);
+                std::thread::spawn(move || at.post(call.path, &call.body, patience))
             })
             .collect();
         let beside = questions.len().saturating_sub(1) as u64;
@@ -131,8 +114,7 @@ impl Client {
                 }
                 Err(_) => return Err(Ended::Server("a request of ours was lost".into())),
             };
-            let body = Request::Json(question.body.clone());
-            self.kept(question.name.clone(), "POST", question.path, body, answer, question.asked, started, beside);
+            self.kept(question, answer, started, beside);
         }
         // They were evaluated together: what was launched belongs to all of them, and is told once.
         let launches = self.looking(|onlooker| onlooker.since());
@@ -145,33 +127,17 @@ impl Client {
         if sys::interrupt::asked() { Err(Ended::Interrupted) } else { Ok(()) }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of an exchange, named by their types")]
-    fn kept(
-        &mut self,
-        name: String,
-        method: &str,
-        path: &str,
-        request: Request,
-        answer: http::Answer,
-        asked: Option<u64>,
-        started: Instant,
-        beside: u64,
-    ) -> Exchange {
-        let exchange = Exchange {
-            name,
-            method: method.to_owned(),
-            path: path.to_owned(),
-            request,
-            status: answer.status,
-            answer: answer.body,
-            log: String::new(),
-            asked,
-            wall_ms: Some(started.elapsed().as_secs_f64() * 1e3),
-            beside,
-            launches: None,
-        };
-        self.exchanges.push(exchange.clone());
-        exchange
+    fn kept(&mut self, question: &Question, answer: http::Answer, started: Instant, beside: u64) -> Exchange {
+        let Question { name, call, asked } = question.clone();
+        let said = server::Exchange::of("POST", call.path, Request::Json(call.body), answer);
+        let said = server::Exchange { name, asked, beside, ..said };
+        self.keep(said, started)
+    }
+
+    fn keep(&mut self, mut said: server::Exchange, started: Instant) -> Exchange {
+        said.wall_ms = Some(started.elapsed().as_secs_f64() * 1e3);
+        self.exchanges.push(said.clone().into());
+        said.into()
     }
 
     /// The answer, or the end where somebody pressed Ctrl-C meanwhile: the request is left to its own deadline.
@@ -223,4 +189,24 @@ fn pause() -> Result<(), Ended> {
         std::thread::sleep(Duration::from_millis(50));
     }
     Ok(())
+}
+
+/// Whatever is said is kept.
+impl Ask for Client {
+    type Error = Ended;
+
+    fn get(&mut self, path: &'static str) -> Result<server::Exchange, Ended> {
+        let (at, started) = (self.at.clone(), Instant::now());
+        let answer = self.waited(move || at.get(path))?;
+        let name = path.trim_start_matches('/').replace('/', "_");
+        let said = server::Exchange { name, ..server::Exchange::of("GET", path, Request::None, answer) };
+        Ok(self.keep(said, started).said)
+    }
+
+    fn tell(&mut self, name: &str, call: &Call) -> Result<server::Exchange, Ended> {
+        let (at, asked, started) = (self.at.clone(), call.clone(), Instant::now());
+        let answer = self.waited(move || at.post(asked.path, &asked.body, at.soon))?;
+        let question = Question { name: name.to_owned(), call: call.clone(), asked: None };
+        Ok(self.kept(&question, answer, started, 0).said)
+    }
 }

@@ -1,10 +1,10 @@
 //! The ladder: which lengths are asked, in which order, and how often.
 
 use super::client::Ended;
-use super::session::{Session, unload};
+use super::client::Question;
+use super::session::Session;
 use crate::change::changes;
 use crate::gather::SWEEP;
-use crate::server::Kind;
 use sys::random::Seeded;
 
 /// Both sides of every limit that some release has, and the lengths of the RX 9070 XT field notes.
@@ -66,8 +66,8 @@ impl Order {
 
 /// Goes through the plan. What was asked until the end is in the session.
 pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
-    session.planned =
-        plan.questions() - if plan.cold && session.identity.kind != Kind::Ollama { 2 * plan.rounds } else { 0 };
+    let no_cold = plan.cold && session.identity.kind.unload("").is_none();
+    session.planned = plan.questions() - if no_cold { 2 * plan.rounds } else { 0 };
     if plan.cold {
         cold(session, plan, progress)?;
     }
@@ -113,15 +113,14 @@ fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str
 
 /// The notes' baseline: the model is given up, loaded by a prompt, and asked again.
 fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
-    if session.identity.kind != Kind::Ollama {
+    let Some(unload) = session.identity.kind.unload(session.identity.model.as_deref().unwrap_or_default()) else {
         session.leave_out("--cold", "only Ollama gives a model up on request; this server keeps its own until it ends");
         return Ok(());
-    }
-    let model = session.identity.model.clone().unwrap_or_default();
+    };
     for round in 0..plan.rounds {
         session.client.may()?;
         progress(&format!("cold start, round {} of {}", round + 1, plan.rounds));
-        session.client.ask(&unload(&model))?;
+        session.client.ask(&Question { name: "unload".into(), call: unload.clone(), asked: None })?;
         for run in ["cold", "hot"] {
             let question = session.question(&format!("{run}#{round}"), 11, 16)?;
             session.client.ask(&question)?;

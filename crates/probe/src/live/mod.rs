@@ -4,7 +4,6 @@ mod client;
 mod ladder;
 mod prompts;
 mod session;
-mod who;
 
 pub use client::{Client, Ended, Question};
 pub use ladder::{LADDER, Order, Plan};

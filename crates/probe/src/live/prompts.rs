@@ -1,14 +1,13 @@
 //! Prompts of an exact number of tokens, each with a first token of its own, of no meaning and by nobody.
 //!
-//! llama-server takes tokens by number, and its tokenizer gives the numbers. Elsewhere a prompt is written in words, and the
+//! llama-server and vLLM take tokens by number, and their tokenizers give the numbers. Elsewhere a prompt is written in words, and the
 //! server's own count says how many tokens they were: one word more is one token more for common words, and what does not fit is
 //! corrected by what was counted.
 
 use super::client::{Client, Ended, Question};
-use crate::counts;
 use crate::exchange::Exchange;
-use crate::server::{Identity, Kind};
-use serde_json::{Value, json};
+use serde_json::Value;
+use server::{Ask, Completion, Identity, counts};
 use sys::random::Seeded;
 
 /// Words that most vocabularies have as one token each, with the space before them. Which of these lists a model has is asked.
@@ -119,10 +118,10 @@ impl Words {
 
 /// Finds out how prompts are made for this server.
 pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ended> {
-    if identity.kind == Kind::LlamaServer {
-        let words = [list(LETTERS), list(CAPITALS), list(COMMON)].concat();
-        let text: String = words.iter().map(|word| format!(" {word}")).collect();
-        let answer = client.tell("tokenize", "/tokenize", &json!({ "content": text }))?;
+    let words = [list(LETTERS), list(CAPITALS), list(COMMON)].concat();
+    let text: String = words.iter().map(|word| format!(" {word}")).collect();
+    if let Some(call) = identity.kind.tokenize(identity.model.as_deref().unwrap_or_default(), &text) {
+        let answer = client.tell("tokenize", &call)?;
         let value = answer.json().unwrap_or_default();
         let mut list: Vec<u64> =
             value.get("tokens").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_u64).collect();
@@ -138,7 +137,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     let mut words = Words::new(list(LETTERS), 0, false);
     // The first answer loads the model, and tells what the server puts around a prompt.
     let (mut answer, mut after) = ask(client, identity, words, 4)?;
-    if answer.status == 400 && identity.kind == Kind::Ollama {
+    if answer.status == 400 && identity.kind.has_templates() {
         // Some models have no raw prompts: then their template stands around ours, and counts. The refusal is no failure of the run.
         if let Some(last) = client.exchanges.last_mut() {
             last.name = "calibrate-raw".into();
@@ -191,29 +190,11 @@ fn reported(answer: &Exchange) -> Result<i64, Ended> {
 impl Prompts {
     /// A question of `tokens` tokens by what is known; `predict` tokens are wanted back.
     pub fn question(&mut self, identity: &Identity, name: &str, tokens: u64, predict: u64) -> Question {
-        let model = identity.model.clone().unwrap_or_default();
         let prompt = self.prompt(tokens);
-        let chat = matches!(self, Prompts::Words(words) if words.chat);
-        let (path, body) = match identity.kind {
-            Kind::Ollama => {
-                let options = json!({"num_predict": predict, "temperature": 0, "seed": 1});
-                let mut body = json!({"model": model, "prompt": prompt, "stream": false, "options": options});
-                if !chat {
-                    body["raw"] = Value::Bool(true);
-                }
-                ("/api/generate", body)
-            }
-            Kind::LlamaServer => (
-                "/completion",
-                json!({"prompt": prompt, "n_predict": predict, "temperature": 0, "seed": 1, "cache_prompt": false,
-                    "ignore_eos": true, "stream": false}),
-            ),
-            _ => (
-                "/v1/completions",
-                json!({"model": model, "prompt": prompt, "max_tokens": predict, "temperature": 0, "seed": 1, "stream": false}),
-            ),
-        };
-        Question { name: name.to_owned(), path, body, asked: Some(tokens) }
+        let raw = !matches!(self, Prompts::Words(words) if words.chat);
+        let model = identity.model.as_deref().unwrap_or_default();
+        let call = identity.kind.completion(Completion { model, prompt, tokens: predict, raw });
+        Question { name: name.to_owned(), call, asked: Some(tokens) }
     }
 
     /// Tokens that the server adds to every prompt.

@@ -3,21 +3,18 @@
 use super::client::{Client, Ended, Question};
 use super::ladder::NOTES;
 use super::prompts::{self, Prompts};
-use super::who;
 use crate::answer::{Answer, Missing, Probe};
 use crate::change::Point;
-use crate::counts;
 use crate::exchange::Exchange;
 use crate::gather::{GATHERED, Wanted, gathered, points};
 use crate::launches::{Account, Onlooker, watched};
 use crate::model::Mix;
 use crate::replay::Recording;
-use crate::server::{Identity, Kind};
-use serde_json::json;
+use server::claims::{Claims, Gatherer, Meaning, model_header, of_log};
+use server::identify::choose;
+use server::{Ask, Endpoint, Identity, Kind, counts, identify};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use sys::http::Address;
-use watch::claims::{Claims, Gatherer, Meaning};
 use watch::{ObserverReport, Tally};
 
 /// What a log is called, and how to read it.
@@ -26,7 +23,7 @@ pub type Journal = (&'static str, fn() -> Option<String>);
 /// What a run needs to know.
 #[derive(Debug, Clone)]
 pub struct Live {
-    pub to: Address,
+    pub at: Endpoint,
     pub model: Option<String>,
     pub patience: Duration,
     pub logs: Vec<PathBuf>,
@@ -81,13 +78,13 @@ const MOST_LOG: u64 = 64 << 20;
 impl Session {
     /// Finds out who is there. Nothing is loaded or evaluated yet.
     pub fn open(live: Live, onlooker: Option<Onlooker>) -> Result<Session, Ended> {
-        let mut client = Client::new(live.to.clone(), live.patience);
-        let identity = who::identify(&mut client, live.model.as_deref())?;
+        let mut client = Client::new(live.at.clone(), live.patience);
+        let identity = who(&mut client, &live)?;
         let (gatherer, before) = (gatherer(&live)?, Before::look(&live));
         let mut wanted = live.wanted.clone();
-        wanted.url = Some(format!("http://{}", live.to));
+        wanted.url = Some(live.at.to.url());
         if wanted.model.is_none() {
-            wanted.model = local_model(&live.to, &identity);
+            wanted.model = local_model(&live.at, &identity);
         }
         let shown = client.exchanges.iter().find(|exchange| exchange.route() == "/api/show");
         let mix = wanted.model.clone().or_else(|| Mix::from_show(&shown?.json()?));
@@ -138,7 +135,7 @@ impl Session {
     pub fn uncounted(&self) -> u64 {
         let extra = self.prompts.as_ref().map_or(0, Prompts::extra);
         let begins = self.mix.as_ref().and_then(|mix| mix.begins).unwrap_or(extra == 1);
-        u64::from(self.identity.kind == Kind::Ollama && begins)
+        u64::from(self.identity.kind.caches_silently() && begins)
     }
 
     /// A question of about so many tokens, which is no probe of a length.
@@ -210,7 +207,7 @@ impl Session {
         }
         if let Some((name, _)) = self.live.journal {
             let theirs = logs.iter().filter(|(log, _)| log.ends_with(name));
-            theirs.for_each(|(_, text)| watch::claims::of_log(name, text, &mut claims));
+            theirs.for_each(|(_, text)| of_log(name, text, &mut claims));
         }
         let said = batches(&self.live.command, &claims);
         if !said.is_empty() {
@@ -292,9 +289,27 @@ fn launched(exchange: &Exchange) -> Option<u64> {
     Some(exchange.launches.as_ref()?.iter().map(|launch| launch.launches).sum())
 }
 
+/// Who is there, which model is asked, and what else it tells of how it runs.
+fn who(client: &mut Client, live: &Live) -> Result<Identity, Ended> {
+    let mut who = identify(client)?;
+    if who.identity.kind == Kind::Unknown {
+        return Err(Ended::Server(who.stranger(&live.at)));
+    }
+    for path in who.identity.kind.facts() {
+        client.get(path)?;
+    }
+    if who.is_loading() {
+        return Err(Ended::Server("llama-server is still loading its model: try again when it is ready".into()));
+    }
+    if who.wants_key() {
+        return Err(Ended::Server(who.locked(&live.at)));
+    }
+    choose(client, &mut who.identity, live.model.as_deref())?;
+    Ok(who.identity)
+}
+
 fn gatherer(live: &Live) -> Result<Gatherer, Ended> {
-    let url = format!("http://{}", live.to);
-    Gatherer::new(live.pids.clone(), Some(&url), &live.logs)
+    Gatherer::new(live.pids.clone(), Some(live.at.clone()), &live.logs)
         .map_err(|(path, error)| Ended::Server(format!("{}: {error}", path.display())))
 }
 
@@ -314,27 +329,11 @@ fn batches(command: &[String], claims: &Claims) -> String {
 }
 
 /// llama-server says where its model lies: on this machine, its header can be read.
-fn local_model(to: &Address, identity: &Identity) -> Option<Mix> {
-    let here = matches!(to.host.as_str(), "localhost" | "127.0.0.1" | "::1");
-    let path = identity.model_path.as_deref().filter(|_| here && identity.kind == Kind::LlamaServer)?;
-    model_file(Path::new(path))
+fn local_model(at: &Endpoint, identity: &Identity) -> Option<Mix> {
+    model_file(Path::new(identity.model_path.as_deref().filter(|_| at.to.is_here())?))
 }
 
 /// A model's matrices by type, from the beginning of its file.
 pub fn model_file(path: &Path) -> Option<Mix> {
-    let mut size = 1 << 20;
-    loop {
-        let bytes = sys::regular_file::start(path, size).ok()?;
-        match gguf::Gguf::parse(&bytes) {
-            Ok(file) => return Some(Mix::from_gguf(&file)),
-            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < 256 << 20 => size *= 4,
-            Err(_) => return None,
-        }
-    }
-}
-
-/// Gives the model up at once (Ollama docs/api.md, "Unload a model").
-pub fn unload(model: &str) -> Question {
-    let body = json!({"model": model, "keep_alive": 0, "stream": false});
-    Question { name: "unload".into(), path: "/api/generate", body, asked: None }
+    Some(Mix::from_gguf(&model_header(sys::regular_file::open(path).ok()?)?))
 }

@@ -1,6 +1,7 @@
 //! A file read in pieces with `pread`: a library of a gigabyte costs no more than what is looked at.
 
 use codeobject::{Error, Problem, ReadAt, Result};
+use say::Say;
 use std::{borrow::Cow, fs::File, io, os::unix::fs::FileExt};
 
 #[derive(Debug)]
@@ -27,8 +28,7 @@ impl ReadAt for FileAt {
 
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
         codeobject::check_range(self.len, offset, len, field)?;
-        let gone =
-            |error: io::Error| Error::new(offset, field, Problem::Unknown(format!("could not be read: {error}")));
+        let gone = |error: io::Error| Error::new(offset, field, Problem::Unreadable(error.message()));
         let size = usize::try_from(len).map_err(|_| gone(io::ErrorKind::OutOfMemory.into()))?;
         let mut out = vec![0; size];
         self.file.read_exact_at(&mut out, offset).map_err(gone)?;

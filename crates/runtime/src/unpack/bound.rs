@@ -23,18 +23,18 @@ const RATIO: u64 = 200;
 const SMALL: u64 = 256 << 20;
 
 /// Said where an archive is given up.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Swollen {
-    #[error(
-        "it unpacks to more than {most} bytes from {packed} packed ones, and was given up. If it is what it should be, unpack it \
-         with its own tool, and add the directory: whichkernel runtime add DIR"
-    )]
     Whole { most: u64, packed: u64 },
-    #[error("a file in it unpacks to more than {} bytes, and it was given up", MOST_ENTRY)]
     Entry,
-    #[error("it has more than {} entries, and was given up", MOST_ENTRIES)]
     Entries,
 }
+
+say::worded! { Swollen {
+    Whole { most, packed } => "runtime-swollen-whole",
+    Entry => "runtime-swollen-entry" (most = MOST_ENTRY),
+    Entries => "runtime-swollen-entries" (most = MOST_ENTRIES),
+}}
 
 impl Swollen {
     /// Whether this is why reading failed, whatever was wrapped around it.

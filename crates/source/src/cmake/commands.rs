@@ -3,6 +3,7 @@
 use super::parse::{Arg, Command};
 use super::uncertain::{OWN_SDK, is_name};
 use super::{Cmake, MAX_ITEMS, MAX_VALUE, join};
+use say::say;
 
 /// The commands that have a part in what is defined.
 pub(super) const COMMANDS: &[&str] = &[
@@ -257,7 +258,7 @@ impl Cmake<'_> {
             _ => return,
         };
         if files.len().saturating_mul(defines.len()) + self.build.of_file.len() > MAX_ITEMS {
-            return self.unread(format!("{}: defines of more than {MAX_ITEMS} files", self.file));
+            return self.unread(say!("source-cmake-files", file = self.file, most = MAX_ITEMS));
         }
         for file in files {
             let path = self.resolve(file);
@@ -339,7 +340,7 @@ impl Cmake<'_> {
 
     fn define(&mut self, list: &[String], line: usize) {
         if self.build.defines.len() + list.len() > MAX_ITEMS {
-            return self.unread(format!("{}: more than {MAX_ITEMS} defines", self.file));
+            return self.unread(say!("source-cmake-defines", file = self.file, most = MAX_ITEMS));
         }
         for define in list {
             // Generator expressions depend on configurations and languages; what a folder below the backend's defines is not for its files.

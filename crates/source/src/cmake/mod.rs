@@ -15,6 +15,7 @@ use crate::tree::Tree;
 use cxx::sym::FxMap;
 use parse::{Arg, Command, parse};
 use regex::Regex;
+use say::{Message, Say, say};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -36,7 +37,7 @@ pub struct Build {
     /// Those of them whose value is not known.
     pub unsure_value: BTreeSet<String>,
     /// Where the reading stopped: what comes behind it is not known at all.
-    pub unread: Option<String>,
+    pub unread: Option<Message>,
     /// What is compiled.
     pub targets: Targets,
 }
@@ -186,7 +187,7 @@ impl<'t> Cmake<'t> {
         match self.tree.text(file) {
             Ok(text) => parse(&text),
             Err(error) => {
-                self.unread(error.to_string());
+                self.unread(error.message());
                 Vec::new()
             }
         }
@@ -194,19 +195,16 @@ impl<'t> Cmake<'t> {
 
     fn is_too_much(&mut self, depth: usize) -> bool {
         if self.steps > MAX_STEPS {
-            self.unread(format!("{} runs more than {MAX_STEPS} commands", self.file));
+            self.unread(say!("source-cmake-steps", file = self.file, most = MAX_STEPS));
         } else if depth > MAX_DEPTH {
-            self.unread(format!("{} calls more than {MAX_DEPTH} deep", self.file));
+            self.unread(say!("source-cmake-depth", file = self.file, most = MAX_DEPTH));
         } else if self.swollen.get() {
-            self.unread(format!(
-                "{}: a value of more than {MAX_VALUE} bytes, or all of more than {MAX_VALUES}",
-                self.file
-            ));
+            self.unread(say!("source-cmake-values", file = self.file, one = MAX_VALUE, all = MAX_VALUES));
         }
         self.build.unread.is_some()
     }
 
-    fn unread(&mut self, why: String) {
+    fn unread(&mut self, why: Message) {
         self.build.unread.get_or_insert(why);
     }
 
@@ -345,7 +343,7 @@ impl<'t> Cmake<'t> {
             _ => rest.to_vec(),
         };
         if items.len() > MAX_ITEMS {
-            self.unread(format!("{}: a loop over more than {MAX_ITEMS} values", self.file));
+            self.unread(say!("source-cmake-loop", file = self.file, most = MAX_ITEMS));
         }
         (name.clone(), items)
     }

@@ -138,15 +138,16 @@ pub struct GraphMove {
     pub line: usize,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum GraphError {
-    #[error(transparent)]
-    Rules(#[from] RulesError),
-    #[error(transparent)]
-    Family(#[from] family::FamilyError),
-    #[error(transparent)]
-    Written(#[from] super::WrittenError),
+    Rules(RulesError),
+    Family(family::FamilyError),
+    Written(super::WrittenError),
 }
+
+say::worded! { GraphError { Rules(error) => error, Family(error) => error, Written(error) => error } }
+
+say::wraps! { GraphError { Rules(RulesError), Family(family::FamilyError), Written(super::WrittenError) }}
 
 const NODES_FROM: &str = "the builder of whichkernel for the llama family, in the order of llama.cpp's (2026): one sequence, flash attention, \
                           all layers on the GPU, token embedding on the host";

@@ -10,17 +10,24 @@ pub const FAMILIES: &[&str] = &["llama", "qwen2", "qwen3", "qwen3moe"];
 const I32: TensorType = TensorType(26);
 const I64: TensorType = TensorType(27);
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FamilyError {
-    #[error("the graph of the architecture `{0}` is not known here; known are: {known}", known = FAMILIES.join(", "))]
     Architecture(String),
-    #[error("the model has no {0}, which its graph needs")]
     Missing(String),
-    #[error("the tensor {name} has the dimensions {dims:?}, which no graph of this family has")]
+    Experts { used: i64, count: i64 },
     Dimensions { name: String, dims: Vec<u64> },
-    #[error("{0} is larger than any model's")]
     TooLarge(String),
+    Sizes,
 }
+
+say::worded! { FamilyError {
+    Architecture(name) => "source-graph-architecture" (name, known = FAMILIES.join(", ")),
+    Missing(what) => "source-graph-missing",
+    Experts { used, count } => "source-graph-experts",
+    Dimensions { name, dims } => "source-graph-dimensions" (name, dims = format!("{dims:?}")),
+    TooLarge(what) => "source-graph-too-large",
+    Sizes => "source-graph-sizes",
+}}
 
 /// The evaluation of `columns` tokens over a cache of `positions`.
 pub fn model(gguf: &Gguf, columns: i64, positions: i64) -> Result<Graph, FamilyError> {
@@ -41,7 +48,7 @@ pub fn model(gguf: &Gguf, columns: i64, positions: i64) -> Result<Graph, FamilyE
     // Llama turns neighbours, the others halves of a head (llama_model_rope_type).
     let mode = if architecture == "llama" { 0 } else { 2 };
     if layers > 1024 || [width, heads, head, heads_kv].iter().any(|size| !(1..=1 << 24).contains(size)) {
-        return Err(FamilyError::TooLarge("a dimension".to_owned()));
+        return Err(FamilyError::Sizes);
     }
     let mut plan = Plan { gguf, graph: Builder::default(), columns, positions, head, heads, heads_kv, mode, base };
     let graph = &mut plan.graph;
@@ -249,7 +256,7 @@ impl Plan<'_> {
         let logits = self.product(&at("gate_inp"), x, format!("ffn_moe_logits-{layer}"))?;
         let [count, ..] = self.graph.ne(logits);
         if used < 1 || used > count {
-            return Err(FamilyError::Missing("expert_used_count that fits its experts".to_owned()));
+            return Err(FamilyError::Experts { used, count });
         }
         let (gate_w, up_w, down_w) =
             (self.weight(&at("gate_exps"))?, self.weight(&at("up_exps"))?, self.weight(&at("down_exps"))?);

@@ -17,25 +17,32 @@ use gguf::TensorType;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrittenError {
-    #[error("line {line} is no tensor (NAME = [OPERATION] TYPE SIZES ...): {what}")]
     Line { line: usize, what: String },
-    #[error("line {line} stands in no graph: {what}")]
     Outside { line: usize, what: String },
-    #[error("line {line} names {name}, which no line above it is about")]
     Unknown { line: usize, name: String },
-    #[error("line {0}: a tensor of that size is larger than any memory")]
     TooLarge(usize),
-    #[error("line {line} is nothing that was read back (ADDRESS BYTES WORDS, all of them): {what}")]
-    Read { line: usize, what: String },
-    #[error("nothing is computed in it")]
+    TooMany(usize),
+    Mixed(usize),
+    Read { line: usize, length: String, address: String },
     Empty,
-    #[error("line {0}: a tensor that is split over several GPUs, which is not followed")]
     Split(usize),
-    #[error("the graph could not be written down: {0}")]
     Refused(String),
 }
+
+say::worded! { WrittenError {
+    Line { line, what } => "source-written-line",
+    Outside { line, what } => "source-written-outside",
+    Unknown { line, name } => "source-written-unknown",
+    TooLarge(line) => "source-written-too-large",
+    TooMany(line) => "source-written-too-many",
+    Mixed(line) => "source-written-mixed",
+    Read { line, length, address } => "source-written-read",
+    Empty => "source-written-empty",
+    Split(line) => "source-written-split",
+    Refused(why) => "source-written-refused",
+}}
 
 /// More tensors than any model has, and more bytes than any machine.
 const MOST: usize = 1 << 14;
@@ -75,10 +82,7 @@ impl Graph {
             // Either all lines say where their tensors lie, or none.
             let given = line.tensor.address != 0;
             if !line.tensor.ne.contains(&0) && *placed.get_or_insert(given) != given {
-                return Err(WrittenError::Line {
-                    line: number,
-                    what: "some lines have addresses and others not".to_owned(),
-                });
+                return Err(WrittenError::Mixed(number));
             }
             if line.used.is_some() && !counted {
                 counted = true;
@@ -133,23 +137,23 @@ impl Line<'_> {
     fn tensor<'t>(&self, line: &'t str) -> Result<Told<'t>, WrittenError> {
         let mut words = line.split_whitespace();
         let mut next = |what: &str| words.next().ok_or_else(|| self.bad(what));
-        let name = next("a name")?;
+        let name = next("NAME")?;
         if next("=")? != "=" {
             return Err(self.bad(name));
         }
-        let first = next("a type")?;
+        let first = next("TYPE")?;
         let (op, ty) = match TensorType::parse(first) {
             Ok(ty) => (Cow::Borrowed("GGML_OP_NONE"), ty),
             Err(_) => {
-                let ty = next("a type")?;
+                let ty = next("TYPE")?;
                 let ty = TensorType::parse(ty).map_err(|_| self.bad(ty))?;
                 (Cow::Owned(format!("GGML_OP_{}", first.trim_start_matches("GGML_OP_"))), ty)
             }
         };
-        let sizes = self.numbers(next("sizes")?)?;
+        let sizes = self.numbers(next("SIZES")?)?;
         let mut ne = [1_i64; 4];
         if sizes.len() > ne.len() {
-            return Err(self.bad("sizes"));
+            return Err(self.bad("SIZES"));
         }
         ne.iter_mut().zip(&sizes).for_each(|(slot, size)| *slot = *size);
         let mut tensor = Tensor {
@@ -204,11 +208,11 @@ impl Line<'_> {
         // Only a program has reason to make what is empty, and that may lie nowhere.
         let empty = tensor.ne.contains(&0);
         if empty && at.is_none() {
-            return Err(self.bad("sizes"));
+            return Err(self.bad("SIZES"));
         }
         tensor.address = at.unwrap_or(0);
         if tensor.sources.len() > MOST_SOURCES || tensor.params.len() > MOST_PARAMETERS {
-            return Err(self.bad("more sources or parameters than there is room for"));
+            return Err(WrittenError::TooMany(self.number));
         }
         if let Some(root) = tensor.view.and_then(|(root, _)| self.graph.tensors.get(root)) {
             tensor.home = root.home;
@@ -267,7 +271,7 @@ mod tests {
         for bad in
             ["x", "x =", "x = F32", "x = F99 4", "x = F32 4,0", "x = F32 -4", "x = F32 1,1,1,1,1", "x = ADD F32 4 from"]
         {
-            assert!(told(bad).starts_with("line 1 is no tensor"), "{bad}: {}", told(bad));
+            assert!(told(bad).starts_with("line 1 is not a tensor"), "{bad}: {}", told(bad));
         }
         for bad in ["x = F32 4 of x+0", "y = ADD F32 4 from y"] {
             assert!(told(bad).contains("no line above"), "{bad}: {}", told(bad));

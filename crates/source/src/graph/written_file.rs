@@ -118,7 +118,8 @@ pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
             }
             ["read", address, length, words] if head.is_some() && reads.len() < MOST_READS => {
                 let read = Read::parse(address, length, words, &mut room);
-                let bad = || WrittenError::Read { line: number, what: format!("{length} bytes from {address}") };
+                let (length, address) = ((*length).to_owned(), (*address).to_owned());
+                let bad = || WrittenError::Read { line: number, length, address };
                 reads.push(read.ok_or_else(bad)?);
             }
             ["more:", ..] => {}
@@ -203,7 +204,11 @@ mod tests {
             "@ read 0x1000 8388608 0*2097152",
             "@ read 0x1000 99999999999999 0*24999999999999",
         ] {
-            assert!(told(bad).starts_with("line 4 is nothing that was read back"), "{bad}: {}", told(bad));
+            assert!(
+                told(bad).starts_with("line 4 does not have all the data that was read back"),
+                "{bad}: {}",
+                told(bad)
+            );
         }
         for bad in ["@ read 0x1000 4", "@ read", "@ read 0x1000 4 1 2"] {
             assert!(told(bad).starts_with("line 4"), "{bad}: {}", told(bad));

@@ -4,6 +4,7 @@
 //! what sources can be is given up. Nothing is written, so a member's name can lead nowhere; one that tries is left out.
 
 use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
+use say::{Key, Message, key, say};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,19 +16,19 @@ const MAX_STREAM: u64 = 16 << 30;
 const MAX_NAME: u64 = 64 << 10;
 
 enum Failed {
-    Limit(&'static str),
-    Read(String),
+    Limit(Key),
+    Read(Message),
 }
 
 impl From<io::Error> for Failed {
     fn from(error: io::Error) -> Failed {
-        Failed::Read(plain(&error.to_string()))
+        Failed::Read(plain(&error))
     }
 }
 
 /// What the reader says, without what it quotes: that is the file's own bytes.
-fn plain(said: &str) -> String {
-    said.split(": ").next().unwrap_or_default().to_owned()
+fn plain(error: &impl std::fmt::Display) -> Message {
+    Message::verbatim(error.to_string().split(": ").next().unwrap_or_default())
 }
 
 pub(super) fn open(path: &Path, label: &str) -> Result<Listing, TreeError> {
@@ -79,7 +80,7 @@ impl Found {
         }
         self.total = self.total.saturating_add(bytes.len() as u64);
         if self.total > MAX_TOTAL || self.files.len() >= MAX_FILES {
-            return Err(Failed::Limit("1 GiB or 400,000 files"));
+            return Err(Failed::Limit(key!("source-limit-sources")));
         }
         self.files.insert(name.to_owned(), Entry::Bytes(bytes.into()));
         Ok(())
@@ -115,7 +116,7 @@ fn tar(reader: &mut dyn Read, found: &mut Found) -> Result<(), Failed> {
             let mut bytes = Vec::new();
             (&mut member).take(MAX_NAME + 1).read_to_end(&mut bytes)?;
             if bytes.len() as u64 > MAX_NAME {
-                return Err(Failed::Read(format!("a member's name is longer than {MAX_NAME} bytes")));
+                return Err(Failed::Read(say!("source-archive-name", most = MAX_NAME)));
             }
             let said = if kind.is_gnu_longname() { Some(bytes) } else { pax_path(&bytes) };
             long = said.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()).or(long);
@@ -136,10 +137,10 @@ fn pax_path(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn zip(file: File, found: &mut Found) -> Result<(), Failed> {
-    let text = |error: zip::result::ZipError| Failed::Read(plain(&error.to_string()));
+    let text = |error: zip::result::ZipError| Failed::Read(plain(&error));
     let mut archive = zip::ZipArchive::new(file).map_err(text)?;
     if archive.len() > MAX_FILES.saturating_mul(4) {
-        return Err(Failed::Limit("1 GiB or 400,000 files"));
+        return Err(Failed::Limit(key!("source-limit-sources")));
     }
     for index in 0..archive.len() {
         let mut member = archive.by_index(index).map_err(text)?;

@@ -2,6 +2,7 @@
 
 use super::git;
 use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
+use say::{Key, key};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -26,7 +27,7 @@ struct Found {
     skipped: Skipped,
 }
 
-fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(), &'static str> {
+fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(), Key> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) => {
@@ -72,7 +73,7 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
             }
             found.total = found.total.saturating_add(meta.len());
             if found.total > MAX_TOTAL || found.files.len() >= MAX_FILES {
-                return Err("1 GiB or 400,000 files");
+                return Err(key!("source-limit-sources"));
             }
             found.files.insert(path, Entry::File);
         }

@@ -5,6 +5,7 @@
 //! command line, which outranks it. None of the three commands used reads the work tree, the index or attributes.
 
 use super::listing::{Entry, Files, Listing, MAX_FILE, MAX_FILES, Skipped, TreeError, as_text, wanted};
+use say::{Message, key, say};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -85,8 +86,9 @@ pub(super) fn git(dir: &Path) -> Result<Command, TreeError> {
     Ok(command)
 }
 
-pub(super) fn said(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).lines().next().unwrap_or("no message").trim().to_owned()
+pub(super) fn said(bytes: &[u8]) -> Message {
+    let first = String::from_utf8_lossy(bytes).lines().next().map(|line| Message::verbatim(line.trim()));
+    first.unwrap_or_else(|| say!("source-git-silent"))
 }
 
 pub(super) fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeError> {
@@ -96,9 +98,9 @@ pub(super) fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeEr
         .output()
         .map_err(|error| TreeError::NoGit { error })?;
     if !out.status.success() {
-        let hint = if dir.join("shallow").exists() { " (the clone is shallow)" } else { "" };
-        let said = if out.stderr.is_empty() { "unknown name or commit".to_owned() } else { said(&out.stderr) };
-        return Err(TreeError::NoRevision { repo: repo.to_owned(), rev: rev.to_owned(), hint, said });
+        let shallow = dir.join("shallow").exists();
+        let said = if out.stderr.is_empty() { say!("source-git-unknown") } else { said(&out.stderr) };
+        return Err(TreeError::NoRevision { repo: repo.to_owned(), rev: rev.to_owned(), shallow, said });
     }
     Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned())
 }
@@ -159,7 +161,7 @@ pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<
             continue;
         }
         if files.len() >= MAX_FILES {
-            return Err(TreeError::TooLarge { path: label.to_owned(), limit: "400,000 files" });
+            return Err(TreeError::TooLarge { path: label.to_owned(), limit: key!("source-limit-files") });
         }
         files.insert(path.to_owned(), Entry::Blob(id.unwrap_or_default().to_owned()));
     }
@@ -175,7 +177,7 @@ pub(super) fn batch(dir: &Path, name: &str, keep: bool) -> Result<Batch, TreeErr
         .spawn()
         .map_err(|error| TreeError::NoGit { error })?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(TreeError::Git { repo: name.to_owned(), what: "cat-file", said: "no pipes".to_owned() });
+        return Err(TreeError::Git { repo: name.to_owned(), what: "cat-file", said: say!("source-git-no-pipes") });
     };
     let kept = keep.then(Kept::default);
     Ok(Batch { child, input, output: BufReader::with_capacity(1 << 16, output), kept })

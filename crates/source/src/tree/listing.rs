@@ -1,5 +1,6 @@
 //! What a tree lists: its files, what was left out, within which limits.
 
+use say::{Key, Message, key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,31 +10,34 @@ pub const MAX_TOTAL: u64 = 1 << 30;
 pub const MAX_FILE: u64 = 64 << 20;
 pub const MAX_FILES: usize = 400_000;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum TreeError {
-    #[error("{path}: no such file or directory; give a directory, REPO@REV, or a .crate, .tar.gz or .zip archive")]
     Missing { path: String },
-    #[error("{path}: {error}")]
     Io { path: String, error: std::io::Error },
-    #[error("{repo}: no git repository here (looked for .git and for a bare one)")]
     NoRepository { repo: String },
-    #[error("{repo}: there is no revision {rev:?}{hint}: {said}")]
-    NoRevision { repo: String, rev: String, hint: &'static str, said: String },
-    #[error("git could not be run: {error}; install git, or give a checked-out directory")]
+    NoRevision { repo: String, rev: String, shallow: bool, said: Message },
     NoGit { error: std::io::Error },
-    #[error("git {what} in {repo} failed: {said}")]
-    Git { repo: String, what: &'static str, said: String },
-    #[error("{path}: its content is not in this clone (shallow or partial); fetch it, or use a full clone")]
+    Git { repo: String, what: &'static str, said: Message },
     ContentMissing { path: String },
-    #[error("{path} is {size} bytes, over the limit of {limit} for one source file")]
     FileTooLarge { path: String, size: u64, limit: u64 },
-    #[error("{path} holds more than {limit} of sources; give the directory that holds ggml")]
-    TooLarge { path: String, limit: &'static str },
-    #[error("{path} is no archive that can be read ({what}); .crate, .tar.gz, .tar and .zip can")]
-    Archive { path: String, what: String },
-    #[error("{path}: the archive ends early or is damaged after {members} members ({what}); fetch it again")]
-    ArchiveDamaged { path: String, members: usize, what: String },
+    TooLarge { path: String, limit: Key },
+    Archive { path: String, what: Message },
+    ArchiveDamaged { path: String, members: usize, what: Message },
 }
+
+say::worded! { TreeError {
+    Missing { path } => "source-tree-missing",
+    Io { path, error } => "about-why" (what = path, why = error),
+    NoRepository { repo } => "source-tree-no-repository",
+    NoRevision { repo, rev, shallow, said } => "source-tree-no-revision" (repo, rev = format!("{rev:?}"), hint = shallow.then(|| key!("source-tree-shallow")), said),
+    NoGit { error } => "source-tree-no-git",
+    Git { repo, what, said } => "source-tree-git",
+    ContentMissing { path } => "source-tree-content-missing",
+    FileTooLarge { path, size, limit } => "source-tree-file-too-large",
+    TooLarge { path, limit } => "source-tree-too-large",
+    Archive { path, what } => "source-tree-archive",
+    ArchiveDamaged { path, members, what } => "source-tree-archive-damaged",
+}}
 
 #[derive(Clone)]
 pub(super) enum Entry {

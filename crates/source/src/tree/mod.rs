@@ -14,6 +14,7 @@ pub mod tags;
 pub use collect::{Text, collect, collect_within};
 pub use git::{Commit, commits, on_the_way, tag_of};
 pub use listing::{MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError};
+use say::Say;
 pub use series::{Changes, Series, changes};
 
 use cxx::sym::FxMap;
@@ -204,6 +205,6 @@ impl cxx::Sources for Tree {
     }
 
     fn text(&self, path: &str) -> Result<Arc<str>, cxx::files::Unreadable> {
-        Ok(Tree::text(self, path)?)
+        Tree::text(self, path).map_err(|error| error.message())
     }
 }

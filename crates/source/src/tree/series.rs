@@ -3,6 +3,7 @@
 use super::git::{Batch, Commit, batch, git, git_dir, list as files_of};
 use super::listing::{Entry, Files, Listing, Skipped, TreeError, wanted};
 use super::{Store, Tree};
+use say::{Message, say};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
@@ -23,7 +24,7 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
         .spawn()
         .map_err(|error| TreeError::NoGit { error })?;
     let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(TreeError::Git { repo: name, what: "diff-tree", said: "no pipes".to_owned() });
+        return Err(TreeError::Git { repo: name, what: "diff-tree", said: say!("source-git-no-pipes") });
     };
     let pairs: String = list
         .windows(2)
@@ -38,9 +39,9 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
     let read = output.read_to_end(&mut bytes);
     let written = writer.join();
     let ended = child.wait();
-    let failed = |said: &str| TreeError::Git { repo: name.clone(), what: "diff-tree", said: said.to_owned() };
+    let failed = |said: Message| TreeError::Git { repo: name.clone(), what: "diff-tree", said };
     if read.is_err() || !matches!(written, Ok(Ok(()))) || !ended.is_ok_and(|status| status.success()) {
-        return Err(failed("it ended early"));
+        return Err(failed(say!("source-git-ended")));
     }
     let mut out: Vec<Changes> = vec![Vec::new(); list.len()];
     let mut at = 0usize;
@@ -59,13 +60,13 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
         let mut parts = raw.split(' ');
         let (_, mode, _, id, status) = (parts.next(), parts.next(), parts.next(), parts.next(), parts.next());
         let gone = status == Some("D") || matches!(mode, Some("120000" | "160000"));
-        let changed = out.get_mut(at).ok_or_else(|| failed("it told of more than was asked"))?;
+        let changed = out.get_mut(at).ok_or_else(|| failed(say!("source-git-more")))?;
         if wanted(&path) {
             changed.push((path, if gone { None } else { id.map(str::to_owned) }));
         }
     }
     if at + 1 != list.len() {
-        return Err(failed("it told of fewer commits than were asked"));
+        return Err(failed(say!("source-git-fewer")));
     }
     Ok(out)
 }

@@ -5,6 +5,7 @@
 //! cards that the stand-in plays gave what `cards.tsv` says of them.
 
 use super::VulkanProfile;
+use say::{Message, Say, key, say};
 use serde_json::Value;
 
 /// Most bytes of a file: what vulkaninfo writes has a third of a megabyte.
@@ -12,31 +13,28 @@ const LARGEST: usize = 16 << 20;
 const AMD: u64 = 0x1002;
 const RADV: &str = "VK_DRIVER_ID_MESA_RADV";
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReportedError {
-    #[error("larger than anything that vulkaninfo writes")]
     TooLarge,
-    #[error("no JSON: {0}")]
     NotJson(String),
-    #[error("not what `vulkaninfo --json` writes: it has no {0}")]
     Lacks(String),
-    #[error("{name} is of vendor {vendor:#x}: only AMD's cards (0x1002) are evaluated")]
     OtherVendor { name: String, vendor: u64 },
-    #[error("{name} is driven by {driver}: which matrices it multiplies is only known of RADV")]
     OtherDriver { name: String, driver: String },
-    #[error(
-        "the architecture of {name} cannot be told from the file: it has no wavefrontsPerSimd, and the chip is not a known one"
-    )]
     NoArchitecture { name: String },
-    #[error(
-        "{name} is no card that Mesa's stand-in plays, so nothing can be run for it; the rules can be evaluated: `source TREE --backend vulkan --vulkan-device FILE`"
-    )]
     NotPlayed { name: String },
-    #[error(
-        "{name} reports {what}, and {card} on the driver that is run here does not: the run would be another card's; the rules can be evaluated: `source TREE --backend vulkan --vulkan-device FILE`"
-    )]
-    OtherProperties { name: String, card: String, what: String },
+    OtherProperties { name: String, card: String, what: Message },
 }
+
+say::worded! { ReportedError {
+    TooLarge => "source-reported-too-large",
+    NotJson(why) => "source-reported-not-json",
+    Lacks(field) => "source-reported-lacks",
+    OtherVendor { name, vendor } => "source-reported-vendor" (name, vendor = format!("{vendor:#x}")),
+    OtherDriver { name, driver } => "source-reported-driver",
+    NoArchitecture { name } => "source-reported-architecture",
+    NotPlayed { name } => "source-reported-not-played",
+    OtherProperties { name, card, what } => "source-reported-properties",
+}}
 
 impl VulkanProfile {
     /// By the bytes of such a file.
@@ -56,30 +54,30 @@ impl VulkanProfile {
         let kept = chip(&name).and_then(|chip| VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(chip)));
         let Some(kept) = kept else { return Err(ReportedError::NotPlayed { name }) };
         let flags = [
-            ("integer dot products", self.integer_dot_product, kept.integer_dot_product),
-            ("halves", self.fp16, kept.fp16),
-            ("dot products of halves", self.dot2, kept.dot2),
-            ("cooperative matrices", self.coopmat, kept.coopmat),
-            ("cooperative matrices of bfloat16", self.bf16, kept.bf16),
+            (key!("source-property-integer-dot"), self.integer_dot_product, kept.integer_dot_product),
+            (key!("source-property-halves"), self.fp16, kept.fp16),
+            (key!("source-property-half-dot"), self.dot2, kept.dot2),
+            (key!("source-property-matrices"), self.coopmat, kept.coopmat),
+            (key!("source-property-bf16-matrices"), self.bf16, kept.bf16),
         ];
-        let mut other: Vec<String> = flags
+        let mut other: Vec<Message> = flags
             .into_iter()
             .filter(|(_, own, kept)| own != kept)
-            .map(|(what, own, _)| if own { what.to_owned() } else { format!("no {what}") })
+            .map(|(what, own, _)| if own { what.message() } else { say!("source-property-without", what) })
             .collect();
         let numbers = [
-            ("a subgroup size", self.subgroup_size, kept.subgroup_size),
-            ("a shared memory", self.shared_memory, kept.shared_memory),
+            (key!("source-property-subgroup"), self.subgroup_size, kept.subgroup_size),
+            (key!("source-property-shared-memory"), self.shared_memory, kept.shared_memory),
         ];
         let differ = numbers.into_iter().filter(|(_, own, kept)| own != kept);
-        other.extend(differ.map(|(what, own, _)| format!("{what} of {own}")));
+        other.extend(differ.map(|(what, own, _)| say!("source-property-of", what, own)));
         if self.architecture != kept.architecture {
-            other.push(self.architecture.clone());
+            other.push(Message::verbatim(&self.architecture));
         }
-        if other.is_empty() {
-            return Ok(kept);
+        match other.into_iter().reduce(|list, next| say!("source-property-list", list, next)) {
+            None => Ok(kept),
+            Some(what) => Err(ReportedError::OtherProperties { name, card: kept.card, what }),
         }
-        Err(ReportedError::OtherProperties { name, card: kept.card, what: other.join(", ") })
     }
 }
 

@@ -1,12 +1,11 @@
 //! An answer, read under one deadline and within its limits.
 
-use crate::http::{Address, Answer, HttpError, MOST_BODY, MOST_HEAD, late, left};
-use std::io::{ErrorKind, Read};
-use std::net::TcpStream;
+use crate::http::{Address, Answer, HttpError, MOST_BODY, MOST_HEAD, Stream, late, left};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 pub(super) struct Reader<'a> {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     to: &'a Address,
     deadline: Instant,
     seconds: Duration,
@@ -23,7 +22,7 @@ enum Until {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(stream: TcpStream, to: &'a Address, deadline: Instant, seconds: Duration) -> Self {
+    pub fn new(stream: Box<dyn Stream>, to: &'a Address, deadline: Instant, seconds: Duration) -> Self {
         Reader { stream, to, deadline, seconds, bytes: Vec::new(), got: 0 }
     }
 
@@ -141,7 +140,7 @@ impl<'a> Reader<'a> {
                 return Err(slow());
             }
             let broken = |source| HttpError::Broken { to: self.to.clone(), source };
-            self.stream.set_read_timeout(Some(left(self.deadline))).map_err(broken)?;
+            self.stream.wait_at_most(left(self.deadline)).map_err(broken)?;
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Ok(false),
                 Ok(count) => {

@@ -1,4 +1,4 @@
-//! The one HTTP client: a small question over plain HTTP, bounded as a whole in time and in size.
+//! The one HTTP client: a small question over plain HTTP, by TCP or a Unix socket, bounded as a whole in time and in size.
 //!
 //! Whoever listens may be hostile: one deadline holds for everything from the name's resolution to the last byte, however
 //! the server divides it; headers and body have limits of their own; nothing is followed elsewhere.
@@ -9,8 +9,10 @@ mod answer;
 pub use crate::http::address::Address;
 
 use crate::http::answer::Reader;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -20,35 +22,38 @@ pub const MOST_HEAD: usize = 64 << 10;
 pub const MOST_BODY: usize = 8 << 20;
 
 /// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum HttpError {
-    #[error("{url} is no address: http://HOST:PORT")]
     NoAddress { url: String },
-    #[error("{url}: only plain http is spoken here: http://HOST:PORT")]
     Scheme { url: String },
-    #[error("{host} cannot be resolved: {source}")]
     Resolve { host: String, source: io::Error },
-    #[error("{to}: {source}")]
     Connect { to: Address, source: io::Error },
-    #[error("{to}: {source}")]
     Broken { to: Address, source: io::Error },
-    #[error("{to} gave no whole answer within {} s ({got} bytes came)", seconds.as_secs_f64())]
     Slow { to: Address, seconds: Duration, got: usize },
-    #[error("{to} ended the connection in the middle of its answer ({got} bytes came)")]
     Cut { to: Address, got: usize },
-    #[error("{to} does not speak HTTP: it answered \"{start}\"")]
     NoHttp { to: Address, start: String },
-    #[error("{to} answered more than {} bytes of headers", MOST_HEAD)]
     LongHead { to: Address },
-    #[error("{to} answered more than {} bytes", MOST_BODY)]
     LongBody { to: Address },
-    #[error("{to} points elsewhere ({status}, to \"{location}\"), which is not followed")]
     Elsewhere { to: Address, status: u16, location: String },
 }
 
+say::worded! { HttpError {
+    NoAddress { url } => "sys-http-no-address",
+    Scheme { url } => "sys-http-scheme",
+    Resolve { host, source } => "sys-http-resolve",
+    Connect { to, source } => "about-why" (what = to, why = source),
+    Broken { to, source } => "about-why" (what = to, why = source),
+    Slow { to, seconds, got } => "sys-http-slow" (to, seconds = seconds.as_secs_f64(), got),
+    Cut { to, got } => "sys-http-cut",
+    NoHttp { to, start } => "sys-http-no-http",
+    LongHead { to } => "sys-http-long-head" (to, most = MOST_HEAD),
+    LongBody { to } => "sys-http-long-body" (to, most = MOST_BODY),
+    Elsewhere { to, status, location } => "sys-http-elsewhere",
+}}
+
 impl From<HttpError> for io::Error {
     fn from(error: HttpError) -> io::Error {
-        io::Error::other(error)
+        io::Error::other(say::Say::message(&error))
     }
 }
 
@@ -58,25 +63,38 @@ pub struct Answer {
     pub body: String,
 }
 
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "it holds a key, which nobody may print")]
+pub struct Question<'a> {
+    pub method: &'static str,
+    pub path: &'a str,
+    /// JSON; empty for none.
+    pub body: &'a str,
+    /// Sent as `Authorization: Bearer`. Whoever gives it has looked that no line ends in it.
+    pub bearer: Option<&'a str>,
+}
+
 /// A question without a body; the whole of it takes no longer than `most`.
 pub fn get(to: &Address, path: &str, most: Duration) -> Result<Answer, HttpError> {
-    send(to, "GET", path, "", most)
+    send(to, Question { method: "GET", path, body: "", bearer: None }, most)
 }
 
 /// A question with a body of JSON.
 pub fn post(to: &Address, path: &str, body: &str, most: Duration) -> Result<Answer, HttpError> {
-    send(to, "POST", path, body, most)
+    send(to, Question { method: "POST", path, body, bearer: None }, most)
 }
 
-fn send(to: &Address, method: &str, path: &str, body: &str, most: Duration) -> Result<Answer, HttpError> {
+pub fn send(to: &Address, question: Question<'_>, most: Duration) -> Result<Answer, HttpError> {
     let deadline = Instant::now() + most;
     let mut stream = connect(to, deadline)?;
+    let Question { method, path, body, bearer } = question;
+    let host = if matches!(to, Address::Unix(_)) { "localhost".to_owned() } else { to.to_string() };
+    let key = bearer.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     // HTTP/1.0: a server that keeps to it ends the body with the connection or a length, and sends no chunks.
-    let head = format!("{method} {path} HTTP/1.0\r\nHost: {to}\r\nAccept: application/json\r\n");
+    let head = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\n{key}");
     let length = body.len();
     let whole = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
-    let broken = |source| HttpError::Broken { to: to.clone(), source };
-    stream.set_write_timeout(Some(left(deadline))).map_err(broken)?;
+    stream.wait_at_most(left(deadline)).map_err(|source| HttpError::Broken { to: to.clone(), source })?;
     match stream.write_all(whole.as_bytes()) {
         Err(error) if late(&error) => return Err(HttpError::Slow { to: to.clone(), seconds: most, got: 0 }),
         // It may have answered, and gone, without hearing us out.
@@ -85,32 +103,64 @@ fn send(to: &Address, method: &str, path: &str, body: &str, most: Duration) -> R
     Reader::new(stream, to, deadline, most).answer()
 }
 
+/// A connection whose every read and write ends in time.
+trait Stream: Read + Write {
+    fn wait_at_most(&self, time: Duration) -> io::Result<()>;
+}
+
+impl Stream for TcpStream {
+    fn wait_at_most(&self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time)).and_then(|()| self.set_write_timeout(Some(time)))
+    }
+}
+
+impl Stream for UnixStream {
+    fn wait_at_most(&self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time)).and_then(|()| self.set_write_timeout(Some(time)))
+    }
+}
+
 /// To the first of its addresses that accepts.
-fn connect(to: &Address, deadline: Instant) -> Result<TcpStream, HttpError> {
+fn connect(to: &Address, deadline: Instant) -> Result<Box<dyn Stream>, HttpError> {
     let failed = |source| HttpError::Connect { to: to.clone(), source };
-    let mut last = io::Error::other("no address");
-    for address in resolve(to, deadline)? {
+    let (host, port) = match to {
+        Address::Tcp { host, port } => (host, *port),
+        Address::Unix(path) => return Ok(Box::new(unix(path, deadline).map_err(failed)?)),
+    };
+    let mut last = io::Error::other(say::say!("sys-http-no-host"));
+    for address in resolve(host, port, deadline)? {
         match TcpStream::connect_timeout(&address, left(deadline)) {
-            Ok(stream) => return Ok(stream),
+            Ok(stream) => return Ok(Box::new(stream)),
             Err(error) => last = error,
         }
     }
     Err(failed(last))
 }
 
+/// A socket whose queue is full lets us wait for as long as it likes.
+fn unix(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
+    let path = path.to_owned();
+    in_time(deadline, move || UnixStream::connect(path))
+}
+
 /// The resolver has patience of its own, longer than ours may be.
-fn resolve(to: &Address, deadline: Instant) -> Result<Vec<SocketAddr>, HttpError> {
-    let failed = |source| HttpError::Resolve { host: to.host.clone(), source };
-    if let Ok(ip) = to.host.parse() {
-        return Ok(vec![SocketAddr::new(ip, to.port)]);
+fn resolve(host: &str, port: u16, deadline: Instant) -> Result<Vec<SocketAddr>, HttpError> {
+    if let Ok(ip) = host.parse() {
+        return Ok(vec![SocketAddr::new(ip, port)]);
     }
-    let (send, found) = channel();
-    let name = (to.host.clone(), to.port);
-    std::thread::spawn(move || send.send(name.to_socket_addrs().map(Iterator::collect::<Vec<_>>)));
-    match found.recv_timeout(left(deadline)) {
-        Ok(found) => found.map_err(failed),
-        Err(_) => Err(failed(io::ErrorKind::TimedOut.into())),
-    }
+    let name = (host.to_owned(), port);
+    in_time(deadline, move || name.to_socket_addrs().map(Iterator::collect))
+        .map_err(|source| HttpError::Resolve { host: host.to_owned(), source })
+}
+
+/// What came of a call that ends when it likes; one that takes too long is left to itself.
+fn in_time<T: Send + 'static>(
+    deadline: Instant,
+    call: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let (send, done) = channel();
+    std::thread::spawn(move || send.send(call()));
+    done.recv_timeout(left(deadline)).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// What is left of the time; never zero, which would mean for ever.

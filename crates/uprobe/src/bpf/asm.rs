@@ -83,11 +83,12 @@ pub struct Asm {
 }
 
 /// A label that was used and never placed, or a jump of more than 32,767 instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the BPF program has a jump at instruction {at} that leads nowhere")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadJump {
     pub at: usize,
 }
+
+say::worded! { struct BadJump { at } => "uprobe-bad-jump" }
 
 fn word(opcode: u8, dst: Reg, src: u8, offset: i16, imm: i32) -> u64 {
     u64::from(opcode)

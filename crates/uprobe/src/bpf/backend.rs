@@ -8,6 +8,7 @@ use crate::options::{How, Options};
 use crate::probes::arm::{Armed, armed};
 use crate::probes::entries::Home;
 use codeobject::ReadAt;
+use say::{Message, say};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -23,9 +24,10 @@ pub enum Backend {
     Armed(Sampled, Vec<Armed>),
 }
 
-fn refused(error: &io::Error) -> WatchError {
-    let fix = "run as root; or, for processes of your own, have somebody run `sudo whichkernel watch arm` once";
-    WatchError::new("perf_event_open was refused", error.to_string(), fix)
+fn refused(error: io::Error) -> WatchError {
+    let call = "perf_event_open";
+    let refused = WatchError::new(say!("uprobe-call-refused", call), error).fix(say!("uprobe-root-or-armed"));
+    WatchError { call: Some(call), ..refused }
 }
 
 impl Backend {
@@ -34,19 +36,19 @@ impl Backend {
             How::Bpf => {
                 let instrument = Instrument::new(options.room, options.choice)?;
                 let shipped = instrument.ship_arguments(options.arguments);
-                shipped.map_err(|error| WatchError::new("a BPF map", error.to_string(), ""))?;
+                shipped.map_err(|error| WatchError::new(say!("uprobe-map"), error))?;
                 Ok(Backend::Bpf(Box::new(instrument)))
             }
-            How::Perf => Ok(Backend::Perf(Sampled::new(Whose::Everyone).map_err(|error| refused(&error))?)),
+            How::Perf => Ok(Backend::Perf(Sampled::new(Whose::Everyone).map_err(refused)?)),
             How::Armed => {
                 let probes = armed();
                 if probes.is_empty() {
-                    let fix = "sudo whichkernel watch arm /path/to/libamdhip64.so.6";
-                    return Err(WatchError::new("uprobes without root", "no probes are armed", fix));
+                    let fix = Message::verbatim("sudo whichkernel watch arm /path/to/libamdhip64.so.6");
+                    return Err(WatchError::new(say!("uprobe-without-root"), say!("uprobe-none-armed")).fix(fix));
                 }
                 // Programs that we start from now on inherit the probes.
-                let mut sampled = Sampled::new(Whose::Children).map_err(|error| refused(&error))?;
-                sampled.adopt(&probes, Whose::Children).map_err(|error| refused(&error))?;
+                let mut sampled = Sampled::new(Whose::Children).map_err(refused)?;
+                sampled.adopt(&probes, Whose::Children).map_err(refused)?;
                 Ok(Backend::Armed(sampled, probes))
             }
         }
@@ -59,12 +61,12 @@ impl Backend {
         if parent(pid) == Some(std::process::id()) {
             return Ok(());
         }
-        let tasks = fs::read_dir(format!("/proc/{pid}/task")).map_err(|error| refused(&error))?;
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).map_err(refused)?;
         for task in tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse::<i32>().ok()) {
             let whose = Whose::Thread(task);
             match sampled.adopt(probes, whose) {
                 Err(error) if error.raw_os_error() == Some(abi::ESRCH) => {}
-                Err(error) => return Err(refused(&error)),
+                Err(error) => return Err(refused(error)),
                 Ok(()) => {}
             }
         }
@@ -82,9 +84,8 @@ impl Backend {
                 let count = probes.iter().filter(|probe| probe.inode == inode).count();
                 // What Vulkan's calls say lies behind pointers: without BPF its loader carries no probe.
                 if count == 0 && home.launches() && home != Home::Vulkan {
-                    let fix = sys::shell::CommandLine::new("sudo whichkernel watch arm {}", [path.to_string_lossy()])
-                        .to_string();
-                    return Err(WatchError::new(text, "this runtime carries no probes", fix));
+                    let fix = say::shell::CommandLine::new("sudo whichkernel watch arm {}", [path.to_string_lossy()]);
+                    return Err(WatchError::about(text, say!("uprobe-no-probes")).fix(Message::verbatim(fix)));
                 }
                 let functions = vec![("", crate::probes::site::Site::ENTRY); count];
                 Ok(Probed { functions, ..Probed::default() })
@@ -162,12 +163,11 @@ mod tests {
     fn a_refusal_names_the_call_the_reason_and_the_way_out() {
         let (_bpf, _perf) = (fail(Call::BpfMap, abi::EPERM), fail(Call::PerfEventOpen, abi::EACCES));
         let (bpf, perf) = (refusal(How::Bpf), refusal(How::Perf));
-        assert_eq!(bpf.what, "bpf (map) was refused");
-        assert!(
-            bpf.why.starts_with("Operation not permitted") && bpf.fix.contains("CAP_BPF and CAP_PERFMON"),
-            "{bpf:?}"
-        );
-        assert_eq!(perf.what, "perf_event_open was refused");
-        assert!(perf.why.starts_with("Permission denied") && perf.fix.contains("whichkernel watch arm"), "{perf:?}");
+        assert_eq!(bpf.call, Some("bpf (map)"));
+        let text = bpf.to_string();
+        assert!(text.contains("Operation not permitted") && text.contains("CAP_BPF and CAP_PERFMON"), "{text}");
+        assert_eq!(perf.call, Some("perf_event_open"));
+        let text = perf.to_string();
+        assert!(text.contains("Permission denied") && text.contains("whichkernel watch arm"), "{text}");
     }
 }

@@ -10,6 +10,7 @@ use crate::probes::site::{Price, Site};
 use crate::probes::symbols::{Symbol, entries_of, unknown_of};
 use codeobject::ReadAt;
 use codeobject::launch_map::Image;
+use say::{Message, Say, say};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -134,33 +135,28 @@ pub struct Probed {
 
 impl Instrument {
     pub fn new(room: Room, choice: Choice) -> Result<Instrument, WatchError> {
-        let pmu = perf_event::pmu().ok_or_else(|| {
-            WatchError::new("uprobes", "this kernel has no uprobe events (/sys/bus/event_source/devices/uprobe)", "")
-        })?;
-        let refused = |what: &'static str| {
-            move |error: io::Error| {
-                WatchError::new(
-                    format!("bpf ({what}) was refused"),
-                    error.to_string(),
-                    "run as root, or give the program CAP_BPF and CAP_PERFMON; --how perf does without BPF",
-                )
+        let pmu = perf_event::pmu().ok_or_else(|| WatchError::about("uprobes", say!("uprobe-no-events-at")))?;
+        let refused = |call: &'static str| {
+            move |error: io::Error| WatchError {
+                call: Some(call),
+                ..WatchError::new(say!("uprobe-call-refused", call), error).fix(say!("uprobe-bpf-and-perfmon"))
             }
         };
         let map = |kind, key: u32, value: u32, entries| Map::new(kind, key, value, entries);
         let pair = 16;
-        let gates = map(MapKind::Array, 4, 4 * GATES, 1).map_err(refused("map"))?;
+        let gates = map(MapKind::Array, 4, 4 * GATES, 1).map_err(refused("bpf (map)"))?;
         let instrument = Instrument {
-            ring: Ring::new(room.ring).map_err(refused("ring buffer"))?,
-            counts: map(MapKind::Hash, key::SIZE as u32, count::SIZE, room.counts).map_err(refused("map"))?,
-            layouts: map(MapKind::Hash, pair, LAYOUT as u32, 1 << 16).map_err(refused("map"))?,
-            captures: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
-            calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("map"))?,
-            counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("map"))?,
-            spilled: map(MapKind::Hash, 8, 8, 1 << 12).map_err(refused("map"))?,
+            ring: Ring::new(room.ring).map_err(refused("bpf (ring buffer)"))?,
+            counts: map(MapKind::Hash, key::SIZE as u32, count::SIZE, room.counts).map_err(refused("bpf (map)"))?,
+            layouts: map(MapKind::Hash, pair, LAYOUT as u32, 1 << 16).map_err(refused("bpf (map)"))?,
+            captures: map(MapKind::Lru, pair, 8, 4096).map_err(refused("bpf (map)"))?,
+            calls: map(MapKind::Hash, pair, CALL_VALUE, 1 << 15).map_err(refused("bpf (map)"))?,
+            counters: map(MapKind::Array, 4, 8, counter::SIZE).map_err(refused("bpf (map)"))?,
+            spilled: map(MapKind::Hash, 8, 8, 1 << 12).map_err(refused("bpf (map)"))?,
             hold: None,
-            active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("map"))?,
-            events: map(MapKind::Lru, pair, 8, 4096).map_err(refused("map"))?,
-            shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("map"))?,
+            active: map(MapKind::Lru, pair, 8, 1024).map_err(refused("bpf (map)"))?,
+            events: map(MapKind::Lru, pair, 8, 4096).map_err(refused("bpf (map)"))?,
+            shapes: map(MapKind::Lru, pair, 16, 1 << 14).map_err(refused("bpf (map)"))?,
             gates,
             used_gates: 1,
             unknown: Vec::new(),
@@ -176,7 +172,7 @@ impl Instrument {
             outer: Vec::new(),
             outer_sites: Vec::new(),
         };
-        instrument.open_gate(0).map_err(refused("map"))?;
+        instrument.open_gate(0).map_err(refused("bpf (map)"))?;
         Ok(instrument)
     }
 
@@ -209,9 +205,9 @@ impl Instrument {
     /// All programs are there before the first probe, and a gate keeps them blind until the last is in: a launch that is seen while the
     /// capture which it is part of is not would be counted as launched.
     pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt, calls: Calls) -> Result<Probed, WatchError> {
-        let failed = |what: &str, error: String| WatchError::new(format!("{path}: {what}"), error, "");
-        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
-        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.to_string()))?;
+        let failed = |what: &str, why: Message| WatchError::about(format!("{path}: {what}"), why);
+        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.message()))?;
+        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.message()))?;
         let role = |symbol: &Symbol| ENTRIES.get(symbol.entry).map(|entry| entry.role);
         symbols.sort_by_key(|symbol| role(symbol).is_some_and(Role::launches));
         let gate = match calls {
@@ -274,17 +270,17 @@ impl Instrument {
         }
         for (place, what) in &wanted {
             let loaded = self.load(self.linked, place, *what).map(drop);
-            loaded.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?;
+            loaded.map_err(|error| failed(self.symbol(place.entry), error.message()))?;
         }
         for (place, what) in &wanted {
             let probes = self.attach(place, *what);
-            let probes = probes.map_err(|error| failed(self.symbol(place.entry), error.to_string()))?;
+            let probes = probes.map_err(|error| failed(self.symbol(place.entry), error.message()))?;
             match what {
                 What::Entry => drop(self.entries.insert((path.to_owned(), place.offset), probes)),
                 _ => self.probes.extend(probes),
             }
         }
-        self.open_gate(self.used_gates - 1).map_err(|error| failed("a BPF map", error.to_string()))?;
+        self.open_gate(self.used_gates - 1).map_err(|error| failed("a BPF map", error.message()))?;
         Ok(probed)
     }
 
@@ -403,6 +399,17 @@ impl Instrument {
         let now = self.counter(counter::FLAGS);
         let flags = if on { now | bit } else { now & !bit };
         self.counters.put(&counter::FLAGS.to_le_bytes(), &flags.to_le_bytes())
+    }
+
+    /// Calls about graphs that did not return: those of the counter, and those that no later call replaced.
+    pub fn not_returned(&self) -> u64 {
+        let number = |key: &[u8]| key.get(8..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        let of_graphs = |key: &[u8]| {
+            let entry = number(key).and_then(|number| ENTRIES.get(usize::try_from(number).ok()?));
+            entry.is_some_and(|entry| entry.role.is_of_graphs())
+        };
+        let open = self.calls.entries().iter().filter(|(key, _)| of_graphs(key)).count();
+        self.counter(counter::LEFT) + open as u64
     }
 
     pub fn counter(&self, number: i32) -> u64 {

@@ -11,6 +11,7 @@ use crate::probes::site;
 use crate::probes::site::Site;
 use crate::probes::symbols::{entries_of, unknown_of};
 use codeobject::ReadAt;
+use say::{Message, Say, say};
 use std::collections::HashMap;
 use std::io;
 use sys::abi;
@@ -69,10 +70,12 @@ impl Sampled {
 
     /// Probes a library for everyone, through the uprobe PMU.
     pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt) -> Result<Probed, WatchError> {
-        let failed = |what: &str, error: String| WatchError::new(format!("{path}: {what}"), error, "run as root");
-        let pmu = perf_event::pmu().ok_or_else(|| failed("uprobes", "this kernel has no uprobe events".to_owned()))?;
-        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.to_string()))?;
-        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.to_string()))?;
+        let failed = |what: &str, why: Message| {
+            WatchError::about(format!("{path}: {what}"), why).fix(say!("uprobe-run-as-root"))
+        };
+        let pmu = perf_event::pmu().ok_or_else(|| failed("uprobes", say!("uprobe-no-events")))?;
+        let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.message()))?;
+        let unknown = unknown_of(file, home, &symbols).map_err(|error| failed("symbols", error.message()))?;
         let uncounted = unknown.into_iter().map(|export| export.symbol).collect();
         let mut probed = Probed { uncounted, ..Probed::default() };
         symbols.sort_by_key(|symbol| ENTRIES.get(symbol.entry).is_some_and(|entry| entry.role.launches()));
@@ -81,7 +84,7 @@ impl Sampled {
             let site = site::cheapest(&symbol.code, false);
             let place = Place { pmu, path, offset: symbol.offset + site.offset, at_return: false };
             self.open(symbol.entry, site, Whose::Everyone, |attr, pid, cpu| Probe::uprobe(&place, attr, pid, cpu))
-                .map_err(|error| failed(entry.symbol, error.to_string()))?;
+                .map_err(|error| failed(entry.symbol, error.message()))?;
             probed.functions.push((entry.symbol, site));
         }
         Ok(probed)

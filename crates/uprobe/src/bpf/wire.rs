@@ -66,7 +66,9 @@ pub mod counter {
     pub const UNTOLD: i32 = 6;
     /// Records of Vulkan's calls that found no room: what stands in command buffers is not known any more.
     pub const TORN: i32 = 7;
-    pub const SIZE: u32 = 8;
+    /// Calls about graphs that a thread began again before the last one had returned: an exception left that one.
+    pub const LEFT: i32 = 8;
+    pub const SIZE: u32 = 9;
 }
 
 pub mod flag {

@@ -9,6 +9,7 @@ use crate::probes::recognise::{Recognised, recognise};
 use crate::probes::site;
 use crate::probes::symbols::entries_of;
 use crate::target::mapped_file::Reached;
+use say::{Message, Say, say};
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 use std::fs;
@@ -41,11 +42,11 @@ struct Note {
 
 const NOTE: &str = "/run/whichkernel/armed.json";
 const TRACEFS: &str = "/sys/kernel/tracing";
+const EVENTS: &str = "/sys/kernel/tracing/uprobe_events";
 const MOUNT_POINT: &CStr = c"/sys/kernel/tracing";
 
-fn refused(what: impl Into<String>) -> impl FnOnce(io::Error) -> WatchError {
-    let what = what.into();
-    move |error| WatchError::new(what, error.to_string(), "sudo whichkernel watch arm")
+fn refused(what: Message) -> impl FnOnce(io::Error) -> WatchError {
+    move |error| WatchError::new(what, error).fix(Message::verbatim("sudo whichkernel watch arm"))
 }
 
 /// Probes the launch functions of these runtime libraries, and of those that a process has mapped.
@@ -56,7 +57,7 @@ pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, Watc
     let before = note.probes.len();
     let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
     for path in libraries {
-        let path = path.canonicalize().map_err(refused("the library"))?;
+        let path = path.canonicalize().map_err(refused(say!("uprobe-the-library")))?;
         all.push((path.clone(), path));
     }
     all.extend(mapped.iter().map(|reached| (reached.path(), PathBuf::from(&reached.name))));
@@ -75,16 +76,16 @@ pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, Watc
 /// `path`: how the file is found now; `shown`: its name.
 fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
     let name = shown.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let wrong = |why: String| WatchError::new(shown.display().to_string(), why, "");
+    let wrong = |why: Message| WatchError::about(shown.display(), why);
     // A line of uprobe_events ends at a line break or `#`, and its words are parted by spaces: such a name would be another command.
     let text = path.to_str().filter(|text| !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '#'));
-    let text = text.ok_or_else(|| wrong("tracefs cannot take a path with spaces or `#` in it".to_owned()))?;
+    let text = text.ok_or_else(|| wrong(say!("uprobe-tracefs-path")))?;
     let Recognised::Home(home) = recognise(&name, path) else {
-        return Err(wrong("not a GPU runtime or BLAS library by its name or SONAME".to_owned()));
+        return Err(wrong(say!("uprobe-not-a-runtime")));
     };
-    let file = inventory::File::open(path).map_err(|error| wrong(error.to_string()))?;
-    let inode = fs::metadata(path).map_err(|error| wrong(error.to_string()))?.ino();
-    let symbols = entries_of(&file, home).map_err(|error| wrong(error.to_string()))?;
+    let file = inventory::File::open(path).map_err(|error| wrong(error.message()))?;
+    let inode = fs::metadata(path).map_err(|error| wrong(error.message()))?.ino();
+    let symbols = entries_of(&file, home).map_err(|error| wrong(error.message()))?;
     for symbol in &symbols {
         let Some(entry) = ENTRIES.get(symbol.entry).filter(|entry| tells(entry)) else { continue };
         if note.probes.iter().any(|probe| probe.inode == inode && probe.symbol == entry.symbol) {
@@ -94,10 +95,10 @@ fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
         let event = event(entry.symbol, inode);
         let offset = symbol.offset + site.offset;
         let line = format!("p:{PROBE_GROUP}/{event} {text}:{offset:#x}\n");
-        append(&line).map_err(refused(format!("{TRACEFS}/uprobe_events")))?;
+        append(&line).map_err(refused(Message::verbatim(EVENTS)))?;
         let id = fs::read_to_string(format!("{TRACEFS}/events/{PROBE_GROUP}/{event}/id"));
         let id = id.ok().and_then(|text| text.trim().parse().ok());
-        let id = id.ok_or_else(|| wrong(format!("the probe {event} was made, and has no number")))?;
+        let id = id.ok_or_else(|| wrong(say!("uprobe-no-number", event)))?;
         let (symbol, path) = (entry.symbol.to_owned(), shown.to_owned());
         note.probes.push(Armed { symbol, id, pushed: site.pushed, path, inode });
     }
@@ -107,18 +108,18 @@ fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
 /// Removes every probe of ours from tracefs, also those that no note knows; returns how many.
 pub fn disarm() -> Result<usize, WatchError> {
     let note = read();
-    let events = fs::read_to_string(format!("{TRACEFS}/uprobe_events")).unwrap_or_default();
+    let events = fs::read_to_string(EVENTS).unwrap_or_default();
     let ours = events.lines().filter_map(|line| {
         let name = line.split(' ').next()?.split_once(':')?.1;
         name.starts_with(&format!("{PROBE_GROUP}/")).then(|| name.to_owned())
     });
     let mut count = 0;
     for name in ours {
-        append(&format!("-:{name}\n")).map_err(refused(format!("{TRACEFS}/uprobe_events: removing {name}")))?;
+        append(&format!("-:{name}\n")).map_err(refused(say!("uprobe-removing", events = EVENTS, name)))?;
         count += 1;
     }
     match files::remove(Path::new(NOTE)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(NOTE)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(Message::verbatim(NOTE))(error)),
         _ => {}
     }
     let _ = fs::remove_dir("/run/whichkernel");
@@ -143,7 +144,7 @@ fn remove(probe: &Armed) -> io::Result<()> {
 }
 
 fn append(line: &str) -> io::Result<()> {
-    files::append(Path::new(&format!("{TRACEFS}/uprobe_events")), Access::Private)?.write_all(line.as_bytes())
+    files::append(Path::new(&EVENTS), Access::Private)?.write_all(line.as_bytes())
 }
 
 /// True where it had to be mounted.
@@ -151,7 +152,7 @@ fn mount() -> Result<bool, WatchError> {
     if Path::new(TRACEFS).join("uprobe_events").exists() {
         return Ok(false);
     }
-    sys::mount::tracefs(MOUNT_POINT).map(|()| true).map_err(refused("mounting tracefs"))
+    sys::mount::tracefs(MOUNT_POINT).map(|()| true).map_err(refused(say!("uprobe-mounting-tracefs")))
 }
 
 fn read() -> Note {
@@ -165,5 +166,5 @@ fn write(note: &Note) -> Result<(), WatchError> {
     let bytes = serde_json::to_vec_pretty(note).unwrap_or_default();
     files::create_dir_all(Path::new("/run/whichkernel"), Access::Public)
         .and_then(|()| files::replace(Path::new(NOTE), Access::Public, bytes))
-        .map_err(refused(NOTE))
+        .map_err(refused(Message::verbatim(NOTE)))
 }

@@ -14,6 +14,7 @@ use crate::target::hold::Hold;
 use crate::target::mapped_file::planted;
 use crate::target::processes::{FileId, Mapping};
 use crate::watcher::broken;
+use say::say;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -80,9 +81,8 @@ impl Attached {
     /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
     /// again.
     pub(crate) fn equip(&mut self, path: &Path, home: Home, calls: Calls) -> Result<(Probed, RawFd), WatchError> {
-        let opened = inventory::File::open(path).map_err(|error| {
-            WatchError::new(path.display().to_string(), error.to_string(), "run as root, or as the process's user")
-        })?;
+        let opened = inventory::File::open(path)
+            .map_err(|error| WatchError::about(path.display(), error).fix(say!("uprobe-root-or-user")))?;
         let held = sys::regular_file::open(path).map_err(broken)?;
         let descriptor = held.as_raw_fd();
         self.held.push(held);

@@ -6,13 +6,14 @@ use crate::probes::canary::{self, CALLS};
 use crate::probes::entries::Home;
 use crate::probes::site::{Price, Site};
 use crate::probes::stub::Stub;
+use say::say;
 use std::time::{Duration, Instant};
 use watch::WatchError;
 
 /// How many calls were counted, and how many were made.
 pub fn trial() -> Result<(u64, u64), WatchError> {
     const PATIENCE: Duration = Duration::from_secs(5);
-    let failed = |error: std::io::Error| WatchError::new("a library in memory", error.to_string(), "");
+    let failed = |error: std::io::Error| WatchError::new(say!("uprobe-library-in-memory"), error);
     let mut instrument = Instrument::new(Room { ring: 1 << 16, counts: 64 }, Choice::Cheapest)?;
     let site = Site { price: Price::Emulated, ..Site::ENTRY };
     let like = Probed { functions: vec![("hipLaunchKernel", site)], stepped: 0, uncounted: Vec::new() };
@@ -60,7 +61,7 @@ mod tests {
             return;
         }
         if let Err(refused) = trial() {
-            return test_artifacts::skip("uprobes with BPF", &refused.why);
+            return test_artifacts::skip("uprobes with BPF", &refused.why.to_string());
         }
         let old = fail(Call::BpfLink, abi::EINVAL);
         assert_eq!(trial().expect("through perf events"), (CALLS, CALLS));

@@ -6,6 +6,7 @@ use crate::probes::preprobe::candidates;
 use crate::target::hold::Hold;
 use crate::target::proc::clock;
 use crate::watcher::Watcher;
+use say::say;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
@@ -55,9 +56,8 @@ impl Started {
     pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
         let mut watcher = Watcher::ahead_of(command, options)?;
         let program = command.first().cloned().unwrap_or_default();
-        let failed = |error: std::io::Error| {
-            WatchError::new(program.to_string_lossy(), error.to_string(), "give the path of a program after --")
-        };
+        let failed =
+            |error: std::io::Error| WatchError::about(program.to_string_lossy(), error).fix(say!("uprobe-give-path"));
         let errors = rustix::io::dup(std::io::stderr()).map_err(|error| failed(error.into()))?;
         let mut start = sys::program::given(&program);
         start.args(command.iter().skip(1)).stdout(Stdio::from(errors));

@@ -1,10 +1,11 @@
 //! Each claim against the launches of the window.
 
 use crate::ObserverReport;
-use crate::claims::{Claim, Claims, Meaning, Shown};
+use crate::claims::Shown;
 use evidence::{Canary, Contamination};
 use schemars::JsonSchema;
 use serde::Serialize;
+use server::claims::{Claim, Claims, Meaning};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -1,11 +1,11 @@
 //! What was not seen, as kinds of things: what each leaves open decides, its sentence only tells.
 //!
-//! Every observer of launches says its gaps with these. The English sentence ([`Unseen::what`], [`Unseen::why`]) is what the ledger and
-//! JSON keep; a person reads the message of the same key (`unseen-*` in `watch.ftl`), which in English says the same.
+//! Every observer of launches reports its gaps with these. The sentences ([`Unseen::what`], [`Unseen::why`]) are in `unseen.ftl`; the ledger and
+//! JSON keep their English.
 
-mod samples;
-mod wording;
+mod sentences;
 
+use say::Message;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -85,7 +85,7 @@ pub enum Unprobed {
     /// It has none of the functions that are watched.
     NoneThere,
     /// The kernel or the file refused.
-    Refused(String),
+    Refused(Message),
 }
 
 /// How launches of a process can go around the library that was preloaded.
@@ -109,20 +109,6 @@ pub enum Around {
     Apart,
     /// Somebody else holds the address of a launch function.
     Address,
-}
-
-impl Around {
-    pub const ALL: [Around; 9] = [
-        Around::Environment,
-        Around::Static,
-        Around::Loader,
-        Around::Rights,
-        Around::Survivor,
-        Around::Unrecorded,
-        Around::Second,
-        Around::Apart,
-        Around::Address,
-    ];
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -179,6 +165,8 @@ pub enum Gap {
     DeviceLaunch,
     /// Calls about graphs, captures, names and refusals that found no room.
     Untold,
+    /// Calls about graphs that did not return.
+    NotReturned,
     // What is known of a launch
     /// Launches whose return was not looked at, of all that were made.
     Unchecked { all: u64 },
@@ -372,6 +360,7 @@ impl Gap {
             | Gap::LooseNodes
             | Gap::DeviceLaunch
             | Gap::Untold
+            | Gap::NotReturned
             | Gap::NotFollowedGraph { .. }
             | Gap::GraphOnDevice { .. }
             | Gap::GraphsUnanswered { .. }
@@ -430,6 +419,6 @@ schemars::by_hand! {
 impl Serialize for Unseen {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (key, open, count) = (self.key(), self.gap.open(), self.count);
-        Plain { key, open, count, what: self.what(), why: self.why() }.serialize(to)
+        Plain { key, open, count, what: self.what().to_string(), why: self.why().to_string() }.serialize(to)
     }
 }

@@ -16,24 +16,24 @@ use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Phase,
 use evidence::{Canary, Contamination};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum ImportError {
-    #[error("{path}: {source}")]
     Sqlite { path: PathBuf, source: rusqlite::Error },
-    #[error("{path}: reading it took more than {seconds} s, and was given up: export a shorter stretch of the run")]
     Slow { path: PathBuf, seconds: u64 },
-    #[error("{path}: {name} is a view, where a profile has a table: a view can be anything, and is not read")]
     View { path: PathBuf, name: String },
-    #[error(
-        "{path} is an SQLite database with none of the tables of a profile (rocpd_kernel_dispatch, \
-         CUPTI_ACTIVITY_KIND_KERNEL): a profile without any kernel has no such table either. Its tables: {tables}"
-    )]
     NoTable { path: PathBuf, tables: String },
-    #[error("{path}, line {line}: {why}")]
     Csv { path: PathBuf, line: usize, why: String },
-    #[error("{path}: {why}")]
     Json { path: PathBuf, why: String },
 }
+
+say::worded! { ImportError {
+    Sqlite { path, source } => "about-why" (what = path, why = source.to_string()),
+    Slow { path, seconds } => "watch-import-slow",
+    View { path, name } => "watch-import-view",
+    NoTable { path, tables } => "watch-import-no-table",
+    Csv { path, line, why } => "watch-import-csv",
+    Json { path, why } => "about-why" (what = path, why = why),
+}}
 
 /// One dispatch, as a profile tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use crate::WatchError;
 use crate::growing_trace::LIMIT;
 use crate::preload::base;
+use say::say;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -21,8 +22,7 @@ pub struct Session {
 impl Session {
     pub fn new() -> Result<Session, WatchError> {
         let refused = |error: io::Error| {
-            let fix = "name a directory with room in TMPDIR";
-            WatchError::new("layer", format!("no directory for the records: {error}"), fix)
+            WatchError::about("layer", say!("watch-no-record-directory", error)).fix(say!("watch-room-in-tmpdir"))
         };
         let session_dir = SessionDir::new("watch", &base()).map_err(refused)?;
         let library = session_dir.outer().join(LIBRARY);

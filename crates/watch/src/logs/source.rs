@@ -1,11 +1,12 @@
 //! A program that was started with its libraries' logs switched on.
 
-use crate::claims::{Claims, of_line, tree};
 use crate::logs::{LogReader, Variable, explain};
 use crate::{
     Device, Ended, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, WatchError, Word,
 };
 use evidence::{Canary, Contamination, DeviceKind};
+use say::say;
+use server::claims::{Claims, of_line, tree};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -33,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl LogSource {
     pub fn start(command: &[OsString], variables: &[(Variable, String)]) -> Result<LogSource, WatchError> {
-        let (program, arguments) = command.split_first().ok_or_else(|| WatchError::new("logs", "no program", ""))?;
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| WatchError::about("logs", say!("watch-no-program")))?;
         let mut start = sys::program::given(program);
         start.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut told = Vec::new();
@@ -42,7 +44,7 @@ impl LogSource {
             told.push(explain(variable, value));
         }
         let name = program.to_string_lossy().into_owned();
-        let mut child = start.spawn().map_err(|error| WatchError::new(name, error.to_string(), ""))?;
+        let mut child = start.spawn().map_err(|error| WatchError::about(name, error))?;
         let (send, lines) = channel();
         let pipes: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
@@ -90,7 +92,7 @@ impl Source for LogSource {
                 Ok(line) => self.take(&line, tally),
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => {
-                    let status = self.child.wait().map_err(|e| WatchError::new("logs", e.to_string(), ""))?;
+                    let status = self.child.wait().map_err(|e| WatchError::about("logs", e))?;
                     self.ended = Some(status);
                     return Ok(State::Ended(match status.signal() {
                         Some(signal) => Ended::Signal(signal),

@@ -1,5 +1,6 @@
 //! The second account: the kernel's records of the process tree, held against the records that the shim wrote.
 
+use crate::preload::device_launches::DeviceLaunches;
 use crate::preload::mapped::{Library, Tables};
 use crate::preload::tree::{File, Image, Tree};
 use crate::{Around, Gap, Unseen};
@@ -37,6 +38,8 @@ pub struct Judged {
     pub gaps: Vec<Unseen>,
     direct: BTreeSet<String>,
     processes: BTreeSet<String>,
+    /// Kernels that may launch others.
+    launchers: BTreeSet<String>,
 }
 
 impl Judged {
@@ -44,20 +47,29 @@ impl Judged {
     pub fn cannot_see(&self) -> Vec<BlindSpot> {
         let spot =
             |kind: Blind, names: &BTreeSet<String>| (!names.is_empty()).then(|| kind.named(names.iter().cloned()));
-        [spot(Blind::DirectCalls, &self.direct), spot(Blind::Processes, &self.processes)]
-            .into_iter()
-            .flatten()
-            .collect()
+        let spots = [
+            spot(Blind::DirectCalls, &self.direct),
+            spot(Blind::Processes, &self.processes),
+            spot(Blind::DeviceLaunches, &self.launchers),
+        ];
+        spots.into_iter().flatten().collect()
     }
 
     fn found(&mut self, process: u32, who: String, how: Around, detail: &str) {
         self.gaps.push(Gap::Around { process, who, how, detail: detail.to_owned() }.into());
     }
 
+    #[must_use]
+    pub fn and(mut self, on_device: DeviceLaunches) -> Judged {
+        self.gaps.extend(on_device.gaps);
+        self.launchers = on_device.unread;
+        self
+    }
+
     /// Nobody but the shim tells of these.
     pub fn alone(program: &str) -> Judged {
         let name = BTreeSet::from([program.to_owned()]);
-        Judged { gaps: Vec::new(), direct: name.clone(), processes: name }
+        Judged { direct: name.clone(), processes: name, ..Judged::default() }
     }
 }
 

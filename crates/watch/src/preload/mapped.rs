@@ -60,10 +60,11 @@ fn launches(name: &str) -> bool {
         && !ABOVE.iter().any(|above| name.starts_with(above))
 }
 
-/// The names by which kernels are launched, as a program would write them.
+/// The names by which kernels are launched, as a program would write them; the longer ones without their beginning too.
 static NAME: LazyLock<Option<regex::bytes::Regex>> = LazyLock::new(|| {
-    let names = "(hip|cuda|cu)(Ext|Module|Drv|Graph|Hcc)*Launch(Cooperative)?(Kernel)?(Ex|ExC)?(_spt|_ptsz)?";
-    regex::bytes::Regex::new(&format!("(?-u){names}\\x00")).ok()
+    let launch = "(Ext|Module|Drv|Graph|Hcc)*Launch(Cooperative)?";
+    let (whole, part) = (format!("(hip|cuda|cu){launch}(Kernel)?"), format!("(^|\\x00){launch}Kernel"));
+    regex::bytes::Regex::new(&format!("(?-u)({whole}|{part})(Ex|ExC)?(_spt|_ptsz)?\\x00")).ok()
 });
 
 impl Mapped {
@@ -100,6 +101,7 @@ fn tables(source: &dyn ReadAt) -> Option<Tables> {
         None => found.stripped = true,
     }
     names_needed(&elf, &mut found);
+    found.walks |= codeobject::reads_loader_handles(&elf).ok()?;
     found.names = names(&elf)?;
     Some(found)
 }
@@ -212,6 +214,8 @@ mod tests {
         assert!(!made(dir.path(), "libwords.so", words, &shared).names, "a message is no name");
         let walks = "int dl_iterate_phdr(void *, void *); int f(void) { return dl_iterate_phdr(0, 0); }";
         assert!(made(dir.path(), "libwalks.so", walks, &shared).walks);
+        let part = "const char *f(void) { return \"LaunchKernel\"; }";
+        assert!(made(dir.path(), "libpart.so", part, &shared).names, "the rest of a name is one");
         let inside = "int hipLaunchKernel(void) { return 0; } int main(void) { return hipLaunchKernel(); }";
         let inside = made(dir.path(), "inside", inside, &["-static"]);
         assert!(inside.loader.is_none() && inside.inside && !inside.stripped);

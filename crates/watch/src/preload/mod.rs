@@ -6,6 +6,7 @@
 
 mod account;
 mod canary;
+mod device_launches;
 mod graphs;
 mod kernel_info;
 mod layouts;

@@ -2,6 +2,7 @@
 
 use crate::WatchError;
 use codeobject::ReadAt;
+use say::{Message, say};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -43,12 +44,9 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
 
 fn one(program: &Path) -> Result<(), WatchError> {
     let name = program.display().to_string();
-    let fix = "watch it with --how uprobe, which enters no process";
-    let refuse = |why: &str| Err(WatchError::new(name.clone(), why, fix));
+    let refuse = |why: Message| Err(WatchError::about(&name, why).fix(say!("watch-preload-instead")));
     if secure(program) {
-        return refuse(
-            "it runs with other rights than ours (set-user-ID, set-group-ID or capabilities), so the loader ignores LD_PRELOAD",
-        );
+        return refuse(say!("watch-preload-rights"));
     }
     let Ok(file) = inventory::File::open(program) else { return Ok(()) };
     let source: &dyn ReadAt = &file;
@@ -57,22 +55,20 @@ fn one(program: &Path) -> Result<(), WatchError> {
         return Ok(());
     }
     if head.get(4) != Some(&2) {
-        return refuse("it is a 32-bit program, and the library to preload is a 64-bit one");
+        return refuse(say!("watch-preload-32-bit"));
     }
     if head.get(18..20) != Some(&X86_64.to_le_bytes()) {
-        return refuse("it is a program for another processor than x86-64");
+        return refuse(say!("watch-preload-processor"));
     }
     let Ok(elf) = codeobject::elf::Elf::parse(source) else { return Ok(()) };
     let Some(segment) = elf.segments().iter().find(|segment| segment.kind == INTERPRETER) else {
-        return refuse("it is linked statically, so there is no loader to preload anything");
+        return refuse(say!("watch-preload-static"));
     };
     let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
     let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
     if Path::new(&loader).file_name().is_none_or(|file| file != GLIBC) {
-        let whose = if loader.contains("ld-musl-") { "musl's" } else { "not glibc's" };
-        return refuse(&format!(
-            "its loader is {whose} ({loader}), which cannot load a library that was made for glibc: it would not start"
-        ));
+        let musl = loader.contains("ld-musl-");
+        return refuse(if musl { say!("watch-preload-musl", loader) } else { say!("watch-preload-loader", loader) });
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::WatchError;
 use crate::growing_trace::LIMIT;
+use say::say;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,7 @@ impl Session {
     /// `layouts`: where arguments stand, as [`crate::preload::layouts`] gives it; without, no argument bytes are recorded.
     pub fn new(layouts: Option<&[u8]>) -> Result<Session, WatchError> {
         let refused = |error: io::Error| {
-            let fix = "name a directory with room in TMPDIR";
-            WatchError::new("preload", format!("no directory for the records: {error}"), fix)
+            WatchError::about("preload", say!("watch-no-record-directory", error)).fix(say!("watch-room-in-tmpdir"))
         };
         let session_dir = SessionDir::new("watch", &base()).map_err(refused)?;
         put(&library(session_dir.inner()), embedded_shims::PRELOAD).map_err(refused)?;

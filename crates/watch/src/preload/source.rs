@@ -2,6 +2,7 @@
 
 use crate::Seen;
 use crate::preload::account::{self, Judged};
+use crate::preload::device_launches::device_launches;
 use crate::preload::tree::Tree;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
@@ -125,7 +126,7 @@ impl<'a> PreloadSource<'a> {
         };
         let mut records: Vec<account::Record> = self.tails.values().map(record).collect();
         records.extend(account::idle(self.session.path()));
-        account::judge(tree, &records, over)
+        account::judge(tree, &records, over).and(device_launches(tree, tally))
     }
 
     /// Tells every single launch.

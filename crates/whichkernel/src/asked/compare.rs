@@ -20,7 +20,7 @@ pub fn compare(
     ask: &Ask,
     format: Format,
     context: &Context,
-) -> anyhow::Result<ExitCode> {
+) -> say::Result<ExitCode> {
     // What is not narrowed down is asked about in full: a change for one card, or in one operation, is a change.
     let all: Vec<String> = ALL_GPUS.iter().map(|gpu| (*gpu).to_owned()).collect();
     let gpus = if gpus.is_empty() { &all } else { gpus };

@@ -20,7 +20,7 @@ pub fn find_rocblas(tree: &Tree) -> Option<Rocblas> {
 }
 
 /// `spec`: as the verb takes it. Follows the ways that the claims ask about, beside those of a request.
-pub fn look(spec: &str, investigation: &Investigation, context: &Context) -> anyhow::Result<()> {
+pub fn look(spec: &str, investigation: &Investigation, context: &Context) -> say::Result<()> {
     context.progress(spec);
     let tree = Tree::open(spec)?;
     if let Some(found) = find_rocblas(&tree) {

@@ -2,14 +2,14 @@
 //! that stand above every answer.
 
 use crate::context::Context;
-use anyhow::{Context as _, bail};
 use clap::ValueEnum;
+use say::{Context as _, bail, say};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES};
 use source::{Device, Overrides, Preset, Question, Shape, Survey};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Ask {
-    /// Types of the weights (for flash-attn of the KV cache), comma-separated, or `all` [default: eight common ones]
+    /// Weight types (for flash-attn: types of the KV cache), comma-separated, or `all` [default: eight common ones]
     #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
     pub types: Vec<String>,
 
@@ -17,7 +17,7 @@ pub struct Ask {
     #[arg(long, value_name = "LIST")]
     pub columns: Option<String>,
 
-    /// The operation [default: mul-mat; where two trees are compared, each of them]
+    /// The operation [default: mul-mat; when comparing two trees: all]
     #[arg(long, value_enum)]
     pub op: Option<Operation>,
 
@@ -29,11 +29,11 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub k: i64,
 
-    /// Shared memory per block in bytes [default: what the GPU has]
+    /// Shared memory per block in bytes [default: that of the GPU]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub smem: Option<i64>,
 
-    /// mul-mat-id: experts in all
+    /// mul-mat-id: total number of experts
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub experts: i64,
 
@@ -45,7 +45,7 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub head_size: i64,
 
-    /// flash-attn: values per head of V [default: as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
+    /// flash-attn: values per head of V [default as in models: 512 for 576, 256 for 320, 128 for 192, else --head-size]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
     pub head_size_v: Option<i64>,
 
@@ -57,7 +57,7 @@ pub struct Ask {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv_heads: i64,
 
-    /// flash-attn and --graph: positions in the KV cache [default: 4096; of a graph as many as its columns fill]
+    /// flash-attn and --graph: positions in the KV cache [default: 4096; for a graph, as many as its columns fill]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1 << 30))]
     pub kv: Option<i64>,
 
@@ -81,7 +81,7 @@ pub struct Ask {
     #[arg(long, value_name = "NAME=VALUE")]
     pub cmake: Vec<String>,
 
-    /// Set a variable of the environment that the rules may read, NAME=VALUE [default: none is set]
+    /// Set an environment variable for the rules, NAME=VALUE [default: none]
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
 }
@@ -109,7 +109,7 @@ impl Operation {
 }
 
 impl Ask {
-    pub fn question(&self, gpus: &[String]) -> anyhow::Result<Question> {
+    pub fn question(&self, gpus: &[String]) -> say::Result<Question> {
         self.question_of(self.operation(), gpus)
     }
 
@@ -127,7 +127,7 @@ impl Ask {
     }
 
     /// The same about another operation, in its usual shape.
-    pub fn question_of(&self, op: Operation, gpus: &[String]) -> anyhow::Result<Question> {
+    pub fn question_of(&self, op: Operation, gpus: &[String]) -> say::Result<Question> {
         let names: Vec<&str> = match gpus {
             [] => DEFAULT_GPUS.to_vec(),
             some => some.iter().map(String::as_str).collect(),
@@ -156,7 +156,7 @@ impl Ask {
     }
 
     /// Column counts, where some are given.
-    pub fn columns(&self) -> anyhow::Result<Option<Vec<i64>>> {
+    pub fn columns(&self) -> say::Result<Option<Vec<i64>>> {
         self.columns.as_deref().map(columns).transpose()
     }
 
@@ -189,10 +189,10 @@ impl Ask {
         }
     }
 
-    pub fn overrides(&self) -> anyhow::Result<Overrides> {
-        let pairs = |flag: &str, list: &[String]| -> anyhow::Result<Vec<(String, String)>> {
+    pub fn overrides(&self) -> say::Result<Overrides> {
+        let pairs = |flag: &str, list: &[String]| -> say::Result<Vec<(String, String)>> {
             let pair = |text: &String| {
-                let (name, value) = text.split_once('=').with_context(|| format!("{flag} {text}: give NAME=VALUE"))?;
+                let (name, value) = text.split_once('=').with_context(|| say!("command-name-and-value", flag, text))?;
                 Ok((name.to_owned(), value.to_owned()))
             };
             list.iter().map(pair).collect()
@@ -204,29 +204,29 @@ impl Ask {
 }
 
 /// Types that nobody has are no question to a tree: it would answer that it cannot be read.
-pub fn known_types(types: &[String]) -> anyhow::Result<()> {
+pub fn known_types(types: &[String]) -> say::Result<()> {
     types.iter().try_for_each(|ty| Ok(gguf::TensorType::parse(ty).map(|_| ())?))
 }
 
 /// `1..512`, `1,8,9..64`.
-pub fn columns(text: &str) -> anyhow::Result<Vec<i64>> {
+pub fn columns(text: &str) -> say::Result<Vec<i64>> {
     let mut out = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let bad = || format!("--columns {part}: give numbers and ranges, such as 1..512 or 1,8,9..64");
+        let bad = || say!("command-columns-form", part);
         match part.split_once("..") {
             None => out.push(part.parse().ok().filter(|&n: &i64| n > 0).with_context(bad)?),
             Some((from, to)) => {
                 let from: i64 = from.parse().ok().filter(|&n| n > 0).with_context(bad)?;
                 let to: i64 = to.trim_start_matches('=').parse().ok().filter(|&n| n >= from).with_context(bad)?;
                 if to - from > 1_000_000 {
-                    bail!("--columns {part}: more than a million counts");
+                    bail!("command-columns-million", part);
                 }
                 out.extend(from..=to);
             }
         }
     }
     if out.is_empty() {
-        bail!("--columns {text:?}: no column count in it");
+        bail!("command-columns-none", text = format!("{text:?}"));
     }
     Ok(out)
 }

@@ -66,7 +66,7 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
     let _ = writeln!(out);
     if let Some(held) = graded.expectation() {
         let conclusion = report::conclusion_text(lang, &held);
-        // "Not known" is what the conclusion itself begins with.
+        // "Unknown" is what the conclusion itself begins with.
         let text = match held.reach() {
             evidence::Reach::Unknown => conclusion,
             _ => {

@@ -1,21 +1,21 @@
 //! What `check` and `investigate` both say: the file that was asked for, the counts, and why.
 
-use anyhow::Context as _;
 use evidence::{Investigation, Reading, Reason, default_investigation};
 use investigate::{Advice, Graded, Need};
 use report::Lang;
+use say::{Context as _, error, say};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// An investigation is written by hand.
 const LONGEST: u64 = 16 << 20;
 
-pub fn load(file: Option<&Path>) -> anyhow::Result<Investigation> {
+pub fn load(file: Option<&Path>) -> say::Result<Investigation> {
     let Some(path) = file else { return Ok(default_investigation()?) };
-    let bytes = sys::regular_file::whole(path, LONGEST).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = sys::regular_file::whole(path, LONGEST).with_context(|| say!("command-cannot-read", path))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        anyhow::anyhow!("{}: byte {at} is not UTF-8; an investigation file is TOML", path.display())
+        error!("command-investigation-not-utf8", path, at)
     })?;
     Ok(Investigation::parse(&path.to_string_lossy(), &text)?)
 }

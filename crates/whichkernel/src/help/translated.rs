@@ -112,7 +112,7 @@ mod tests {
         let known: BTreeSet<String> = report::help_texts().map(str::to_owned).collect();
         let missing: Vec<_> = there.difference(&known).map(|text| text.replace('\n', "\\n")).collect();
         let stale: Vec<_> = known.difference(&there).collect();
-        assert!(missing.is_empty(), "not in crates/report/locales/ja/help.tsv:\n{}", missing.join("\n"));
+        assert!(missing.is_empty(), "not in crates/say/locales/ja/help.tsv:\n{}", missing.join("\n"));
         assert!(stale.is_empty(), "in help.tsv, and no help says it:\n{stale:#?}");
     }
 

@@ -90,7 +90,7 @@ impl<'a> Beside<'a> {
     }
 
     /// Its path, as the last line; `quiet` where standard output is a program's.
-    pub fn finish(&self, open: bool, quiet: bool) -> anyhow::Result<()> {
+    pub fn finish(&self, open: bool, quiet: bool) -> say::Result<()> {
         let lang = &self.context.lang;
         if let Some(why) = &self.problem {
             self.context.note(&lang.text_with("report-not-written", &[("why", why.as_str().into())]));

@@ -1,7 +1,7 @@
 //! `whichkernel atlas CLONE --out DIR`: what every release chooses, as a site and as tables.
 
 use crate::context::Context;
-use anyhow::bail;
+use say::bail;
 use source::atlas::{make, put, question};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,11 +11,11 @@ pub struct Args {
     /// A git clone of llama.cpp with its tags
     pub tree: PathBuf,
 
-    /// The folder: an empty or a new one, or one of a former run, which goes on where it was
+    /// The folder: new, empty, or from an earlier run, which is continued
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// The first release, such as b6000 [default: the first there is]
+    /// The first release, such as b6000 [default: the oldest]
     #[arg(long, value_name = "RELEASE")]
     pub since: Option<String>,
 
@@ -23,18 +23,18 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
-    /// Types of the weights, comma-separated [default: all]
+    /// Weight types, comma-separated [default: all]
     #[arg(long = "type", value_name = "LIST", value_delimiter = ',')]
     pub types: Vec<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let lang = &context.lang;
     if !Path::new(&args.tree).is_dir() {
-        bail!("{}: an atlas needs a git clone", args.tree.display());
+        bail!("command-atlas-clone", path = args.tree);
     }
     if let Some(since) = args.since.as_deref().filter(|since| source::pins::number(since).is_none()) {
-        bail!("--since {since}: a release is named like b6000");
+        bail!("command-atlas-since", since);
     }
     let types: Vec<String> =
         args.types.iter().map(|ty| ty.trim_start_matches("GGML_TYPE_").to_ascii_uppercase()).collect();

@@ -5,41 +5,42 @@ use crate::emit::Plain;
 use crate::graded::{csv, detail, load, markdown, screen, text};
 use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
+use say::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
     file: Option<PathBuf>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Tell everything about one claim: evidence, reasons, what it can show and what it cannot
+    /// Show the details of one claim: evidence, reasons, and what it can and cannot show
     #[arg(long, value_name = "ID", conflicts_with_all = ["only", "all"])]
     claim: Option<String>,
 
-    /// List the claims of this grade (open: unresolved; failed: expected to hold, and do not)
+    /// List the claims of this grade (open: unresolved; failed: should hold, but does not)
     #[arg(long, value_name = "GRADE", value_parser = ["confirmed", "inferred", "limited", "unresolved", "open", "refuted", "failed"])]
     only: Option<String>,
 
-    /// List every claim and question
+    /// List all claims and questions
     #[arg(long, conflicts_with = "only")]
     all: bool,
 
-    /// How many of each grade, and what would close most: no claims
+    /// Only the number of claims per grade, and the command that would settle most
     #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
     brief: bool,
 
-    /// This machine is the one that the file calls NAME: what it says of that machine is then graded here
+    /// This machine is the one called NAME in the file: grade the claims about it here
     #[arg(long, value_name = "NAME")]
     here: Option<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut investigation = load(args.file.as_deref())?;
     if let Some(host) = &args.here {
         investigation.is_about_this_machine(host);
@@ -57,8 +58,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         graded.keep(|stated, _| stated.claim.id == *id);
         if graded.readings.is_empty() {
             let near = near::near(id, known.iter().map(String::as_str));
-            let hint = near.map_or_else(|| ";".to_owned(), |near| format!("; did you mean '{near}'?"));
-            anyhow::bail!("no claim has the id '{id}'{hint} `whichkernel check --all` lists them");
+            match near {
+                Some(near) => bail!("command-no-claim-near", id, near),
+                None => bail!("command-no-claim", id),
+            }
         }
     }
     if let Some(only) = &args.only {

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell that shall complete
+    /// The shell
     shell: Shell,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut crate::help::definition(&context.lang), "whichkernel", &mut script);
     context.print(&String::from_utf8_lossy(&script))?;

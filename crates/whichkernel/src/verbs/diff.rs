@@ -8,40 +8,40 @@ use crate::asked::compare::compare;
 use crate::asked::{dry, tree};
 use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
-use anyhow::Context as _;
+use say::{Context as _, bail, ensure, error};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file
-    /// with GPU code, or a backend (rocm, vulkan, with =RUNTIME where it is not the default)
+    /// The first: a source tree (directory, REPO@REV, archive), a runtime (debian-sid, DIR), a card (rx-9070-xt), a file with GPU code, or a backend
+    /// (rocm, vulkan; add =RUNTIME for another runtime)
     pub a: String,
 
     /// The second, of the same kind
     pub b: String,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: thirteen of both vendors]
+    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
-    /// Runtimes and cards: a model to run instead of skeletons
+    /// Comparing runtimes or cards: a model to run instead of skeletons
     #[arg(long, value_name = "FILE")]
     pub model: Option<std::path::PathBuf>,
 
-    /// Cards: the runtime to run in [default: debian-sid]
+    /// Comparing cards: the runtime [default: debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
 
-    /// Cards: what the program computes through, as in `dryrun --backend`
+    /// Comparing cards: the backend, as in `dryrun --backend`
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: dry::Backend,
 
-    /// Backends: a card of your own instead of --gpu, as `vulkaninfo --json` wrote it down. As a card of --backend vulkan such a file is given as
-    /// the first or the second
+    /// Comparing backends: your own card instead of --gpu, as a file from `vulkaninfo --json`. With --backend vulkan, give such a file as the first
+    /// or second argument instead
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<std::path::PathBuf>,
 
-    /// Runtimes and cards: which BLAS the program meets, as in `dryrun --blas`; `real` compares the kernels of rocBLAS
+    /// Comparing runtimes or cards: the BLAS, as in `dryrun --blas`; `real` compares rocBLAS kernels
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: dry::Lane,
 
@@ -51,13 +51,13 @@ pub struct Args {
     #[command(flatten)]
     pub kernels: kernel::KernelAsk,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
 /// Exit status 1 when anything differs.
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     // Cards first: no tree or runtime is called like one. A directory with device code is a runtime, any other a source.
     let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
     if both(kernel::is_file) {
@@ -66,16 +66,13 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(sides) = Sides::parse(&args.a, &args.b) {
         return args.backends(&sides, context);
     }
-    anyhow::ensure!(
-        args.vulkan_device.is_none(),
-        "--vulkan-device is for `diff rocm vulkan`: two cards of --backend vulkan are given as A and B"
-    );
+    ensure!(args.vulkan_device.is_none(), "command-vulkan-device-diff");
     if args.backend == dry::Backend::Vulkan {
-        anyhow::ensure!(!context.only_looks(), "this would run a program on a GPU that is not there: not here");
+        ensure!(!context.only_looks(), "command-not-run-here");
         return vulkan::cards(&args.a, &args.b, &args.dry()?, context);
     }
     let run = both(runtime::is_card) || both(runtime::is_runtime);
-    anyhow::ensure!(!(run && context.only_looks()), "this would run a program on a GPU that is not there: not here");
+    ensure!(!(run && context.only_looks()), "command-not-run-here");
     if both(runtime::is_card) {
         return runtime::cards(&args.a, &args.b, &args.dry()?, context);
     }
@@ -89,26 +86,26 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 
 impl Args {
     /// Refuses two that are not of a kind by the one that is no source tree.
-    fn of_a_kind(&self) -> anyhow::Result<()> {
+    fn of_a_kind(&self) -> say::Result<()> {
         for (one, other) in [(&self.a, &self.b), (&self.b, &self.a)] {
             if kernel::is_file(one) {
-                std::fs::metadata(other).with_context(|| other.clone())?;
-                anyhow::bail!("{one} has GPU code and {other} has none that can be read: two of a kind are compared");
+                std::fs::metadata(other).about(&other)?;
+                bail!("command-diff-no-code", one, other);
             }
             if runtime::is_card(one) && !std::path::Path::new(one).exists() {
-                anyhow::bail!("{one} is a card and {other} is none that is known: two of a kind are compared");
+                bail!("command-diff-no-card", one, other);
             }
         }
         Ok(())
     }
 
     /// HIP against Vulkan, for one card.
-    fn backends(&self, sides: &Sides, context: &Context) -> anyhow::Result<ExitCode> {
+    fn backends(&self, sides: &Sides, context: &Context) -> say::Result<ExitCode> {
         let mut dry = self.dry()?;
         if let Some(path) = &self.vulkan_device {
             dry.gpu = vec![dry::vulkan::played(path)?];
         }
-        let one = || anyhow::anyhow!(context.lang.text("backends-one"));
+        let one = || error!("backends-one");
         let [gpu] = dry.gpu.as_slice() else { return Err(one()) };
         dry::check_columns(&dry)?;
         let question = Question {
@@ -124,7 +121,7 @@ impl Args {
     }
 
     /// The same question, for the dry run.
-    fn dry(&self) -> anyhow::Result<dry::Ask> {
+    fn dry(&self) -> say::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]
         struct Defaults {
@@ -139,8 +136,8 @@ impl Args {
             dry.kind.clone_from(&self.ask.types);
         }
         if let Some(columns) = &self.ask.columns {
-            let wrong = |text: &str| anyhow::anyhow!("--columns {text}: a dry run takes numbers, separated by commas");
-            dry.columns = columns.split(',').map(|n| n.parse().map_err(|_| wrong(n))).collect::<anyhow::Result<_>>()?;
+            let wrong = |text: &str| error!("command-columns-dryrun", text);
+            dry.columns = columns.split(',').map(|n| n.parse().map_err(|_| wrong(n))).collect::<say::Result<_>>()?;
         }
         dry.blas = self.blas;
         dry.backend = self.backend;

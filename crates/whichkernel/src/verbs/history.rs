@@ -3,9 +3,9 @@
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
 use crate::emit::Plain;
-use anyhow::bail;
 use evidence::{Says, Word};
 use report::{Column, Table, conclusion_text};
+use say::bail;
 use source::Question;
 use source::answers::{Compared, EventAnswer, HistoryAnswer, conclude};
 use source::history::{History, history, lines};
@@ -20,38 +20,38 @@ pub struct Args {
     /// A git clone of llama.cpp, ggml or Ollama, or REPO@REV to end at that revision
     pub tree: String,
 
-    /// Where to begin: a tag or commit [default: the first commit that touches the backend]
+    /// The first tag or commit [default: the first commit that touches the backend]
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: thirteen of both vendors]
+    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
     #[command(flatten)]
     pub ask: Ask,
 
-    /// A git clone of Ollama, whose pins say which release has a commit [default: the list that comes with the program]
+    /// A git clone of Ollama, to find the release that includes a commit [default: a built-in list]
     #[arg(long, value_name = "CLONE")]
     pub ollama: Option<PathBuf>,
 
-    /// The events alone, without the lines that decided
+    /// Only the changes, without the deciding lines
     #[arg(long)]
     pub brief: bool,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (repo, until) = match args.tree.rsplit_once('@') {
         Some((repo, rev)) if !Path::new(&args.tree).exists() => (repo, rev),
         _ => (args.tree.as_str(), "HEAD"),
     };
     let repo = Path::new(repo);
     if !repo.is_dir() {
-        bail!("{}: a history needs a git clone", repo.display());
+        bail!("command-history-clone", path = repo);
     }
     let question = args.ask.question(&args.gpu)?;
     let overrides = args.ask.overrides()?;

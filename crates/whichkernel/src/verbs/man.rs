@@ -1,20 +1,20 @@
 //! `whichkernel man`: a manual page for the command and one for every verb, from the command line's own definition.
 
 use crate::context::Context;
-use anyhow::Context as _;
+use say::{Context as _, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the pages go; made if it is not there
+    /// Output directory; created if missing
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let failed = || format!("cannot write {}", args.dir.display());
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+    let failed = || say!("command-cannot-write", path = args.dir);
     files::create_dir_all(&args.dir, Access::Public).with_context(failed)?;
     let mut whole = crate::help::definition(&context.lang).disable_help_subcommand(true);
     whole.build();

@@ -26,8 +26,8 @@ pub fn run(
     given: &[PathBuf],
     json: bool,
     context: &Context,
-    mut each: impl FnMut(&Path) -> anyhow::Result<ExitCode>,
-) -> anyhow::Result<ExitCode> {
+    mut each: impl FnMut(&Path) -> say::Result<ExitCode>,
+) -> say::Result<ExitCode> {
     let all = inputs::expand(given)?;
     over(&all, json, context, |_, path| each(path))
 }
@@ -37,8 +37,8 @@ pub fn over(
     all: &[PathBuf],
     json: bool,
     context: &Context,
-    mut each: impl FnMut(usize, &Path) -> anyhow::Result<ExitCode>,
-) -> anyhow::Result<ExitCode> {
+    mut each: impl FnMut(usize, &Path) -> say::Result<ExitCode>,
+) -> say::Result<ExitCode> {
     if let [one] = all {
         return each(0, one);
     }
@@ -59,7 +59,7 @@ pub fn over(
                 if json {
                     let comma = if context.written() > before { "," } else { "" };
                     let file = Some(path.to_string_lossy().into_owned());
-                    let failure = Failure { file, ..Failure::new(said(&error)) };
+                    let failure = Failure { file, ..Failure::new(said(&error, &report::Lang::ENGLISH)) };
                     context.print(&format!("{comma}{}", answer::json(&failure)?))?;
                 }
                 crate::context::fail(&error, false, &context.lang);

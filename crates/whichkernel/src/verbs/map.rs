@@ -21,22 +21,22 @@ pub struct Args {
     #[command(flatten)]
     dry: dry::Ask,
 
-    /// A source tree (directory, REPO@REV, archive): what it declares stands beside the dry run
+    /// A source tree (directory, REPO@REV, archive) to compare with the dry run
     #[arg(long, value_name = "TREE")]
     source: Option<String>,
 
-    /// Do not run anything: the source alone
+    /// Use only the source; run nothing
     #[arg(long, requires = "source")]
     no_dryrun: bool,
 
-    /// Exit with 1 where source and dry run disagree
+    /// Exit 1 if source and dry run disagree
     #[arg(long, requires = "source")]
     check: bool,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.dry.backend == dry::Backend::Vulkan {
-        dry::vulkan::heed(&args.dry, &[("--source", args.source.is_some())], context)?;
+        dry::vulkan::heed(&args.dry, &[("--source", args.source.is_some())])?;
         return vulkan::run(&args.dry, context);
     }
     dry::check_device(&args.dry)?;
@@ -84,7 +84,7 @@ fn differs(agreement: &Conclusion) -> bool {
 }
 
 /// What the tree declares for weights of the skeleton's most frequent shape.
-fn declare(tree: &str, args: &Args) -> anyhow::Result<Vec<Row>> {
+fn declare(tree: &str, args: &Args) -> say::Result<Vec<Row>> {
     let tree = Tree::open(tree)?;
     let mut devices = Vec::new();
     for given in &args.dry.gpu {

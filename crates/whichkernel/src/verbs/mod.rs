@@ -31,53 +31,53 @@ mod watch;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// What every release of a clone chooses: a static site, CSV, and decision tables, added to run by run
+    /// Evaluate every release of a clone: writes a static site, CSV and decision tables, and can be continued
     Atlas(atlas::Args),
     /// Grade the claims of an investigation from the ledger
     Check(check::Args),
-    /// Print what a shell needs to complete this command line
+    /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
+    /// Compare two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
     Diff(diff::Args),
-    /// Which observers work here, which do not, why, and the exact fix
+    /// Check which observers work on this machine, and how to fix those that do not
     Doctor(doctor::Args),
-    /// Run the real program on a GPU that is not there, and see which kernels its host code selects
+    /// Run the real program on a stand-in GPU, and show which kernels its host code selects
     Dryrun(dryrun::Args),
-    /// Why this kernel: the rule with its values, and what it would be otherwise; offline, from built-in tables
+    /// Explain which kernel is chosen and why, and what other conditions would choose; offline, from built-in tables
     Explain(explain::Args),
-    /// Every commit of a clone at which what is chosen changed: which kernel before and after, and the lines that decided
+    /// Find the commits that changed a choice: the kernel before and after, and the deciding lines
     History(history::Args),
-    /// What is shipped in a file: bundles, targets, kernels, and how much of it was looked at
+    /// Show what a file contains: bundles, targets, kernels, and how much of it was read
     Inspect(inspect::Args),
-    /// Look with every observer there is, record, and grade every claim and question
+    /// Run all available observers, record the results, and grade every claim and question
     Investigate(investigate::Args),
-    /// The instruction census: every instruction of every kernel, decoded and counted
+    /// Decode and count the instructions of every kernel
     Isa(isa::Args),
-    /// What was observed: list, show, export, import, annotate, verify
+    /// Work with the recorded observations: list, show, export, import, annotate, verify
     Ledger(ledger::Args),
-    /// Write a manual page for the command and one for every verb
+    /// Write manual pages for whichkernel and each of its commands
     Man(man::Args),
-    /// Type x columns as a table: from source, from the dry run, or both with disagreements marked
+    /// Show paths as a table of types and columns: from the source, from a dry run, or both with differences marked
     Map(map::Args),
-    /// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
+    /// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
     Mcp(mcp::Args),
-    /// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
+    /// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules
     Probe(probe::Args),
-    /// The investigation as pages: HTML in both languages, from the ledger alone
+    /// Write the investigation as HTML pages in English and Japanese, from the ledger
     Report(report::Args),
-    /// Find, add, fetch and list runtimes: the GPU stacks that everything else looks at
+    /// Find, add, fetch and list runtimes: the GPU stacks that the other commands examine
     Runtime(runtime::Args),
-    /// Write a model of any shape without weights, for a dry run of any program
+    /// Write a model of any shape without weights, for dry runs of any program
     Skeleton(skeleton::Args),
-    /// What the JSON of every verb looks like: the list, or one JSON Schema
+    /// Show the JSON Schemas of the commands' output: a list, or one schema
     Schema(schema::Args),
-    /// The rules that a source tree declares, evaluated: which kernel for which GPU, type and column count, and why
+    /// Evaluate the rules in a source tree: which kernel for which GPU, type and column count, and why
     Source(source::Args),
-    /// Which kernels a process launches: live, or from what somebody recorded
+    /// Show the kernels that a process launches: live, or from a recording
     Watch(watch::Args),
 }
 
-pub fn run(verb: Option<Verb>, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
     match verb {
         None => summary::run(context),
         Some(Verb::Atlas(args)) => atlas::run(&args, context),

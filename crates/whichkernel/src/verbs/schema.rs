@@ -4,16 +4,17 @@ use crate::answers;
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use report::{Column, Lang, Table};
+use say::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The value of an answer's field `schema`, or its short name: ledger-list
+    /// The `schema` field of an answer, or its short name: ledger-list
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// How to print the list: text, json, csv or md
+    /// Output format: text, json, csv or md
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "name")]
     format: Format,
 }
@@ -47,7 +48,7 @@ impl Show for Kinds {
     }
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut kinds = answers::all();
     kinds.sort_by_key(answer::Kind::name);
     let Some(name) = &args.name else {
@@ -56,7 +57,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let Some(kind) = kinds.iter().find(|kind| kind.is(name)) else {
-        anyhow::bail!(context.lang.text_with("schema-unknown", &[("name", name.as_str().into())]));
+        bail!("schema-unknown", name);
     };
     context.print(&format!("{:#}\n", kind.schema()))?;
     Ok(ExitCode::SUCCESS)

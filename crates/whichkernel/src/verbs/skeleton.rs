@@ -2,51 +2,51 @@
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use anyhow::Context as _;
 use gguf::{Mix, Shapes, Skeleton, Written, known, skeleton_of};
 use report::{Column, Lang, Table};
+use say::Context as _;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
 
-/// Write a model of any shape without weights, for a dry run of any program
+/// Write a model of any shape without weights, for dry runs of any program
 ///
 /// The file has all shapes, types and metadata that a loader asks for; the weights are a hole that reads as zeros, so it takes
 /// next to no room on disk. It is for `whichkernel dryrun`: what a program computes with it means nothing.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The model's shape: llama-3.1-8b, gpt-oss-20b, deepseek-r1, gemma-3-4b, qwen3-30b-a3b ... (--list names all)
+    /// The model shape: llama-3.1-8b, gpt-oss-20b, deepseek-r1, gemma-3-4b, qwen3-30b-a3b ... (see --list)
     #[arg(value_name = "SHAPE", required_unless_present = "list")]
     shape: Option<String>,
 
-    /// A tensor type for every matrix (Q4_K, F16), or a mix as llama-quantize makes it (Q4_K_M, MXFP4_MOE)
+    /// A tensor type for all matrices (Q4_K, F16), or a mix as in llama-quantize (Q4_K_M, MXFP4_MOE)
     #[arg(long = "type", value_name = "TYPE", default_value = "Q4_K_M")]
     kind: String,
 
-    /// Layers. Kinds of matrix that only the last one holds, or none, are named. 0: as many as the model has
+    /// Number of layers; matrix kinds that are only in the last layer, or missing, are listed. 0: as many as the model
     #[arg(long, value_name = "N", default_value = "2")]
     layers: u32,
 
-    /// Without a vocabulary: numbered tokens only, which a benchmark takes and a server does not
+    /// Omit the vocabulary: numbered tokens only, which work for a benchmark but not for a server
     #[arg(long)]
     no_words: bool,
 
-    /// The file to write; one that exists is left alone
+    /// The file to write; an existing file is not overwritten
     #[arg(long, short, value_name = "FILE", required_unless_present = "list")]
     output: Option<PathBuf>,
 
-    /// List the shapes that are known
+    /// List the known shapes
     #[arg(long)]
     list: bool,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (Some(shape), Some(output), false) = (&args.shape, &args.output, args.list) else {
         context.emit(args.format, &Shapes::known()?)?;
         return Ok(ExitCode::SUCCESS);
@@ -55,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let mix = Mix::parse(&args.kind)?;
     let layers = if args.layers == 0 { shape.layers } else { args.layers.min(1000) };
     let made = skeleton_of(&shape, mix, layers, !args.no_words)?;
-    let on_disk = write(output, &made).with_context(|| output.display().to_string())?;
+    let on_disk = write(output, &made).about(output.display())?;
     let file = output.display().to_string();
     let written = Written::new(file, &shape, (mix, layers), &made, on_disk)?;
     context.emit(args.format, &written)?;

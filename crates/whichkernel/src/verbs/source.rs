@@ -10,7 +10,7 @@ use crate::asked::compare::compare;
 use crate::asked::look::find_rocblas;
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
-use anyhow::bail;
+use say::{bail, ensure};
 use source::Tree;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long)]
     pub chain: bool,
 
-    /// The llama.cpp that an Ollama tree without ggml starts: a clone, taken at the revision that the tree names, or any tree
+    /// The llama.cpp used by an Ollama tree without ggml: a clone (read at the revision that the tree names), or any tree
     #[arg(long, value_name = "TREE")]
     pub with: Option<String>,
 
@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH", requires = "chain")]
     pub route: Option<String>,
 
-    /// With --chain: a way from this function, by name, instead of from a route
+    /// With --chain: start from this function instead of a route
     #[arg(long, value_name = "FUNCTION", requires_all = ["chain", "to"], conflicts_with = "route")]
     pub from: Option<String>,
 
@@ -40,50 +40,50 @@ pub struct Args {
     #[arg(long, value_name = "FUNCTION", requires = "from")]
     pub to: Option<String>,
 
-    /// Write what was found to the ledger, on the rung Declared
+    /// Record the findings in the ledger, on the rung Declared
     #[arg(long)]
     pub record: bool,
 
-    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: thirteen of both vendors]
+    /// GPUs: cards (rx-9070-xt) or targets (gfx1201, sm_90), comma-separated [default: 13 from AMD and NVIDIA]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub gpu: Vec<String>,
 
     #[command(flatten)]
     pub ask: Ask,
 
-    /// Whose rules: those of ggml's CUDA and HIP backend, or of its Vulkan backend
+    /// The backend whose rules are evaluated: ggml's CUDA and HIP backend, or its Vulkan backend
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
 
-    /// With --backend vulkan: a card of your own, as `vulkaninfo --json` wrote it down
+    /// With --backend vulkan: your own card, as a file from `vulkaninfo --json`
     #[arg(long, value_name = "FILE")]
     pub vulkan_device: Option<PathBuf>,
 
-    /// A model's whole evaluation, node by node: kernel, grid and block of every launch, fused nodes as they are fused; or that of
-    /// a graph that is written down, one tensor a line. For one GPU [default columns: 1,512]
+    /// Predict a whole evaluation of a model, node by node: kernel, grid and block of every launch, with fusion. Also takes a graph file with one
+    /// tensor per line. For one GPU [default columns: 1,512]
     #[arg(long, value_name = "MODEL.gguf|GRAPH", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
     pub graph: Option<PathBuf>,
 
-    /// With --graph: the library that was built from the tree (libggml-hip.so). Registers and shared memory of its kernels for the
-    /// GPU say how many blocks fit on a multiprocessor, on which grids of flash attention hang
+    /// With --graph: the library built from the tree (libggml-hip.so). The registers and shared memory of its kernels determine how many blocks fit
+    /// on a multiprocessor, which the flash-attention grids depend on
     #[arg(long, value_name = "LIBRARY", requires = "graph")]
     pub code: Option<PathBuf>,
 
-    /// With --graph: which experts tokens go to, where the host reads that back and sorts them itself. Every token the next ones in
-    /// turn (even), or every token the first ones; it goes before what a program read back, which a graph that it wrote down has
+    /// With --graph: the routing to assume where the host sorts tokens by expert: the next experts in turn (even), or always the first ones (first).
+    /// Overrides routing that the graph file recorded
     #[arg(long, value_enum, requires = "graph")]
     pub routing: Option<Routing>,
 
-    /// Up to how many columns which path, per GPU and type, instead of single rows
+    /// Show column ranges per path, GPU and type instead of single rows
     #[arg(long)]
     pub thresholds: bool,
 
-    /// Compare with another tree: what is chosen differently, and the lines responsible. With --graph: with a dry run, launch by
-    /// launch, as `dryrun --trace` wrote it. Exit status 1 if anything differs
+    /// Compare with another tree: which choices differ, and the lines responsible. With --graph: compare with a trace from `dryrun --trace`, launch
+    /// by launch. Exits 1 if anything differs
     #[arg(long, value_name = "TREE|TRACE")]
     pub against: Option<String>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -101,12 +101,12 @@ pub enum Routing {
     First,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let tree = Tree::open(&args.tree)?;
     if args.backend == Backend::Vulkan {
         return vulkan::run(&tree, args, context);
     }
-    anyhow::ensure!(args.vulkan_device.is_none(), "--vulkan-device is for --backend vulkan");
+    ensure!(args.vulkan_device.is_none(), "command-vulkan-device-backend");
     let pin = source::pins::outside(&tree);
     let with = args.with.as_deref().map(|with| open_with(with, pin.as_deref(), context)).transpose()?;
     if args.chain {
@@ -115,12 +115,9 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     let tree = match (pin, with) {
         (Some(_), Some(with)) => with,
-        (Some(pin), None) => bail!(
-            "{}: no ggml inside; this Ollama starts llama.cpp {pin} as a program of its own. Give a clone of llama.cpp, --with CLONE, which is taken at {pin}; or ask the tables that come with this program: whichkernel explain --source {pin}",
-            tree.label
-        ),
+        (Some(pin), None) => bail!("command-ollama-without-ggml", tree = tree.label, pin),
         (None, Some(_)) => {
-            bail!("--with is for --chain, and for an Ollama tree that has no ggml inside; {} has", tree.label)
+            bail!("command-with-is-for", tree = tree.label)
         }
         (None, None) => tree,
     };
@@ -138,7 +135,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// The second tree: at the revision that the first names where it is a clone and none is given.
-fn open_with(with: &str, pin: Option<&str>, context: &Context) -> anyhow::Result<Tree> {
+fn open_with(with: &str, pin: Option<&str>, context: &Context) -> say::Result<Tree> {
     let named = std::path::Path::new(with).is_dir();
     if let Some(pin) = pin.filter(|_| named)
         && let Ok(tree) = Tree::open(&format!("{with}@{pin}"))

@@ -4,18 +4,19 @@ use crate::context::Context;
 use crate::graded::with_needs;
 use crate::labelled::labelled;
 use crate::message::say;
-use doctor::{Facts, Host, Report, Server, Trials, Weight};
+use doctor::{Facts, Host, Report, Trials, Weight};
 use evidence::{Conclusion, Glance, Reach, Rung, Word};
 use inventory::{File, Sha256};
 use investigate::{Feasibility, Here, live_path};
 use ledger::Reader;
 use report::{blind_text, conclusion_text};
+use say::shell::CommandLine;
+use server::Kind;
 use source::table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
-use sys::shell::CommandLine;
 
-pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(context: &Context) -> say::Result<ExitCode> {
     let host = Host::this();
     context.progress(&context.lang.text("summary-looking"));
     let facts = Facts::read(&host);
@@ -90,7 +91,7 @@ fn server(report: &Report, context: &Context) -> String {
     let key = if answer.models.is_empty() { "summary-server-idle" } else { "summary-server-model" };
     let types = if answer.types.is_empty() { String::new() } else { format!(" ({})", answer.types.join(", ")) };
     let args = [
-        ("server", answer.server.map_or("", Server::name).into()),
+        ("server", answer.server.map_or("", Kind::name).into()),
         ("version", answer.version.clone().unwrap_or_else(|| "?".to_owned()).into()),
         ("models", format!("{}{types}", answer.models.join(", ")).into()),
     ];
@@ -161,7 +162,7 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
 fn source_says(report: &Report, targets: &[String], types: &[String], context: &Context) -> String {
     let (Some(target), Some(ty)) = (targets.first(), types.first()) else { return String::new() };
     let asked = serving(report).and_then(|answer| {
-        let server = answer.server.filter(|server| *server == Server::Ollama)?.name();
+        let server = answer.server.filter(|server| *server == Kind::Ollama)?.name();
         resolve(&format!("{server}@{}", answer.version.as_deref()?))
     });
     let known = asked.or_else(|| resolve("llama.cpp"));
@@ -190,7 +191,7 @@ fn source_says(report: &Report, targets: &[String], types: &[String], context: &
 fn next(report: &Report) -> String {
     let trouble = report.cases.iter().any(|case| case.weight == Weight::Problem);
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());
-    match (serving(report).and_then(|answer| answer.server.map(Server::name)), card) {
+    match (serving(report).and_then(|answer| answer.server.map(Kind::name)), card) {
         _ if trouble => "whichkernel doctor".to_owned(),
         (Some(server), Some(_)) => CommandLine::new("whichkernel watch --name {}", [server]).into(),
         (Some(server), None) if !report.facts.nvidia.cards.is_empty() => {

@@ -81,7 +81,7 @@ impl Ollama {
         let home = tempfile::tempdir().expect("a directory");
         let bin = installed(home.path())?;
         let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();
-        let at = Address { host: "127.0.0.1".into(), port };
+        let at = Address::tcp("127.0.0.1", port);
         let log = std::fs::File::create(home.path().join("server.log")).expect("a log");
         let mut command = Command::new(bin.join("ollama-lib"));
         command.arg("serve").env("LD_LIBRARY_PATH", &bin).env("LD_PRELOAD", home.path().join("decodes.so"));

@@ -53,7 +53,7 @@ pub fn page(study: &Study<'_>, stack: &Stack, name: &str) -> Page {
         @for (at, (runtime, catalog)) in catalogs.iter().enumerate() { (catalog_section(study, runtime, catalog, &format!("{id}-catalog-{at}"))) }
         @if !rows.is_empty() { (parts::section(&format!("{id}-claims"), study.words.say("site-h-file-claims"), with_csv(study, &format!("library-{id}-claims"), &columns, &rows))) }
         (crate::pages::shows::columns(study, &format!("{id}-shows"), &claims))
-        (parts::next(study, &format!("{id}-next"), study.words.say("site-next-library"), Some(sys::shell::CommandLine::new("whichkernel inspect {} --record", [name]).as_str()), "inventory"))
+        (parts::next(study, &format!("{id}-next"), study.words.say("site-next-library"), Some(say::shell::CommandLine::new("whichkernel inspect {} --record", [name]).as_str()), "inventory"))
     };
     let mut tables = Vec::new();
     for (at, build) in builds.values().enumerate() {

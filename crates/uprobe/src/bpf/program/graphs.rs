@@ -80,7 +80,7 @@ impl Body {
         let none = self.asm.label();
         self.look_up(self.maps.calls, PAIR);
         self.asm.jump_if(If::Equal, R0, 0, none);
-        self.bump(counter::UNTOLD);
+        self.bump(counter::LEFT);
         self.asm.place(none);
         self.keep_call();
     }

@@ -2,22 +2,22 @@
 
 use crate::context::Context;
 use crate::emit::Show;
-use anyhow::Context as _;
 use dryrun::Card;
 use dryrun::answers::Cards;
 use gpu::{Profile, TargetId};
 use report::{Column, Lang, Table};
+use say::{Context as _, say};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// More than any card's profile.
 const MOST: u64 = 1 << 20;
 
-pub fn find(given: &str, set: &[String]) -> anyhow::Result<Card> {
+pub fn find(given: &str, set: &[String]) -> say::Result<Card> {
     let mut profile = if given.ends_with(".toml") {
-        let bytes = sys::regular_file::whole(Path::new(given), MOST).with_context(|| given.to_owned())?;
+        let bytes = sys::regular_file::whole(Path::new(given), MOST).about(&given)?;
         let text = String::from_utf8_lossy(&bytes);
-        Profile::parse(&text).with_context(|| given.to_owned())?
+        Profile::parse(&text).about(&given)?
     } else {
         gpu::find(given)?
     };
@@ -26,9 +26,7 @@ pub fn find(given: &str, set: &[String]) -> anyhow::Result<Card> {
     }
     let mut overridden = None;
     if let Ok(value) = std::env::var("HSA_OVERRIDE_GFX_VERSION") {
-        let target = TargetId::overridden(&value).with_context(|| {
-            format!("HSA_OVERRIDE_GFX_VERSION={value}: write it as MAJOR.MINOR.STEPPING, for example 10.3.0")
-        })?;
+        let target = TargetId::overridden(&value).with_context(|| say!("command-override-form", value))?;
         overridden = Some(std::mem::replace(&mut profile.gcn_arch_name, target.to_string()));
     }
     Ok(Card { given: given.to_owned(), profile, overridden })
@@ -58,7 +56,7 @@ impl Show for Cards {
     }
 }
 
-pub fn from_host(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn from_host(context: &Context) -> say::Result<ExitCode> {
     for profile in dryrun::host_profiles()? {
         context.print(&profile.to_toml()?)?;
     }

@@ -9,6 +9,7 @@ use dryrun::{Blas, Map, Place, Plan, Survey};
 use evidence::Conclusion;
 use gguf::TensorType;
 use report::{Lang, conclusion_text};
+use say::ensure;
 use std::path::PathBuf;
 
 /// Cards, types, column counts, and where to run.
@@ -18,15 +19,15 @@ pub struct Ask {
     #[arg(long, value_name = "CARDS", value_delimiter = ',', default_value = "rx-9070-xt")]
     pub gpu: Vec<String>,
 
-    /// What the program computes through: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in
+    /// The backend: HIP on a stand-in GPU, or Vulkan on RADV with Mesa's stand-in driver
     #[arg(long, value_name = "BACKEND", default_value = "hip")]
     pub backend: Backend,
 
-    /// With --backend vulkan: a card of your own, as `vulkaninfo --json` wrote it down
+    /// With --backend vulkan: your own card, as a file from `vulkaninfo --json`
     #[arg(long, value_name = "FILE", conflicts_with = "gpu")]
     pub vulkan_device: Option<PathBuf>,
 
-    /// A runtime in the cache (debian-sid) or a directory [default: the program as installed, else debian-sid]
+    /// A runtime in the cache (debian-sid) or a directory [default: the installed program, else debian-sid]
     #[arg(long, value_name = "NAME|DIR")]
     pub runtime: Option<String>,
 
@@ -38,7 +39,7 @@ pub struct Ask {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,8,9,11,12,64,256,257,290,512")]
     pub columns: Vec<u64>,
 
-    /// Take a real model, with its own tensor types, instead of skeletons
+    /// Use a real model, with its own tensor types, instead of skeletons
     #[arg(long, value_name = "FILE", conflicts_with = "arch_of")]
     pub model: Option<PathBuf>,
 
@@ -46,11 +47,11 @@ pub struct Ask {
     #[arg(long, value_name = "NAME", default_value = "qwen2-7b")]
     pub arch_of: String,
 
-    /// Layers of the skeletons [default: as few as hold every kind of matrix before the last layer]
+    /// Number of skeleton layers [default: the fewest with every kind of matrix before the last layer]
     #[arg(long, value_name = "N")]
     pub layers: Option<u32>,
 
-    /// Refuse a target that the libraries do not ship, as the real runtime does
+    /// Refuse targets that the libraries have no code for, as the real runtime does
     #[arg(long)]
     pub strict: bool,
 
@@ -58,12 +59,12 @@ pub struct Ask {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 
-    /// Which BLAS the program meets: `recorded` stops at the call, `real` runs the runtime's own rocBLAS, `hipblaslt`
-    /// puts the same products to its hipBLASLt, `both` tries one after the other
+    /// The BLAS behind the program: `recorded` stops at the call, `real` runs the runtime's rocBLAS, `hipblaslt` sends the same products to its
+    /// hipBLASLt, `both` tries one after the other
     #[arg(long, value_name = "LANE", default_value = "recorded")]
     pub blas: Lane,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
@@ -111,29 +112,26 @@ impl Ask {
 pub const DEFAULT_RUNTIME: &str = "debian-sid";
 
 /// The types that were asked for.
-pub fn kinds(args: &Ask) -> anyhow::Result<Vec<TensorType>> {
+pub fn kinds(args: &Ask) -> say::Result<Vec<TensorType>> {
     let all = args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
     let given: Vec<&str> =
         if all { ::source::ALL_TYPES.to_vec() } else { args.kind.iter().map(String::as_str).collect() };
     Ok(given.into_iter().map(TensorType::parse).collect::<Result<_, _>>()?)
 }
 
-pub fn check_columns(args: &Ask) -> anyhow::Result<()> {
+pub fn check_columns(args: &Ask) -> say::Result<()> {
     let wrong = args.columns.is_empty() || args.columns.iter().any(|&n| n == 0 || n > 1 << 16);
-    anyhow::ensure!(!wrong, "--columns takes numbers from 1 to 65536");
+    ensure!(!wrong, "command-columns-range");
     Ok(())
 }
 
 /// The file of a card is Vulkan's alone: for HIP it would be passed over.
-pub fn check_device(args: &Ask) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        args.vulkan_device.is_none() || args.backend == Backend::Vulkan,
-        "--vulkan-device is for --backend vulkan"
-    );
+pub fn check_device(args: &Ask) -> say::Result<()> {
+    ensure!(args.vulkan_device.is_none() || args.backend == Backend::Vulkan, "command-vulkan-device-backend");
     Ok(())
 }
 
-pub fn survey(args: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<Map>> {
+pub fn survey(args: &Ask, place: &Place, context: &Context) -> say::Result<Vec<Map>> {
     let kinds = kinds(args)?;
     check_columns(args)?;
     let mut maps = Vec::new();

@@ -3,9 +3,9 @@
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use ::source::VulkanProfile;
-use anyhow::Context as _;
 use dryrun::{Place, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
 use report::Lang;
+use say::{Context as _, ensure};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
@@ -13,35 +13,34 @@ use std::process::ExitCode;
 use sys::interrupt;
 
 /// What vulkaninfo said of a card of the user's own.
-pub fn reported(path: &Path) -> anyhow::Result<VulkanProfile> {
+pub fn reported(path: &Path) -> say::Result<VulkanProfile> {
     const LARGEST: u64 = 16 << 20;
-    let file = sys::regular_file::open(path).with_context(|| path.display().to_string())?;
+    let file = sys::regular_file::open(path).about(path.display())?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
-    VulkanProfile::reported(&bytes).with_context(|| path.display().to_string())
+    file.take(LARGEST + 1).read_to_end(&mut bytes).about(path.display())?;
+    VulkanProfile::reported(&bytes).about(path.display())
 }
 
 /// The card of the stand-in that such a file is of: one that differs from it is not played by it.
-pub fn played(path: &Path) -> anyhow::Result<String> {
-    Ok(reported(path)?.played().with_context(|| path.display().to_string())?.card)
+pub fn played(path: &Path) -> say::Result<String> {
+    Ok(reported(path)?.played().about(path.display())?.card)
 }
 
 /// The cards that are asked for.
-pub fn cards(ask: &Ask) -> anyhow::Result<Vec<String>> {
+pub fn cards(ask: &Ask) -> say::Result<Vec<String>> {
     ask.vulkan_device.as_deref().map_or_else(|| Ok(ask.gpu.clone()), |path| Ok(vec![played(path)?]))
 }
 
-pub fn place(ask: &Ask) -> anyhow::Result<Place> {
+pub fn place(ask: &Ask) -> say::Result<Place> {
     Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
 }
 
 /// What would be passed over is refused.
-pub fn heed(ask: &Ask, more: &[(&str, bool)], context: &Context) -> anyhow::Result<()> {
+pub fn heed(ask: &Ask, more: &[(&str, bool)]) -> say::Result<()> {
     let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != Lane::Recorded)];
     let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));
     let unheeded: Vec<&str> = given.collect();
-    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", unheeded.join(", ").into())]);
-    anyhow::ensure!(unheeded.is_empty(), refusal());
+    ensure!(unheeded.is_empty(), "dryrun-vulkan-unheeded", flags = unheeded.join(", "));
     Ok(())
 }
 
@@ -52,7 +51,7 @@ pub fn ended(maps: &[(String, VulkanMap)]) -> ExitCode {
     if maps.iter().all(|(_, map)| map.is_answered()) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) }
 }
 
-pub fn survey(ask: &Ask, place: &Place, context: &Context) -> anyhow::Result<Vec<(String, VulkanMap)>> {
+pub fn survey(ask: &Ask, place: &Place, context: &Context) -> say::Result<Vec<(String, VulkanMap)>> {
     let kinds = kinds(ask)?;
     check_columns(ask)?;
     interrupt::catch();

@@ -3,27 +3,27 @@
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::counting::{census, nothing, parse_target};
 use crate::emit::Plain;
-use anyhow::bail;
 use evidence::Word;
 use inventory::File;
 use launch::NameFilter;
 use observe::census::{By, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
 use report::thousands;
 use report::{Column, Table};
+use say::bail;
 use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct KernelAsk {
-    /// Of two files with GPU code: only kernels whose mangled or demangled name matches
+    /// Comparing files with GPU code: only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// The target to take from A, where it has several
+    /// The target to use from A, if it has several
     #[arg(long, value_name = "GFX")]
     pub target_a: Option<String>,
 
-    /// The target to take from B, where it has several
+    /// The target to use from B, if it has several
     #[arg(long, value_name = "GFX")]
     pub target_b: Option<String>,
 
@@ -35,7 +35,7 @@ pub struct KernelAsk {
     #[arg(long, value_name = "N")]
     pub bundle_b: Option<usize>,
 
-    /// Compare mnemonics instead of families; between generations the same thing has different names
+    /// Compare mnemonics instead of families; names differ between GPU generations
     #[arg(long)]
     pub mnemonics: bool,
 }
@@ -49,12 +49,12 @@ pub fn is_file(path: &str) -> bool {
 /// Kernels that differ are listed up to here in text; JSON and CSV have them all.
 const SHOWN: usize = 25;
 
-pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context) -> say::Result<ExitCode> {
     let a = side(a, ask.target_a.as_deref(), ask.bundle_a, ask, context)?;
     let b = side(b, ask.target_b.as_deref(), ask.bundle_b, ask, context)?;
     let pairs = pairs(&a, &b, ask.mnemonics);
     if pairs.is_empty() {
-        bail!("{}", context.lang.text("diff-kernel-none"));
+        bail!("diff-kernel-none");
     }
     let found = kernel_diff(&a, &b, &pairs);
     let plain = |plain| match plain {
@@ -76,13 +76,13 @@ fn side(
     bundle: Option<usize>,
     ask: &KernelAsk,
     context: &Context,
-) -> anyhow::Result<Side> {
+) -> say::Result<Side> {
     let file = File::open(Path::new(path))?;
     let kernel = ask.kernel.as_deref().map(NameFilter::new).transpose()?;
     let select = Select { target: target.map(parse_target).transpose()?, kernel };
     let (groups, report) = census(&file, select, By::Kernel, (false, true), context)?;
     if groups.objects == 0 {
-        return Err(nothing(Path::new(path), target, &groups, &report, context));
+        return Err(nothing(Path::new(path), target, &groups, &report));
     }
     Ok(Side::new(path, groups, bundle)?)
 }

@@ -18,20 +18,20 @@ pub fn is_card(name: &str) -> bool {
 }
 
 /// The same cards and types in two runtimes.
-pub fn runtimes(a: &str, b: &str, args: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn runtimes(a: &str, b: &str, args: &Ask, context: &Context) -> say::Result<ExitCode> {
     let (first, second) = (Place::find(a)?, Place::find(b)?);
     let (left, right) = (survey(args, &first, context)?, survey(args, &second, context)?);
     report(&left, &right, (a, b), args.format, context)
 }
 
 /// Two cards in one runtime.
-pub fn cards(a: &str, b: &str, args: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn cards(a: &str, b: &str, args: &Ask, context: &Context) -> say::Result<ExitCode> {
     let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     let of = |card: &str| survey(&Ask { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
     report(&of(a)?, &of(b)?, (a, b), args.format, context)
 }
 
-fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+fn report(a: &[Map], b: &[Map], names: (&str, &str), format: Format, context: &Context) -> say::Result<ExitCode> {
     let found = RuntimeDiff::new(names, a, b);
     let lang = &context.lang;
     let mut table = Table::new(vec![

@@ -7,12 +7,13 @@ use crate::emit::Show;
 use dryrun::VulkanDiff;
 use evidence::Word;
 use report::{Column, Lang, Table, conclusion_text};
+use say::bail;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// In one runtime.
-pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
-    heed(ask, &[], context)?;
+pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> say::Result<ExitCode> {
+    heed(ask, &[])?;
     let place = place(ask)?;
     // No card is called like a file.
     let of = |card: &str| {
@@ -21,7 +22,7 @@ pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> anyhow::Result<E
     };
     let (left, right) = (of(a)?, of(b)?);
     let (Some((_, left)), Some((_, right))) = (left.first(), right.first()) else {
-        anyhow::bail!("--gpu needs a card");
+        bail!("command-gpu-card");
     };
     let answer = VulkanDiff::of((a, left), (b, right), place.name());
     context.emit(ask.format, &answer)?;

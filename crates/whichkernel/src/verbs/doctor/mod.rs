@@ -6,6 +6,7 @@ use crate::message::say;
 use doctor::{Examination, Fix, Host, HostObserver, Message, Report, Weight};
 use evidence::Reach;
 use report::{Column, Lang, Table};
+use say::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,26 +15,26 @@ mod text;
 /// Which observers work on this machine, which do not, why, and the exact command that fixes it
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How to print it; csv and md give the observers alone
+    /// Output format; csv and md contain only the observers
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Examine this directory as if it were / (a mounted disk, collected /proc and /sys); nothing can be tried there
+    /// Examine this directory as if it were / (a mounted disk, or collected /proc and /sys); nothing is tested
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 
-    /// Exit with 1 where there is a problem
+    /// Exit 1 if there is a problem
     #[arg(long)]
     strict: bool,
 
-    /// Write what was found to the ledger
+    /// Record the findings in the ledger
     #[arg(long)]
     record: bool,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let host = match &args.root {
-        Some(root) if !root.is_dir() => anyhow::bail!("{} is not a directory; give the root of a tree", root.display()),
+        Some(root) if !root.is_dir() => bail!("command-not-a-root", path = root),
         Some(root) => Host::at(root, Default::default()),
         None => Host::this(),
     };

@@ -3,7 +3,7 @@
 use super::{fix_text, say, say_all};
 use crate::context::Context;
 use crate::graded::with_needs;
-use doctor::{Facts, Fix, Look, Message, Process, Report, Server, Status, Variable, Weight, explain};
+use doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
 use evidence::Reach;
 use investigate::{Feasibility, Need};
 use report::{Lang, conclusion_text, wrap};
@@ -200,7 +200,7 @@ impl Page<'_> {
             };
             let message = Message::new("doctor-server-answer")
                 .with("url", &answer.url)
-                .with("server", answer.server.map_or("", Server::name))
+                .with("server", answer.server.map_or("", server::Kind::name))
                 .with("version", answer.version.as_deref().unwrap_or("?"))
                 .with("models", models);
             self.line(2, &say(&message, self.lang()));

@@ -4,12 +4,12 @@ use super::{Args, place, record, rows, text, trace};
 use crate::asked::dry::{Lane, card};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
-use anyhow::Context as _;
 use dryrun::answers::{Parts, ProgramRun};
 use dryrun::{
     Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Place, Plan, Request, Selected, Streams, Verdict, select,
 };
 use evidence::Reach;
+use say::{Context as _, bail, ensure};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ impl Ran<'_> {
     }
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let place = place(args)?;
     let plans = plans(args, &place)?;
     let profiles: Vec<_> = plans.iter().map(|plan| plan.card.profile.clone()).collect();
@@ -66,7 +66,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         trace::write(file, &outcome)?;
     }
     if let Some(file) = &args.write_graph {
-        files::replace(file, Access::Public, &outcome.graphs).with_context(|| file.display().to_string())?;
+        files::replace(file, Access::Public, &outcome.graphs).about(file.display())?;
     }
     if args.record {
         record::run(context, &place, &plans, (&outcome, &selected), &args.command)?;
@@ -93,7 +93,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     // Behind what the program did: its own failure is the likely reason.
     if args.write_graph.is_some() && outcome.graphs.is_empty() {
-        anyhow::bail!(context.lang.text("dryrun-no-graph"));
+        bail!("dryrun-no-graph");
     }
     Ok(match outcome.finish() {
         Finish::Whole if !selected.is_empty() && outcome.lost() == 0 => ExitCode::SUCCESS,
@@ -104,7 +104,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Several cards are one machine with several GPUs, each with the kernels of its own target.
-fn plans(args: &Args, place: &Place) -> anyhow::Result<Vec<Plan>> {
+fn plans(args: &Args, place: &Place) -> say::Result<Vec<Plan>> {
     let program = args.command.first().map(Path::new);
     let blas = args.ask.blas != Lane::Recorded;
     let mut plans = Vec::new();
@@ -112,7 +112,7 @@ fn plans(args: &Args, place: &Place) -> anyhow::Result<Vec<Plan>> {
         let card = card::find(given, &args.ask.set)?;
         plans.push(Plan::new(place, card, args.ask.strict, blas, program)?);
     }
-    anyhow::ensure!(!plans.is_empty(), "--gpu needs a card");
+    ensure!(!plans.is_empty(), "command-gpu-card");
     Ok(plans)
 }
 

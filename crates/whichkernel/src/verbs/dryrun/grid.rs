@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use sys::interrupt;
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let place = Place::find(args.ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     interrupt::catch();
     let maps = survey(&args.ask, &place, context)?;

@@ -16,7 +16,7 @@ mod text;
 mod trace;
 mod vulkan;
 
-/// Run the real program on a GPU that is not there, and see which kernels its host code selects
+/// Run the real program on a stand-in GPU, and show which kernels its host code selects
 ///
 /// With a command after `--` that program is run. Without one, skeleton models are made and llama-bench of the runtime
 /// fills the map of types and column counts. Nothing is executed on any GPU: everything here is Selected, not Launched.
@@ -25,11 +25,11 @@ pub struct Args {
     #[command(flatten)]
     pub ask: Ask,
 
-    /// Write every launch, in order, one JSON object a line; needs a command
+    /// Write every launch in order, one JSON object per line; needs a command
     #[arg(long, value_name = "FILE", requires = "command")]
     pub trace: Option<PathBuf>,
 
-    /// Write the graphs that the program has ggml compute, node by node, for `source --graph`; needs a command
+    /// Write the graphs that the program computes with ggml, node by node, for `source --graph`; needs a command
     #[arg(long, value_name = "FILE", requires = "command")]
     pub write_graph: Option<PathBuf>,
 
@@ -37,15 +37,15 @@ pub struct Args {
     #[arg(long)]
     pub bench_lines: bool,
 
-    /// Write what was selected to the ledger
+    /// Record the selections in the ledger
     #[arg(long)]
     pub record: bool,
 
-    /// List the cards that are known, with their targets
+    /// List the known cards and their targets
     #[arg(long)]
     pub list_gpus: bool,
 
-    /// Write a profile of the GPU in this machine, read through its HIP runtime
+    /// Write a profile of this machine's GPU, read through its HIP runtime
     #[arg(long)]
     pub profile_from_host: bool,
 
@@ -54,7 +54,7 @@ pub struct Args {
     pub command: Vec<OsString>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.list_gpus {
         context.emit(args.ask.format, &Cards::known())?;
         return Ok(ExitCode::SUCCESS);
@@ -70,7 +70,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// The place to run in: the one that was named; for a program that is installed here, this machine; else the default.
-fn place(args: &Args) -> anyhow::Result<Place> {
+fn place(args: &Args) -> say::Result<Place> {
     if let Some(name) = &args.ask.runtime {
         return Ok(Place::find(name)?);
     }

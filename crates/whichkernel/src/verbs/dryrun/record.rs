@@ -4,10 +4,11 @@ use crate::context::Context;
 use dryrun::Map;
 use dryrun::{Outcome, Place, Plan, RecordContext, Selected, library};
 use observe::Sighting;
+use say::error;
 use std::ffi::OsString;
 use std::path::Path;
 
-pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> anyhow::Result<()> {
+pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> say::Result<()> {
     let time = observe::now();
     keep(context, scene(place, &map.plan, (model, None), &time)?.survey(&map.cells)?)
 }
@@ -19,7 +20,7 @@ pub fn run(
     plans: &[Plan],
     (outcome, selected): (&Outcome, &[Selected]),
     command: &[OsString],
-) -> anyhow::Result<()> {
+) -> say::Result<()> {
     let time = observe::now();
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let mut seen = Vec::new();
@@ -36,13 +37,12 @@ fn scene<'a>(
     plan: &'a Plan,
     (model, program): (&'a str, Option<&Path>),
     time: &'a str,
-) -> anyhow::Result<RecordContext<'a>> {
-    let library =
-        library(place, program).ok_or_else(|| anyhow::anyhow!("no library with device code in {}", place.name()))?;
+) -> say::Result<RecordContext<'a>> {
+    let library = library(place, program).ok_or_else(|| error!("command-no-device-library", place = place.name()))?;
     Ok(RecordContext { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
 }
 
-fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {
+fn keep(context: &Context, sightings: Vec<Sighting>) -> say::Result<()> {
     let count = observe::record(&mut context.open_ledger()?, sightings)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("dryrun-recorded", &args));

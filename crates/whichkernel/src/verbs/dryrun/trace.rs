@@ -1,16 +1,16 @@
 //! `--trace FILE`: every launch in order, graph replays multiplied out, one JSON object a line.
 
-use anyhow::Context as _;
 use dryrun::{Outcome, steps};
 use launch::lines::{self, Closing, End, Line};
 use launch::record::{api, blas};
 use launch::trace::Event;
+use say::Context as _;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use sys::files::{self, Access};
 
-pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
-    let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
+pub fn write(path: &Path, outcome: &Outcome) -> say::Result<()> {
+    let file = files::create(path, Access::Private).about(path.display())?;
     let mut out = BufWriter::new(file);
     let mut end = End { by: lines::STAND_IN.to_owned(), ..End::default() };
     end.lost = outcome.traces.iter().map(|trace| trace.lost + trace.torn).sum();
@@ -77,10 +77,10 @@ pub fn write(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
             (false, false) => &mut end.launches,
         };
         *counted += 1;
-        put(&mut out, &line).with_context(|| path.display().to_string())?;
+        put(&mut out, &line).about(path.display())?;
     }
-    put(&mut out, &Closing { end }).with_context(|| path.display().to_string())?;
-    out.flush().with_context(|| path.display().to_string())
+    put(&mut out, &Closing { end }).about(path.display())?;
+    out.flush().about(path.display())
 }
 
 fn put(out: &mut impl Write, line: &impl serde::Serialize) -> std::io::Result<()> {

@@ -1,9 +1,9 @@
 //! What was asked: each word is told by what it is, a GPU, a type, a number, a version or a term.
 
 use super::Args;
-use anyhow::bail;
 use doctor::{Facts, Host};
 use report::{Lang, Term};
+use say::{Message, bail, say};
 use source::Device;
 use source::explain::Question;
 use source::table::COLUMNS;
@@ -14,7 +14,7 @@ pub enum Asked {
     Kernel(Question),
 }
 
-pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
+pub fn asked(args: &Args, lang: &Lang) -> say::Result<Asked> {
     let (mut gpu, mut ty) = (args.gpu.clone(), args.ty.clone());
     let (mut columns, mut version) = (args.columns, args.version.clone());
     // A name of several words without quotes: `rx 9070 xt`.
@@ -36,39 +36,46 @@ pub fn asked(args: &Args, lang: &Lang) -> anyhow::Result<Asked> {
         } else if resolve(word).is_some() {
             only(&mut version, word.clone())?;
         } else {
-            bail!("{word:?} is no GPU, type, number, version or term known here{}", hint(word));
+            bail!("command-explain-unknown", word = format!("{word:?}"), hint = hint(word));
         }
     }
     let here = || Facts::read(&Host::this()).only_gpu().and_then(|gpu| gpu.card.clone().or_else(|| gpu.target.clone()));
     let Some(gpu) = gpu.or_else(here) else {
-        bail!("there is no GPU here that is known: name one, as in `whichkernel explain rx-9070-xt Q4_K 290`");
+        bail!("command-explain-no-gpu");
     };
-    let Ok(device) = Device::find(&gpu) else { bail!("{gpu:?} is no GPU known here{}", hint(&gpu)) };
+    let Ok(device) = Device::find(&gpu) else {
+        bail!("command-explain-no-such-gpu", gpu = format!("{gpu:?}"), hint = hint(&gpu))
+    };
     let named = ty.unwrap_or_else(|| "Q4_K".to_owned()).trim_start_matches("GGML_TYPE_").to_ascii_uppercase();
-    let Some(types) = types(&named) else { bail!("{named:?} is no type known here{}", hint(&named)) };
+    let Some(types) = types(&named) else {
+        bail!("command-explain-no-such-type", named = format!("{named:?}"), hint = hint(&named))
+    };
     let wanted = version.as_deref().unwrap_or("llama.cpp");
     let Some(known) = resolve(wanted) else {
         let newest = source::table::all().last().map_or("", |table| table.version.as_str());
-        bail!(
-            "no table knows the version {wanted:?}: give a llama.cpp build (b10586), an Ollama release (0.12.6) or a commit; the last is {newest}"
-        );
+        bail!("command-explain-no-such-version", wanted = format!("{wanted:?}"), newest);
     };
     if let Some(columns) = columns.filter(|columns| !(1..=COLUMNS).contains(columns)) {
-        bail!("{columns} tokens: the tables go from 1 to {COLUMNS}; the `source` verb evaluates a tree at any width");
+        bail!("command-explain-tokens", columns, most = COLUMNS);
     }
     let question = Question { device, named, types, columns, known };
     if question.found().is_empty() {
         let known: Vec<&str> =
             question.tables().first().map(|it| it.targets.keys().map(String::as_str).collect()).unwrap_or_default();
-        bail!("no table has {} with {}; targets: {}", question.device.target, question.main_type(), known.join(", "));
+        bail!(
+            "command-explain-no-table",
+            target = question.device.target,
+            kind = question.main_type(),
+            known = known.join(", ")
+        );
     }
     Ok(Asked::Kernel(question))
 }
 
 /// A second one of a kind, by a word or a flag, would be passed over: one question has one.
-fn only<T: PartialEq + std::fmt::Display>(slot: &mut Option<T>, value: T) -> anyhow::Result<()> {
+fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Result<()> {
     if let Some(other) = slot.as_ref().filter(|other| **other != value) {
-        bail!("{value} and {other} are both named: ask about one of them");
+        bail!("command-explain-both", value, other);
     }
     *slot = Some(value);
     Ok(())
@@ -100,7 +107,7 @@ fn joined(words: &[String]) -> Vec<String> {
 }
 
 /// The nearest thing that is known.
-fn hint(word: &str) -> String {
+fn hint(word: &str) -> Message {
     let table = source::table::all().last();
     let types =
         table.into_iter().flat_map(|table| table.targets.values().next()).flat_map(|target| target.types.keys());
@@ -113,7 +120,7 @@ fn hint(word: &str) -> String {
         _ => None,
     };
     match near::near(word, all).map(str::to_owned).or_else(card) {
-        Some(near) => format!("; did you mean {near}?"),
-        None => "; `whichkernel explain --terms` lists the words, `whichkernel source --help` the rest".to_owned(),
+        Some(near) => say!("command-hint-near", near),
+        None => say!("command-hint-words"),
     }
 }

@@ -10,13 +10,14 @@ use crate::backends::{self, Question, Sides};
 use crate::context::{Context, Format};
 use ask::Asked;
 use report::{Lang, Terms, terms};
+use say::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What you have, in any order: a GPU (9070xt, "AMD Radeon RX 9070 XT", rtx-4090, gfx1201), a type (Q4_K, Q4_K_M), a
-    /// number of tokens, a version (0.12.6, b9999); or a word to look up (MMVQ, ne11, rung)
+    /// In any order: a GPU (9070xt, "AMD Radeon RX 9070 XT", rtx-4090, gfx1201), a type (Q4_K, Q4_K_M), a number of tokens, a version (0.12.6,
+    /// b9999); or a term to look up (MMVQ, ne11, rung)
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
 
@@ -28,19 +29,19 @@ pub struct Args {
     #[arg(long = "type", value_name = "TYPE")]
     pub ty: Option<String>,
 
-    /// Columns: tokens in one micro-batch [default: all there are]
+    /// Columns: tokens in one micro-batch [default: all in the table]
     #[arg(long, value_name = "N")]
     pub columns: Option<i64>,
 
-    /// Whose rules: b10586, 0.12.6, ollama@0.12.6, 4fda6980 [default: the newest llama.cpp there is a table of]
+    /// Version of the rules: b10586, 0.12.6, ollama@0.12.6, 4fda6980 [default: the newest llama.cpp with a table]
     #[arg(long = "source", alias = "version", value_name = "VERSION", id = "release")]
     pub version: Option<String>,
 
-    /// Dry runs of HIP and Vulkan side by side: `both`; needs a runtime that has the two of them
+    /// Compare dry runs of HIP and Vulkan: `both`; needs a runtime with both backends
     #[arg(long, value_name = "BACKEND", conflicts_with_all = ["words", "release", "terms"])]
     pub backend: Option<Both>,
 
-    /// With --backend both: a card of your own instead of --gpu, as `vulkaninfo --json` wrote it down
+    /// With --backend both: your own card instead of --gpu, as a file from `vulkaninfo --json`
     #[arg(long, value_name = "FILE", requires = "backend", conflicts_with = "gpu")]
     pub vulkan_device: Option<PathBuf>,
 
@@ -48,11 +49,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME|DIR", requires = "backend")]
     pub runtime: Option<String>,
 
-    /// List the words that can be looked up
+    /// List the terms that can be looked up
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -66,17 +67,15 @@ pub enum Both {
 const PROMPTS: [u64; 3] = [1, 9, 512];
 
 /// HIP and Vulkan side by side, which no table has: both are run.
-fn both(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn both(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let kind = gguf::TensorType::parse(args.ty.as_deref().unwrap_or("Q4_K"))?;
     let columns = match args.columns {
         Some(columns @ 1..=65536) => vec![columns.unsigned_abs()],
-        Some(_) => anyhow::bail!("--columns takes numbers from 1 to 65536"),
+        Some(_) => bail!("command-columns-range"),
         None => PROMPTS.to_vec(),
     };
     let own = args.vulkan_device.as_deref().map(played).transpose()?;
-    let Some(gpu) = own.as_deref().or(args.gpu.as_deref()) else {
-        anyhow::bail!("--backend both is asked of a card: give --gpu")
-    };
+    let Some(gpu) = own.as_deref().or(args.gpu.as_deref()) else { bail!("command-both-needs-gpu") };
     let question = Question {
         gpu,
         kinds: vec![kind],
@@ -89,7 +88,7 @@ fn both(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     backends::run(&Sides::both(None), &question, args.format, context)
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;
         return Ok(ExitCode::SUCCESS);
@@ -106,7 +105,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
             context.print_linked(&screen::kernel(&question, context), &screen::links(&question))?;
         }
         (Asked::Kernel(question), format) => {
-            let Some(answer) = question.answer() else { anyhow::bail!("no table has an answer") };
+            let Some(answer) = question.answer() else { bail!("command-explain-no-answer") };
             if format != Format::Json
                 && let Some((_, note)) = screen::version(&question, context)
             {

@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let mut rows = Vec::new();
     let look = Gather(Select::new(args)?);
     let report = inspect(file, &Options::all(), false, &look, |bundle, found: Kernels| {
@@ -83,7 +83,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileRe
             let (index, offset) = bundle.map_or((0, 0), |bundle| (bundle.index, bundle.offset));
             rows.push(told(index, offset, &found));
         }
-        anyhow::Ok(())
+        say::Result::<_>::Ok(())
     })?;
     look.0.check_target(&report)?;
     let plain = |plain| match plain {

@@ -3,6 +3,7 @@
 use super::select::Select;
 use codeobject::ReadAt;
 use inventory::{Format, Found, Look};
+use say::error;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,7 +22,7 @@ pub struct Extract {
 #[derive(Default)]
 pub struct Files {
     pub written: Vec<(PathBuf, u64)>,
-    pub failed: Vec<anyhow::Error>,
+    pub failed: Vec<say::Error>,
 }
 
 impl Look for Extract {
@@ -72,7 +73,7 @@ fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
     }
 }
 
-fn write(path: &Path, contents: &dyn ReadAt) -> anyhow::Result<u64> {
+fn write(path: &Path, contents: &dyn ReadAt) -> say::Result<u64> {
     const PIECE: u64 = 1 << 20;
     // O_EXCL: neither a file nor a link of that name is touched.
     let mut file = files::create_new(path, Access::Public).map_err(|error| refused(path, &error))?;
@@ -85,11 +86,11 @@ fn write(path: &Path, contents: &dyn ReadAt) -> anyhow::Result<u64> {
     Ok(at)
 }
 
-fn refused(path: &Path, error: &io::Error) -> anyhow::Error {
+fn refused(path: &Path, error: &io::Error) -> say::Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            anyhow::anyhow!("{} exists and is left as it is; choose another directory", path.display())
+            error!("command-exists-directory", path)
         }
-        _ => anyhow::anyhow!("{}: {error}", path.display()),
+        _ => error!("about-why", what = path, why = error),
     }
 }

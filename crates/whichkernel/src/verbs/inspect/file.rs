@@ -7,10 +7,10 @@ use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record,
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use answer::Answer as _;
-use anyhow::{Context as _, bail};
 use inventory::{File, FileReport, Options, inspect};
 use observe::answers::{Extracted, FileAnswer, Kernels};
 use observe::shipped::{Gather, Gathered};
+use say::{Context as _, Say as _, bail, say};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 
-pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let path = file.path();
     if let Some(target) = &args.has_target {
         return has_target::run(file, target, args, context);
@@ -43,7 +43,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     Ok(verdict(path, &report, context))
 }
 
-fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let mut progress = Progress::new(context);
     let target = wanted_target(args)?;
     let select = Select::new(args)?;
@@ -61,16 +61,18 @@ fn overview(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileR
     report.nvidia.iter().for_each(|found| nvidia::complain(file, found, context));
     select.check_target(&report)?;
     let named = |target: &str| select.named(target);
-    context.emit_as(args.format, || FileAnswer::new(file.path(), &report, &named), |plain| match plain {
-        Plain::Text => Ok(text::file(file.path(), &report, &select, context)),
-        Plain::Csv | Plain::Md => bail!(
-            "the overview has the formats text and json; csv and md are for --kernels, --launch-map, --bundles and --modules"
-        ),
-    })?;
+    context.emit_as(
+        args.format,
+        || FileAnswer::new(file.path(), &report, &named),
+        |plain| match plain {
+            Plain::Text => Ok(text::file(file.path(), &report, &select, context)),
+            Plain::Csv | Plain::Md => bail!("command-formats-overview"),
+        },
+    )?;
     Ok(report)
 }
 
-fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let look = Rows { select: Select::new(args)?, format: args.format };
     match args.format {
         // As `Kernels` would be, written while it is found.
@@ -105,8 +107,8 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> anyhow::Result<F
     Ok(report)
 }
 
-fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
-    files::create_dir_all(dir, Access::Public).with_context(|| format!("{} cannot be made", dir.display()))?;
+fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> say::Result<FileReport> {
+    files::create_dir_all(dir, Access::Public).with_context(|| say!("command-cannot-make", path = dir))?;
     let look = Extract { select: Select::new(args)?, dir: dir.to_owned(), names: Mutex::default() };
     let (mut files, mut bytes) = (0, 0);
     let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {
@@ -145,11 +147,11 @@ pub fn verdict(path: &Path, found: &FileReport, context: &Context) -> ExitCode {
     const SHOWN: usize = 20;
     let problems = found.all_problems().count();
     for error in found.all_problems().take(SHOWN) {
-        let said = report::phrase(&context.lang, &error.to_string());
+        let said = context.lang.written(&error.message());
         crate::context::tell(format_args!("whichkernel: {}", report::plain(&format!("{}: {said}", path.display()))));
     }
     if problems > SHOWN {
-        let more = report::phrase(&context.lang, &format!("{} more; --format json has them all", problems - SHOWN));
+        let more = context.lang.say(&say!("inspect-more-problems", count = problems - SHOWN));
         crate::context::tell(format_args!("whichkernel: {}: {more}", report::plain(&path.display().to_string())));
     }
     if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) }
@@ -166,7 +168,7 @@ impl<'a> Progress<'a> {
         Progress { context, last: Instant::now() }
     }
 
-    pub fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> anyhow::Result<()> {
+    pub fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> say::Result<()> {
         if let Some(bundle) = bundle
             && self.last.elapsed() > Duration::from_secs(1)
         {

@@ -3,7 +3,6 @@
 use super::Args;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
-use anyhow::{Context as _, bail};
 use inventory::File;
 use observe::answers::Fingerprinted;
 use report::Lang;
@@ -11,6 +10,7 @@ use runtime::fingerprint::{
     Against, Shape, Span, Table, Tools, Window, against_table, against_tree, ggml_kernels, is_cuda, kernel_names,
     shapes_in_text, shapes_in_tree, tools, window,
 };
+use say::{Context as _, bail, say};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 
 /// Longer lists are cut; JSON has them all.
@@ -23,7 +23,7 @@ struct Fingerprint {
     against: Option<Against>,
 }
 
-pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let table = Table::committed();
     let file = File::open(path)?;
     let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -33,7 +33,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let against = match (&args.against, &shapes) {
         (Some(pin), Some(shapes)) => Some(compare(pin, shapes, &table)?),
         (Some(_), None) => {
-            bail!("{}: no ggml kernel is in it, so there is nothing to compare with a source", path.display())
+            bail!("command-no-ggml-kernel", path)
         }
         (None, _) => None,
     };
@@ -42,7 +42,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let whole = || Fingerprinted::new(path, &print.tools, print.window.as_ref(), &table, print.against.as_ref());
     context.emit_as(args.format, whole, |plain| match plain {
         Plain::Text => Ok(text(path, &print, &table, args, &context.lang)),
-        Plain::Csv | Plain::Md => bail!("a fingerprint has the formats text and json"),
+        Plain::Csv | Plain::Md => bail!("command-formats-fingerprint"),
     })?;
     Ok(match print.against {
         Some(Against::Impossible { .. }) => ExitCode::from(CHECK_FAILED),
@@ -53,16 +53,16 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
 }
 
 /// A build (`b6841`, `6841`) by the table, or a source tree by itself.
-fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &Table) -> anyhow::Result<Against> {
+fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &Table) -> say::Result<Against> {
     let path = Path::new(pin);
     if path.is_dir() {
-        let source = shapes_in_tree(path).with_context(|| pin.to_owned())?;
+        let source = shapes_in_tree(path).about(pin)?;
         return Ok(against_tree(shapes, &source));
     }
     if let Ok(build) = pin.strip_prefix('b').unwrap_or(pin).parse() {
         return Ok(against_table(shapes, table, build));
     }
-    let neither = || format!("{pin} is neither a build of llama.cpp (b6841) nor a source (DIR, REPO@REV, archive)");
+    let neither = || say!("command-neither-build-nor-source", pin);
     let tree = ::source::Tree::open(pin).with_context(neither)?;
     let mut declared = BTreeSet::new();
     for path in tree.paths().filter(|path| is_cuda(path)) {

@@ -11,7 +11,7 @@ use observe::answers::HasTarget;
 use observe::shipped::presence;
 use std::process::ExitCode;
 
-pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let wanted = Arch::parse(target)?;
     let mut progress = Progress::new(context);
     let report =

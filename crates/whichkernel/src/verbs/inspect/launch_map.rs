@@ -11,10 +11,11 @@ use codeobject::{CodeObject, Kernel, Piece, ReadAt, demangle, walk};
 use inventory::{Contents, File, Found, Look, Options, contents, inspect};
 use observe::answers::{self, LaunchMapAnswer, MapRow, Unregistered, kind, vendor};
 use report::{Column, Table};
+use say::say;
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
-pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let image = Image::read(file)?;
     let map = launch_map(&image);
     let places = Places::find(file, &image, &map)?;
@@ -44,7 +45,8 @@ pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let whole = || answer(file, &map, &rows, orphans.as_deref(), args);
     context.emit_as(args.format, whole, |format| Ok(plain(format)))?;
     for unresolved in map.completeness.unresolved.iter().take(20) {
-        let said = report::phrase(&context.lang, &format!("call at {:#x}: {}", unresolved.site, unresolved.why));
+        let (site, why) = (format!("{:#x}", unresolved.site), unresolved.why);
+        let said = context.lang.say(&say!("codeobject-call", site, why));
         let path = file.path().display().to_string();
         crate::context::tell(format_args!("whichkernel: {}: {said}", report::plain(&path)));
     }
@@ -57,7 +59,7 @@ struct Places {
 }
 
 impl Places {
-    fn find(file: &File, image: &Image<'_>, map: &LaunchMap) -> anyhow::Result<Self> {
+    fn find(file: &File, image: &Image<'_>, map: &LaunchMap) -> say::Result<Self> {
         let mut by_offset = HashMap::new();
         if let Ok(Contents::Host { fatbins, .. }) = contents(file) {
             let mut index = 0;
@@ -108,11 +110,11 @@ impl Look for Names {
     }
 }
 
-fn names_of(file: &File, look: Names) -> anyhow::Result<Shipped> {
+fn names_of(file: &File, look: Names) -> say::Result<Shipped> {
     let mut shipped = Shipped::new();
     inspect(file, &Options::default(), false, &look, |_, out: Vec<(usize, String, bool)>| {
         shipped.extend(out.into_iter().map(|(bundle, name, stub)| ((bundle, name), stub)));
-        anyhow::Ok(())
+        say::Result::<_>::Ok(())
     })?;
     Ok(shipped)
 }

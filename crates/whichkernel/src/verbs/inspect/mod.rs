@@ -20,17 +20,18 @@ use super::many;
 use crate::context::{Context, Format};
 use ::runtime::inputs;
 use inventory::{File, Pack};
+use say::bail;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; static libraries and packages (.a,
-    /// .whl, .zip, .deb, .tar); directories; ids of processes. Patterns (lib*.so) may be quoted
+    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; static libraries and packages (.a, .whl, .zip, .deb, .tar);
+    /// directories; process IDs. Patterns (lib*.so) may be quoted
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 
@@ -38,66 +39,63 @@ pub struct Args {
     #[arg(long)]
     pub kernels: bool,
 
-    /// Only this GPU target: gfx1201, gfx90a:xnack- (features that are not named may be either), sm_90a
+    /// Only this GPU target: gfx1201, gfx90a:xnack- (unnamed features match either way), sm_90a
     #[arg(long = "target", value_name = "GFX")]
     pub gpu_target: Option<String>,
 
-    /// With --kernels or --launch-map: only kernels of this name (mangled, demangled or as this program prints it), or
-    /// those that match this regular expression
+    /// With --kernels or --launch-map: only kernels of this name (mangled, demangled or as displayed), or that match this regular expression
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// List every kernel that the file's constructors register: host handle (address at load bias 0), name, bundle.
-    /// With --target also whether the bundle's code object for it has the kernel, live or as a stub
+    /// List the kernels that the file's constructors register: host handle (address at load bias 0), name, bundle. With --target: whether the code
+    /// object has the kernel, with code or as a stub
     #[arg(long, conflicts_with = "kernels")]
     pub launch_map: bool,
 
-    /// Tell what each bundle is for: kernel families, types, template ranges, live kernels and stubs, neighbours. With
-    /// --target for that one, else over all targets (live: has code on at least one of them)
+    /// Describe each bundle: kernel families, types, template ranges, kernels with code and stubs, neighbours. With --target for that target,
+    /// otherwise for all (with code: on at least one target)
     #[arg(long, conflicts_with_all = ["kernels", "launch_map"])]
     pub bundles: bool,
 
-    /// List every SPIR-V module, which a Vulkan driver compiles: offset, hash without float controls, what it asks of the
-    /// GPU, entry points, constants, instructions
+    /// List the SPIR-V modules for Vulkan drivers: offset, hash without float controls, required GPU features, entry points, constants, instructions
     #[arg(long, conflicts_with_all = ["kernels", "launch_map", "bundles", "extract", "has_target", "needed", "fingerprint"])]
     pub modules: bool,
 
-    /// Write every code object to DIR as bundle_0096.gfx1201.hsaco; existing files are never overwritten
+    /// Write every code object to DIR, as bundle_0096.gfx1201.hsaco; existing files are not overwritten
     #[arg(long, value_name = "DIR", conflicts_with = "kernels")]
     pub extract: Option<PathBuf>,
 
-    /// Answer one question: would a GPU of this target find kernels in the file (its own, or generic ones)? Exits with
-    /// 1 if not, with 2 if the file could not be read completely and the answer is not known
+    /// Check whether the file has kernels that a GPU of this target can use (specific or generic). Exits 1 if not, 2 if unknown because the file
+    /// could not be read completely
     #[arg(long, value_name = "GFX", conflicts_with_all = ["kernels", "extract"])]
     pub has_target: Option<String>,
 
-    /// The chain of libraries that a file, or the files of a directory, would bring along: as ldd, but nothing is run
+    /// Show the libraries that a file, or the files of a directory, would load; like ldd, but runs nothing
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target"])]
     pub needed: bool,
 
-    /// What build is this: ROCm release, compilers, and the window of llama.cpp builds that declare its kernels
+    /// Identify the build: ROCm release, compilers, and the llama.cpp builds whose kernels match
     #[arg(long, conflicts_with_all = ["kernels", "extract", "has_target", "needed"])]
     pub fingerprint: bool,
 
-    /// With --fingerprint: can this source have built it? A build of llama.cpp (b6841) or a source (DIR,
-    /// REPO@REV, archive); exits with 1 if it cannot, with 2 if nobody can say
+    /// With --fingerprint: can the file be built from this llama.cpp build (b6841) or source (DIR, REPO@REV, archive)? Exits 1 if not, 2 if unknown
     #[arg(long, value_name = "PIN", requires = "fingerprint")]
     pub against: Option<String>,
 
-    /// A directory: would its libraries and kernel catalogs serve this card or target (rx-9070-xt, gfx1201)? A file: as
-    /// --target, also by the card's name
+    /// A directory: do its libraries and kernel catalogs support this card or target (rx-9070-xt, gfx1201)? A file: like --target, but also takes
+    /// card names
     #[arg(long, value_name = "GPU")]
     pub gpu: Option<String>,
 
-    /// With --gpu: exit with 1 if something in the directory does not serve it
+    /// With --gpu: exit 1 if anything in the directory does not support it
     #[arg(long, requires = "gpu")]
     pub strict: bool,
 
-    /// The file's SHA-256 in the overview, which takes longer than the overview itself; JSON and the ledger always have it
+    /// Show the file's SHA-256 in the overview, which takes extra time; JSON and the ledger always have it
     #[arg(long)]
     pub hash: bool,
 
-    /// Write what was seen to the ledger; for a file with --target its kernels too, one by one
+    /// Record the observations in the ledger; for a file with --target, each kernel too
     #[arg(long)]
     pub record: bool,
 }
@@ -115,11 +113,11 @@ enum Target<'a> {
     Process(u32),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     many::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
 }
 
-fn one(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     match target(path, args) {
         Target::File(path) => file::run(&File::open(path)?, args, context),
         Target::Members(path) => members(path, args, context),
@@ -136,7 +134,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> 
 }
 
 /// Each member with GPU code by itself, and how many others there are.
-fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let archive = File::open(path)?;
     let (found, all) = inputs::members(&archive)?;
     let words = [
@@ -148,7 +146,7 @@ fn members(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
     // Members of no known kind are not looked into: it cannot be said that nothing lies in them.
     if names.is_empty() {
-        anyhow::bail!("{}: no GPU library, code object or kernel catalog lies in it", path.display());
+        bail!("command-inspect-nothing", path);
     }
     many::over(&names, args.format == Format::Json, context, |at, _| match found.get(at) {
         Some(file) => file::run(file, args, context),

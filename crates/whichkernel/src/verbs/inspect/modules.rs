@@ -15,7 +15,7 @@ const SHORT: usize = 12;
 /// Operations that are named in the overview.
 const MOST_OPERATIONS: usize = 6;
 
-pub fn run(file: &File, args: &Args, context: &Context) -> anyhow::Result<FileReport> {
+pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let mut progress = Progress::new(context);
     let hash = args.hash || args.format == Format::Json;
     let report = inspect(file, &Options::all(), hash, &Nothing, |bundle, ()| progress.step(bundle))?;

@@ -3,10 +3,10 @@
 use super::Args;
 use crate::context::Context;
 use crate::emit::Plain;
-use anyhow::{Context as _, bail};
 use observe::answers::Needed;
 use report::{Column, Table};
 use runtime::linkage::{Chain, FileAt, How, Inside, Search};
+use say::{Context as _, bail};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -16,8 +16,8 @@ use std::{
 /// A directory of a million files is not a runtime.
 const FILES: usize = 10_000;
 
-pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let path = path.canonicalize().with_context(|| path.display().to_string())?;
+pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
+    let path = path.canonicalize().about(path.display())?;
     let (inside, at) = tree_of(&path);
     // As ldd: the caller's own LD_LIBRARY_PATH counts, but not inside another tree.
     let library_path = match inside.root() == Path::new("/") {
@@ -33,7 +33,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
             chains.iter().flat_map(|chain| chain.objects.iter().skip(1).map(|object| object.real.clone())).collect();
         chains.retain(|chain| chain.objects.first().is_some_and(|first| !brought.contains(&first.real)));
     } else if let Some(problem) = chains.first().and_then(|chain| chain.objects.first()?.problem.clone()) {
-        bail!("{}: {problem}", path.display());
+        bail!("about-why", what = path, why = problem);
     }
     if args.record {
         super::record::needed(&path, &search, &chains, context)?;
@@ -62,11 +62,11 @@ pub fn tree_of(path: &Path) -> (Inside, PathBuf) {
 }
 
 /// ELF files of a directory that ask the loader for something, by their paths inside the tree.
-fn starts(dir: &Path, at: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn starts(dir: &Path, at: &Path) -> say::Result<Vec<PathBuf>> {
     let mut out = Vec::new();
     let mut queue = vec![(dir.to_owned(), at.to_owned())];
     while let Some((dir, at)) = queue.pop() {
-        for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
+        for entry in std::fs::read_dir(&dir).about(dir.display())? {
             let entry = entry?;
             let (path, inside) = (entry.path(), at.join(entry.file_name()));
             let kind = entry.file_type()?;
@@ -81,7 +81,7 @@ fn starts(dir: &Path, at: &Path) -> anyhow::Result<Vec<PathBuf>> {
                 }
             }
             if out.len() > FILES {
-                bail!("more than {FILES} libraries below {}: name a smaller directory", dir.display());
+                bail!("command-many-libraries", most = FILES, dir);
             }
         }
     }

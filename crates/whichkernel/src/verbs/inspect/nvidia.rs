@@ -6,13 +6,14 @@ use crate::context::Context;
 use codeobject::nvidia::{Compression, EntryKind, Inventory, Region};
 use inventory::File;
 use report::{Column, Table};
+use say::Say as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What could not be read, with offsets in the section, on stderr.
 pub fn complain(file: &File, found: &Inventory, context: &Context) {
     let inside = found.rows.iter().filter_map(|row| row.error.as_ref());
     for error in found.sections.iter().flat_map(|s| &s.errors).chain(inside).take(20) {
-        let said = report::phrase(&context.lang, &error.to_string());
+        let said = context.lang.written(&error.message());
         crate::context::tell(format_args!(
             "whichkernel: {}",
             report::plain(&format!("{}: {said}", file.path().display()))

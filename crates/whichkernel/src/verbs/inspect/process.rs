@@ -9,7 +9,7 @@ use observe::process::{Loaded, Process};
 use report::{Column, Table};
 use std::process::ExitCode;
 
-pub fn run(pid: u32, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(pid: u32, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let process = Process::read(pid)?;
     if args.record {
         super::record::process(&process, context)?;

@@ -15,7 +15,7 @@ use std::path::Path;
 use tensile::Service;
 
 /// What was found in a file. Other modes than the overview read it again for this, and whole.
-pub fn look(path: &Path, args: &Args, context: &Context) -> anyhow::Result<()> {
+pub fn look(path: &Path, args: &Args, context: &Context) -> say::Result<()> {
     let target = wanted_target(args)?;
     let runtime = shipped::runtime_of(path);
     let (_, sightings) = shipped::look(path, runtime.as_deref(), target.as_ref(), None, &ledger::now())?;
@@ -28,18 +28,18 @@ pub fn file(
     target: Option<&TargetId>,
     kernels: &Gathered,
     context: &Context,
-) -> anyhow::Result<()> {
+) -> say::Result<()> {
     let runtime = shipped::runtime_of(path);
     write(shipped::sightings(path, runtime.as_deref(), report, (target, None), kernels, &ledger::now())?, context)
 }
 
-fn write(sightings: Vec<observe::Sighting>, context: &Context) -> anyhow::Result<()> {
+fn write(sightings: Vec<observe::Sighting>, context: &Context) -> say::Result<()> {
     let count = observe::record(&mut context.open_ledger()?, sightings)?;
     context.note(&context.lang.text_with("inspect-recorded", &[("count", count.into())]));
     Ok(())
 }
 
-pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
+pub fn process(process: &Process, context: &Context) -> say::Result<()> {
     write(process.sightings(&ledger::now())?, context)
 }
 
@@ -47,7 +47,7 @@ pub fn process(process: &Process, context: &Context) -> anyhow::Result<()> {
 pub fn catalogs<'a>(
     all: impl Iterator<Item = (&'a LibraryDir, Option<&'a Service>)>,
     context: &Context,
-) -> anyhow::Result<()> {
+) -> say::Result<()> {
     let time = ledger::now();
     let mut seen = Vec::new();
     for (dir, service) in all {
@@ -58,7 +58,7 @@ pub fn catalogs<'a>(
 }
 
 /// NEEDED edges and chains of the GPU libraries.
-pub fn needed(path: &Path, search: &Search, chains: &[Chain], context: &Context) -> anyhow::Result<()> {
+pub fn needed(path: &Path, search: &Search, chains: &[Chain], context: &Context) -> say::Result<()> {
     let runtime = shipped::runtime_of(path);
     write(libraries::needed(search, chains, runtime.as_deref(), &ledger::now())?, context)
 }

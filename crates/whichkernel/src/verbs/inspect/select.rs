@@ -6,6 +6,7 @@ use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, Found};
 use launch::NameFilter;
+use say::{bail, say};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct Select {
 }
 
 impl Select {
-    pub fn new(args: &Args) -> anyhow::Result<Self> {
+    pub fn new(args: &Args) -> say::Result<Self> {
         let arch = wanted(args)?;
         let kernel = args.kernel.as_deref().map(NameFilter::new).transpose()?;
         let target = arch.as_ref().and_then(amd);
@@ -53,7 +54,7 @@ impl Select {
     }
 
     /// A filter that lets nothing through is a slip of the pen, not an empty answer: what is near is named.
-    pub fn check(&self, file: &File) -> anyhow::Result<()> {
+    pub fn check(&self, file: &File) -> say::Result<()> {
         let Some(filter) = self.kernel.as_ref().filter(|_| self.matched.load(Ordering::Relaxed) == 0) else {
             return Ok(());
         };
@@ -61,7 +62,7 @@ impl Select {
     }
 
     /// A target of which nothing was there, likewise, with what is there instead.
-    pub fn check_target(&self, report: &inventory::FileReport) -> anyhow::Result<()> {
+    pub fn check_target(&self, report: &inventory::FileReport) -> say::Result<()> {
         let Some(arch) = &self.arch else { return Ok(()) };
         let targets = report.targets();
         if targets.keys().any(|target| self.named(target)) || targets.is_empty() {
@@ -69,19 +70,19 @@ impl Select {
         }
         let there: Vec<&str> = targets.keys().map(String::as_str).collect();
         let taken = arch.takes(there.iter().copied()).map(|taken| taken.code);
-        let hint = taken.map(|code| format!("; a device of it takes {code}: --target {code}")).unwrap_or_default();
-        anyhow::bail!("there is no code of its own for {arch}{hint} (there is: {})", there.join(", "))
+        let hint = taken.map(|code| say!("command-hint-takes", code));
+        bail!("command-no-own-code", arch = arch.to_string(), hint, there = there.join(", "))
     }
 }
 
 /// `--target`, or `--gpu`, which may also be the name of a card.
-pub fn wanted(args: &Args) -> anyhow::Result<Option<Arch>> {
+pub fn wanted(args: &Args) -> say::Result<Option<Arch>> {
     let text = args.gpu_target.as_ref().or(args.gpu.as_ref());
     Ok(text.map(|text| Arch::parse(text)).transpose()?)
 }
 
 /// The same as AMD's target id; None where it is another vendor's.
-pub fn wanted_target(args: &Args) -> anyhow::Result<Option<TargetId>> {
+pub fn wanted_target(args: &Args) -> say::Result<Option<TargetId>> {
     Ok(wanted(args)?.as_ref().and_then(amd))
 }
 

@@ -7,6 +7,7 @@ use evidence::Word;
 use inventory::{FileReport, Form};
 pub use report::thousands as count;
 use report::{Column, Table, conclusion_text, plain};
+use say::Say as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -181,7 +182,7 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         let args = [
             ("start", format!("{:#x}", gap.range.start).into()),
             ("end", format!("{:#x}", gap.range.end).into()),
-            ("why", report::phrase(&context.lang, &gap.why.to_string()).into()),
+            ("why", context.lang.written(&gap.why.message()).into()),
         ];
         out += &(context.lang.text_with("inspect-gap", &args) + "\n");
     }

@@ -8,6 +8,7 @@ use evidence::{Investigation, Question, Recorded, View};
 use investigate::{Graded, Investigated, Looked, Places, Readings, Unchanged, run_observers};
 use ledger::{Ledger, LedgerError, Reader};
 use observe::ObserveContext;
+use say::ensure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,26 +22,26 @@ pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
 
-    /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
     file: Option<PathBuf>,
 
-    /// text: a screen; md, json: the whole; csv: the claims
+    /// text: one screen; md, json: everything; csv: the claims
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Also look at this runtime, library or source tree; may be given several times
+    /// Also examine this runtime, library or source tree (repeatable)
     #[arg(long, value_name = "PATH")]
     path: Vec<PathBuf>,
 
-    /// This machine is the one that the file calls NAME: what it says of that machine is then graded here
+    /// This machine is the one called NAME in the file: grade the claims about it here
     #[arg(long, value_name = "NAME")]
     here: Option<String>,
 
-    /// Exit 1 if a claim that is expected to hold is refuted, or still open
+    /// Exit 1 if a claim that should hold is refuted or open
     #[arg(long)]
     strict: bool,
 
-    /// Fetch what would close claims without asking (each is named with its size; a terminal asks, a pipe never fetches)
+    /// Fetch what can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe never fetches)
     #[arg(long)]
     yes: bool,
 
@@ -48,11 +49,11 @@ pub struct Args {
     #[arg(long)]
     offline: bool,
 
-    /// Do the long work too
+    /// Include slow checks
     #[arg(long)]
     deep: bool,
 
-    /// Open the report in a browser when it is written
+    /// Open the finished report in a browser
     #[arg(long)]
     open: bool,
 }
@@ -62,7 +63,7 @@ enum What {
     Init(init::Args),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(What::Init(args)) = &args.what {
         return init::run(args, context);
     }
@@ -72,7 +73,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         investigation.is_about_this_machine(host);
     }
     for path in &args.path {
-        anyhow::ensure!(path.exists(), "{}: no such file or directory", path.display());
+        ensure!(path.exists(), "command-no-such-path", path);
     }
     let around = ObserveContext {
         scope: investigation.subject.clone(),
@@ -119,7 +120,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Looks with every observer at whatever is here, and grades what they saw.
-    fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> anyhow::Result<(Graded, Vec<Looked>)> {
+    fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> say::Result<(Graded, Vec<Looked>)> {
         let (context, investigation) = (self.context, &self.investigation);
         // Ties a sweep to its sightings: each look has its own.
         self.around.time = ledger::now();
@@ -169,7 +170,7 @@ fn emit(
     looked: &[Looked],
     report: Option<String>,
     context: &Context,
-) -> anyhow::Result<()> {
+) -> say::Result<()> {
     let plain = |plain| match plain {
         Plain::Text => screen::render(graded, looked, false, context),
         Plain::Md => markdown(graded, &context.lang),

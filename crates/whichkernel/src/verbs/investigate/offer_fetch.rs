@@ -20,7 +20,7 @@ const DEEP: [&str; 3] = ["ggml", "tools", "rocblas"];
 const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 
 /// Gives back what was fetched, with the claims that it can close.
-pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> anyhow::Result<Vec<Step>> {
+pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<Step>> {
     let lang = &context.lang;
     let has_runtime = Places::of_this_machine(around, crate::taken::takes).files.contains_key("libggml-hip.so");
     let mut steps = before.fetchable(has_runtime);
@@ -112,7 +112,7 @@ fn size(step: &Step, around: &ObserveContext, context: &Context) -> String {
     context.lang.text_with("investigate-size", &args)
 }
 
-fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> anyhow::Result<()> {
+fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> say::Result<()> {
     context.progress(&name(step, context));
     if let What::Tree(tree) = step.what {
         tree.fetch(&Cache::from_env())?;
@@ -129,7 +129,7 @@ fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> anyhow::Res
     bring(&request, false, true, context).map(|_| ())
 }
 
-fn agreed(context: &Context) -> anyhow::Result<bool> {
+fn agreed(context: &Context) -> say::Result<bool> {
     crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -2,15 +2,15 @@
 
 use super::text;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
-use anyhow::Context as _;
 use evidence::Word;
 use observe::answers::{Has, HasAnswer};
 use observe::census::{Groups, Question};
 use report::thousands;
+use say::{Context as _, say};
 use std::process::ExitCode;
 
 /// 0 all of it is there, 1 something is not, 2 nobody can say.
-pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context) -> say::Result<ExitCode> {
     let mut code = 0;
     let mut lines = String::new();
     let mut answers = Vec::new();
@@ -18,8 +18,7 @@ pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context)
         let question = Question::parse(what).with_context(|| {
             let families = isa::Family::ALL.iter().map(|family| family.key());
             let families: Vec<&str> = std::iter::once("matrix").chain(families).collect();
-            let words = [("what", what.clone().into()), ("families", families.join(", ").into())];
-            context.lang.text_with("isa-has-nothing", &words)
+            say!("isa-has-nothing", what, families = families.join(", "))
         })?;
         let answer = HasAnswer::new(what, &question, groups);
         let (key, this) = match answer.conclusion.word() {

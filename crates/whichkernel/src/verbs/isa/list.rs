@@ -3,7 +3,6 @@
 use super::select;
 use crate::context::{Context, Format};
 use crate::counting::no_kernel;
-use anyhow::bail;
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, Found, Look, Options, inspect};
 use isa::census::{Function, section};
@@ -11,14 +10,15 @@ use isa::{Decoder, Family, Proof, Step, Target};
 use launch::NameFilter;
 use observe::answers::{self, Line, Listed};
 use observe::census::Select;
+use say::bail;
 use std::process::ExitCode;
 
-pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     let look = Lister { select: Select { kernel: Some(NameFilter::new(kernel)?), ..select(args)? } };
     let mut listings = Vec::new();
     inspect(file, &Options::all(), false, &look, |_, found: Vec<Listing>| {
         listings.extend(found);
-        anyhow::Ok(())
+        say::Result::<_>::Ok(())
     })?;
     if listings.is_empty() {
         return Err(no_kernel(file, look.select.target.as_ref(), &NameFilter::new(kernel)?));
@@ -39,7 +39,7 @@ pub fn run(file: &File, kernel: &str, args: &super::Args, context: &Context) -> 
                 context.print(&listing.csv())?;
             }
         }
-        Format::Md => bail!("a listing has the formats text, json and csv"),
+        Format::Md => bail!("command-formats-listing"),
     }
     Ok(ExitCode::SUCCESS)
 }

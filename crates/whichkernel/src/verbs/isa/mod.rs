@@ -15,6 +15,7 @@ use inventory::{File, Pack, Unread};
 use launch::NameFilter;
 use observe::answers;
 use observe::census::{By, Select, completeness};
+use say::bail;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,15 +26,15 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Only this GPU target: gfx1201, gfx90a:xnack- (features that are not named may be either)
+    /// Only this GPU target: gfx1201, gfx90a:xnack- (unnamed features match either way)
     #[arg(long, value_name = "GFX")]
     pub target: Option<String>,
 
-    /// Only functions of this name: mangled, demangled or as this program prints it; or a regular expression
+    /// Only functions of this name (mangled, demangled or as displayed), or that match a regular expression
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
-    /// What to count by [default: target; kernel where --kernel is given]
+    /// Grouping of the counts [default: target; kernel with --kernel]
     #[arg(long, value_enum)]
     pub by: Option<GroupBy>,
 
@@ -41,20 +42,20 @@ pub struct Args {
     #[arg(long)]
     pub mnemonics: bool,
 
-    /// List the code of the kernels whose name matches: address, encoding, mnemonic
+    /// List the instructions of matching kernels: address, encoding, mnemonic
     #[arg(long, value_name = "KERNEL", conflicts_with_all = ["by", "mnemonics", "has", "record", "kernel"])]
     pub list: Option<String>,
 
-    /// Answer one question: is there any instruction of this family (mfma; matrix is all of them) or with this start (v_mfma)? Exits with 1
-    /// if there is none, with 2 if none was found but not everything could be decoded. May be given more than once
+    /// Check for instructions of this family (mfma; matrix matches all matrix families) or with this prefix (v_mfma). Exits 1 if there are none, 2 if
+    /// none was found but not everything could be decoded (repeatable)
     #[arg(long, value_name = "WHAT", conflicts_with = "mnemonics")]
     pub has: Vec<String>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 
-    /// Write the counts to the ledger
+    /// Record the counts in the ledger
     #[arg(long)]
     pub record: bool,
 }
@@ -66,13 +67,13 @@ pub enum GroupBy {
     Target,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let json = args.format == Format::Json;
     many::run(&args.files, json, context, |path| match inputs::pack(path) {
         Some(Pack::Ar) => {
             let (found, _) = inputs::members(&File::open(path)?)?;
             if found.is_empty() {
-                anyhow::bail!("{}", no_code(path, context));
+                bail!("isa-no-code", file = path);
             }
             let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
             many::over(&names, json, context, |at, _| {
@@ -90,19 +91,18 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 
 /// Every file below a directory that has device code of AMD's. What may have some and cannot be looked at is an answer of its
 /// own, an error: the others do not speak for it. `refused`: what was not even unpacked.
-fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (mut found, mut unread) = inputs::device_files(dir);
     unread.extend(refused.iter().map(|why| Unread::new(dir, why)));
     if found.is_empty() && unread.is_empty() {
-        anyhow::bail!("{}", no_code(dir, context));
+        bail!("isa-no-code", file = dir);
     }
     let code = found.len();
     found.extend(unread.iter().map(|one| one.path.clone()));
     let several = found.len() > 1 && args.format == Format::Text && !args.has.is_empty();
     many::over(&found, args.format == Format::Json, context, |at, path| {
         if let Some(unread) = at.checked_sub(code).and_then(|at| unread.get(at)) {
-            let words = [("path", unread.to_string().into())];
-            anyhow::bail!("{}", context.lang.text_with("isa-file-unread", &words));
+            bail!("isa-file-unread", path = unread.to_string());
         }
         if several {
             context.print(&format!("{}\n", path.display()))?;
@@ -111,17 +111,13 @@ fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> anyh
     })
 }
 
-fn no_code(path: &Path, context: &Context) -> String {
-    context.lang.text_with("isa-no-code", &[("file", path.display().to_string().into())])
-}
-
-fn one(file: &File, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+fn one(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(kernel) = &args.list {
         return list::run(file, kernel, args, context);
     }
     let (groups, report) = census(file, select(args)?, by(args), (args.record, false), context)?;
     if groups.objects == 0 {
-        return Err(nothing(file.path(), args.target.as_deref(), &groups, &report, context));
+        return Err(nothing(file.path(), args.target.as_deref(), &groups, &report));
     }
     if let Some(kernel) = args.kernel.as_deref().filter(|_| groups.matched == 0) {
         let target = args.target.as_deref().map(parse_target).transpose()?;
@@ -154,7 +150,7 @@ fn by(args: &Args) -> By {
     }
 }
 
-pub fn select(args: &Args) -> anyhow::Result<Select> {
+pub fn select(args: &Args) -> say::Result<Select> {
     let target = args.target.as_deref().map(parse_target).transpose()?;
     let kernel = args.kernel.as_deref().map(NameFilter::new).transpose()?;
     Ok(Select { target, kernel })

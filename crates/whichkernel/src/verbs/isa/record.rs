@@ -1,15 +1,14 @@
 //! `--record`: the counts, to the ledger, on the rung Shipped.
 
 use crate::context::Context;
-use anyhow::Context as _;
 use evidence::Subject;
 use inventory::{File, FileReport};
 use observe::Observer;
 use observe::census::{Groups, Isa, observations};
+use say::{Context as _, say};
 
-pub fn run(file: &File, groups: &Groups, report: &FileReport, context: &Context) -> anyhow::Result<()> {
-    let sha256 =
-        report.sha256.context("the file could not be read to its end, so it has no hash to record it under")?;
+pub fn run(file: &File, groups: &Groups, report: &FileReport, context: &Context) -> say::Result<()> {
+    let sha256 = report.sha256.context(say!("command-unread-no-hash"))?;
     let name = file.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let subject = Subject::file(name, sha256.to_string());
     let seen = observations(groups, &subject, &Isa.id(), &ledger::now())?;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) -> say::Result<ExitCode> {
     let ledgers = export::prove(dir)?;
     let expected = expect.map(|hash| ExpectedHash::find(hash.to_string(), &ledgers));
     let held = expected.as_ref().is_none_or(|expected| expected.is_there());

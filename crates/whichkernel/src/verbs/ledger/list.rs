@@ -5,11 +5,12 @@ use crate::emit::Show;
 use evidence::Rung;
 use ledger::{Line, Listing, Reader, Seen};
 use report::{Column, Lang, Table};
+use say::bail;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     #[command(flatten)]
@@ -24,13 +25,13 @@ struct Filter {
     /// Only observations on this rung: declared, shipped, loaded, selected, launched, completed
     #[arg(long, value_name = "RUNG", value_parser = rung)]
     rung: Option<Rung>,
-    /// Only observations whose topic starts so
+    /// Only observations whose topic starts with this text
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
-    /// Only this: notes, a rung, or an observer's name
+    /// Only these rows: notes, a rung, or an observer's name
     #[arg(long, value_name = "WHAT")]
     only: Option<String>,
-    /// Only the last N rows that fit
+    /// Only the last N matching rows
     #[arg(long, value_name = "N")]
     last: Option<usize>,
 }
@@ -41,7 +42,7 @@ fn rung(name: &str) -> Result<Rung, String> {
     found.ok_or_else(|| format!("one of {}", all.join(", ")))
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     if !reader.exists() && args.format == Format::Text {
         let dir = context.ledger.to_string_lossy();
@@ -61,7 +62,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Nothing fits: a name that nobody has is a slip of the pen, and is told from an observer that saw nothing.
-fn check_only(reader: &Reader, only: &str) -> anyhow::Result<()> {
+fn check_only(reader: &Reader, only: &str) -> say::Result<()> {
     if only == "notes" || Rung::ALL.iter().any(|rung| rung.name() == only) {
         return Ok(());
     }
@@ -73,7 +74,7 @@ fn check_only(reader: &Reader, only: &str) -> anyhow::Result<()> {
         }
     }
     let rungs = Rung::ALL.map(Rung::name).join(", ");
-    anyhow::bail!("no row is of '{only}'; there are: notes, the rungs {rungs}, and the observers {}", names.join(", "))
+    bail!("command-ledger-no-row", only, rungs, observers = names.join(", "))
 }
 
 impl Show for Listing {

@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::emit::Show as _;
-use anyhow::Context as _;
 use ledger::{Reader, WorklogNote};
+use say::{Context as _, bail, say};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,31 +29,31 @@ enum What {
     List(list::Args),
     /// Show one row in full
     Show(show::Args),
-    /// Write everything out: json is an archive that `import` takes, raw evidence included
+    /// Export everything; json is an archive for `import`, including raw evidence
     Export(ExportArgs),
-    /// Merge somebody else's archive or ledger directory; where each row comes from is kept
+    /// Merge another archive or ledger directory; the origin of each row is kept
     Import {
         /// A file that `ledger export --format json` wrote, or another ledger's directory
         path: PathBuf,
     },
     /// Add a dated note to the worklog; it never affects a grade
     Note {
-        /// The phase of the investigation that it belongs to: A to F
+        /// The phase of the investigation: A to F
         #[arg(long, value_name = "PHASE", value_parser = ["A", "B", "C", "D", "E", "F"])]
         phase: Option<String>,
-        /// The claim or question that it is about, by its id
+        /// ID of the claim or question that the note is about
         #[arg(long, value_name = "ID")]
         about: Option<String>,
         /// The note
         text: String,
     },
-    /// Check every row, raw evidence and the head against their hashes; exits 1 if something was altered, lost or moved
+    /// Check every row, all raw evidence and the head against their hashes; exits 1 if anything was changed, lost or moved
     Verify(verify::Args),
-    /// Where the ledger and the cache lie, and how big they are: to look at, keep or delete
+    /// Show where the ledger and the cache are, and their sizes
     Where,
-    /// Sign where the ledger ends now with a key of yours; keep it elsewhere, `verify --checkpoint` holds the ledger to it
+    /// Sign the current head of the ledger with your key; keep the checkpoint elsewhere for `verify --checkpoint`
     Sign(sign::SignArgs),
-    /// Make a key to sign with
+    /// Create a signing key
     Key {
         #[command(subcommand)]
         what: sign::KeyArgs,
@@ -69,7 +69,7 @@ enum ExportFormat {
 
 #[derive(Debug, clap::Args)]
 struct ExportArgs {
-    /// json: the whole, for `import`; csv and md: the rows, for people and spreadsheets
+    /// json: everything, for `import`; csv and md: the rows only
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: ExportFormat,
     /// Write to this file instead of standard output
@@ -77,7 +77,7 @@ struct ExportArgs {
     output: Option<PathBuf>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.what {
         What::List(args) => list::run(args, context),
         What::Show(args) => show::run(args, context),
@@ -91,18 +91,18 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
+fn export(args: &ExportArgs, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     let mut out: Box<dyn Write> = match &args.output {
         Some(path) => {
             // What was observed is its owner's business, here too.
-            let file =
-                files::create(path, Access::Private).with_context(|| format!("cannot write {}", path.display()))?;
+            let file = files::create(path, Access::Private).with_context(|| say!("command-cannot-write", path))?;
             Box::new(BufWriter::new(file))
         }
         None => Box::new(BufWriter::new(context.stdout())),
     };
-    let rows = || anyhow::Ok(reader.list(&ledger::Filter::default())?.table(&context.lang).unwrap_or_default());
+    let rows =
+        || say::Result::<_>::Ok(reader.list(&ledger::Filter::default())?.table(&context.lang).unwrap_or_default());
     match args.format {
         ExportFormat::Json => reader.export(&mut out)?,
         ExportFormat::Csv => out.write_all(rows()?.csv().as_bytes())?,
@@ -112,7 +112,7 @@ fn export(args: &ExportArgs, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn import(path: &std::path::Path, context: &Context) -> anyhow::Result<ExitCode> {
+fn import(path: &std::path::Path, context: &Context) -> say::Result<ExitCode> {
     let imported = context.open_ledger()?.import(path)?;
     let args = [
         ("from", imported.from.as_str().into()),
@@ -127,9 +127,9 @@ fn import(path: &std::path::Path, context: &Context) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-fn note(phase: Option<&str>, about: Option<&str>, text: &str, context: &Context) -> anyhow::Result<ExitCode> {
+fn note(phase: Option<&str>, about: Option<&str>, text: &str, context: &Context) -> say::Result<ExitCode> {
     if text.trim().is_empty() {
-        anyhow::bail!(context.lang.text("ledger-note-empty"));
+        bail!("ledger-note-empty");
     }
     let (phase, about) = (phase.map(str::to_owned), about.map(str::to_owned));
     let note = WorklogNote { phase, about, text: text.to_owned() };

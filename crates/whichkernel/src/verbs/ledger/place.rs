@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(context: &Context) -> say::Result<ExitCode> {
     let cache = runtime::Cache::from_env();
     let row = |dir: &Path| match fs::symlink_metadata(dir) {
         Ok(_) => format!("{} ({})", dir.display(), bytes(size(dir))),

@@ -5,6 +5,7 @@ use crate::emit::Show;
 use evidence::saw;
 use ledger::{Measured, Reader, Row, Shown};
 use report::{Lang, Table};
+use say::bail;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -12,33 +13,32 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A row's number, or the beginning of an observation's id, six digits or more
+    /// A row number, or the first six or more digits of an observation ID
     #[arg(value_name = "ROW|ID")]
     which: String,
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Write the raw evidence itself to standard output
+    /// Write the raw evidence to standard output
     #[arg(long)]
     raw: bool,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
-    let Some(row) = find(&reader, &args.which, &context.lang)? else {
-        anyhow::bail!(context.lang.text_with("ledger-not-found", &[("which", args.which.as_str().into())]));
+    let Some(row) = find(&reader, &args.which)? else {
+        bail!("ledger-not-found", which = args.which);
     };
     if args.raw {
         let recorded = row.observation()?;
         let evidence = recorded.iter().flat_map(|recorded| recorded.raw_evidence());
         for evidence in evidence {
             let mut out = context.stdout();
-            let what = match reader.blobs().read(evidence, |piece| out.write_all(piece))? {
-                Measured::Same => continue,
-                Measured::Missing => "ledger-raw-missing",
-                Measured::Other(_) => "ledger-raw-altered",
-            };
-            anyhow::bail!(context.lang.text_with(what, &[("sha256", evidence.sha256.as_str().into())]));
+            match reader.blobs().read(evidence, |piece| out.write_all(piece))? {
+                Measured::Same => {}
+                Measured::Missing => bail!("ledger-raw-missing", sha256 = evidence.sha256),
+                Measured::Other(_) => bail!("ledger-raw-altered", sha256 = evidence.sha256),
+            }
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -50,7 +50,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 const ENOUGH: usize = 6;
 
 /// A number is a row, where there is one; the rest is the beginning of an id, which only one row may have.
-fn find(reader: &Reader, which: &str, lang: &Lang) -> anyhow::Result<Option<Row>> {
+fn find(reader: &Reader, which: &str) -> say::Result<Option<Row>> {
     let row = match which.parse() {
         Ok(number) => reader.row(number)?,
         Err(_) => None,
@@ -67,8 +67,7 @@ fn find(reader: &Reader, which: &str, lang: &Lang) -> anyhow::Result<Option<Row>
         Ok(if found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     if let [one, other, ..] = found.as_slice() {
-        let args = [("which", which.into()), ("one", one.seq.into()), ("other", other.seq.into())];
-        anyhow::bail!(lang.text_with("ledger-several", &args));
+        bail!("ledger-several", which, one = one.seq, other = other.seq);
     }
     Ok(found.pop())
 }

@@ -1,8 +1,8 @@
 //! A key of the user's, and its signature over where the ledger ends: kept elsewhere, it shows later what was cut off.
 
 use crate::context::Context;
-use anyhow::Context as _;
 use ledger::{Checkpoint, Hash, Reader, Signer, open_regular};
+use say::{Context as _, bail, say};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use sys::files::{self, Access};
 
 #[derive(Debug, clap::Args)]
 pub struct SignArgs {
-    /// The private key that `ledger key new` made
+    /// The private key from `ledger key new`
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     /// Write the checkpoint to this file instead of standard output
@@ -22,46 +22,43 @@ pub struct SignArgs {
 pub enum KeyArgs {
     /// Write a new private key to FILE, and the public one to FILE.pub
     New {
-        /// The file to write; one that exists is left alone
+        /// The file to write; an existing file is not overwritten
         file: PathBuf,
-        /// Whose key it is: stands in every signature
+        /// Owner of the key; included in every signature
         #[arg(long, value_name = "NAME", default_value = "whichkernel")]
         name: String,
     },
 }
 
 /// A key or a checkpoint is a few lines.
-pub fn small(path: &Path) -> anyhow::Result<String> {
+pub fn small(path: &Path) -> say::Result<String> {
     let mut text = String::new();
     let read = open_regular(path).and_then(|file| file.take(1 << 20).read_to_string(&mut text));
-    read.with_context(|| format!("cannot read {}", path.display()))?;
+    read.with_context(|| say!("command-cannot-read", path))?;
     Ok(text)
 }
 
-pub fn run(args: &SignArgs, context: &Context) -> anyhow::Result<ExitCode> {
-    let signer = Signer::parse(&small(&args.key)?).with_context(|| args.key.display().to_string())?;
+pub fn run(args: &SignArgs, context: &Context) -> say::Result<ExitCode> {
+    let signer = Signer::parse(&small(&args.key)?).about(args.key.display())?;
     let reader = Reader::open(&context.ledger)?;
     let Some(ledger) = reader.id()? else {
-        let dir = context.ledger.to_string_lossy();
-        anyhow::bail!(context.lang.text_with("ledger-empty", &[("dir", dir.into())]));
+        bail!("ledger-empty", dir = context.ledger);
     };
     // Nobody should sign what is not whole.
     let proof = reader.verify(&mut |_| {})?;
     if let Some(problem) = proof.problems.first() {
-        anyhow::bail!("{problem}; not signed");
+        bail!("command-not-signed", problem);
     }
     let hash = proof.head.unwrap_or_else(|| Hash::genesis(&ledger));
     let note = Checkpoint { ledger, rows: proof.rows, hash }.sign(&signer);
     match &args.output {
-        Some(path) => {
-            files::replace(path, Access::Public, note).with_context(|| format!("cannot write {}", path.display()))?
-        }
+        Some(path) => files::replace(path, Access::Public, note).with_context(|| say!("command-cannot-write", path))?,
         None => context.print(&note)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn key(args: &KeyArgs, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn key(args: &KeyArgs, context: &Context) -> say::Result<ExitCode> {
     let KeyArgs::New { file, name } = args;
     let signer = Signer::generate(name)?;
     let mut public = file.clone().into_os_string();
@@ -69,7 +66,7 @@ pub fn key(args: &KeyArgs, context: &Context) -> anyhow::Result<ExitCode> {
     let public = PathBuf::from(public);
     let create = |path: &Path, access: Access, text: String| {
         let made = files::create_new(path, access);
-        made.and_then(|mut made| writeln!(made, "{text}")).with_context(|| format!("cannot write {}", path.display()))
+        made.and_then(|mut made| writeln!(made, "{text}")).with_context(|| say!("command-cannot-write", path))
     };
     create(file, Access::Private, signer.encode())?;
     create(&public, Access::Public, signer.verifier().encode())?;

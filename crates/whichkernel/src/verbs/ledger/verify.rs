@@ -2,8 +2,8 @@
 
 use super::sign::small;
 use crate::context::{CHECK_FAILED, Context, Format};
-use anyhow::Context as _;
 use ledger::{Checkpoint, Hash, Proof, Reader, Verdict, Verifier};
+use say::Context as _;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,16 +14,16 @@ pub struct Args {
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// A head's hash that was kept elsewhere: exits 1 unless that row is still in the chain
+    /// A head hash that you kept elsewhere; exits 1 if the ledger no longer has that row
     #[arg(long, value_name = "HASH", value_parser = hash)]
     expect: Option<Hash>,
-    /// A checkpoint that `ledger sign` made and that was kept elsewhere: exits 1 unless the ledger still holds all it had then
+    /// A checkpoint from `ledger sign` that you kept elsewhere; exits 1 if rows that it covers are missing or changed
     #[arg(long, value_name = "FILE", requires = "key")]
     checkpoint: Option<PathBuf>,
-    /// Prove a lake instead: the folder that `report --export parquet` wrote, with the tables of any number of ledgers
+    /// Verify a lake instead: the folder that `report --export parquet` wrote, with any number of ledgers
     #[arg(long, value_name = "DIR", conflicts_with_all = ["checkpoint", "key"])]
     parquet: Option<PathBuf>,
-    /// The public key, or a file that holds it
+    /// The public key, or a file with it
     #[arg(long, value_name = "KEY", requires = "checkpoint")]
     key: Option<String>,
 }
@@ -45,7 +45,7 @@ struct Expected {
     held: Held,
 }
 
-fn expected(args: &Args, proof: &Proof) -> anyhow::Result<Vec<Expected>> {
+fn expected(args: &Args, proof: &Proof) -> say::Result<Vec<Expected>> {
     let mut list = Vec::new();
     if let Some(hash) = args.expect {
         let held = proof.row_of(hash).map_or(Held::Not("ledger-not-in-chain"), Held::At);
@@ -53,8 +53,8 @@ fn expected(args: &Args, proof: &Proof) -> anyhow::Result<Vec<Expected>> {
     }
     if let (Some(path), Some(key)) = (&args.checkpoint, &args.key) {
         let key = if key.contains('+') { key.clone() } else { small(key.as_ref())? };
-        let verifier = Verifier::parse(&key).context("--key")?;
-        let checkpoint = Checkpoint::open(&small(path)?, &verifier).with_context(|| path.display().to_string())?;
+        let verifier = Verifier::parse(&key).about("--key")?;
+        let checkpoint = Checkpoint::open(&small(path)?, &verifier).about(path.display())?;
         let held = match proof.row_of(checkpoint.hash) {
             _ if Some(&checkpoint.ledger) != proof.ledger.as_ref() => Held::Not("ledger-another"),
             Some(row) if row == checkpoint.rows => Held::At(row),
@@ -65,7 +65,7 @@ fn expected(args: &Args, proof: &Proof) -> anyhow::Result<Vec<Expected>> {
     Ok(list)
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(dir) = &args.parquet {
         return super::lake::run(dir, args.expect, args.format, context);
     }

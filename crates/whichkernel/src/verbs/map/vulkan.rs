@@ -8,8 +8,8 @@ use report::{Column, Lang, Table};
 use std::fmt::Write;
 use std::process::ExitCode;
 
-pub fn run(ask: &Ask, context: &Context) -> anyhow::Result<ExitCode> {
-    heed(ask, &[], context)?;
+pub fn run(ask: &Ask, context: &Context) -> say::Result<ExitCode> {
+    heed(ask, &[])?;
     let place = place(ask)?;
     let maps = survey(ask, &place, context)?;
     let answer = VulkanMaps::new(place.name(), &maps);

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output, Stdio};
 use tools::{Offered, TOOLS};
 
-/// Offer the verbs that only look as tools of a Model Context Protocol server, on standard input and output
+/// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
 ///
 /// An agent's program starts it. It writes nothing, connects to nothing and starts no program but itself and git, which reads the clones that
 /// the client names; where the kernel has Landlock it sees to that. It ends with its input.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-pub fn run(_: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(_: &Args, context: &Context) -> say::Result<ExitCode> {
     // A dynamic program is executed by its loader.
     let git = sys::on_path("git".as_ref());
     let mut programs = vec![Path::new("/lib64/ld-linux-x86-64.so.2"), Path::new(OURSELVES)];

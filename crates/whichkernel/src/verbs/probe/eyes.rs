@@ -5,7 +5,7 @@ use probe::Onlooker;
 use uprobe::{How, Options, Watcher};
 
 /// Gives up every right that a watch does not need; before any thread is started. `starts`: servers are started from here.
-pub fn keep_rights(context: &Context, starts: bool) -> anyhow::Result<()> {
+pub fn keep_rights(context: &Context, starts: bool) -> say::Result<()> {
     if is_root() {
         let writes = [context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         sys::rights::keep(sys::rights::kept(true, starts, &writes), starts)?;
@@ -24,7 +24,7 @@ pub fn open(pids: Vec<u32>, hash: bool) -> Result<Onlooker, String> {
     }
     let how = if is_root() { How::Bpf } else { How::Armed };
     let options = Options { hash, how, canary: how != How::Armed, ..Options::default() };
-    let family: Vec<u32> = watch::claims::tree(pids).into_iter().collect();
+    let family: Vec<u32> = server::claims::tree(pids).into_iter().collect();
     let watcher = Watcher::attach(&family, options).map_err(|error| error.to_string())?;
     Ok(Onlooker::new(Box::new(watcher)))
 }

@@ -1,15 +1,16 @@
 //! A server on this machine, found as `doctor` finds it: a process that is seen to listen. Nobody else is asked.
 
 use crate::context::Context;
-use anyhow::bail;
-use doctor::{Facts, Host, Process, Role, Servers};
+use doctor::{Facts, Host, Process, Servers};
 use evidence::DeviceKind;
 use probe::record::Ground;
+use say::bail;
+use server::{Endpoint, Role};
 use sys::http::Address;
 use watch::{Device, Devices, Maker};
 
 pub struct Found {
-    pub to: Address,
+    pub at: Endpoint,
     /// The server's process, where it is on this machine.
     pub pids: Vec<u32>,
     pub command: Vec<String>,
@@ -18,57 +19,51 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn at(to: Address) -> Found {
-        Found { to, pids: Vec::new(), command: Vec::new(), journal: false }
-    }
-
-    pub fn is_here(&self) -> bool {
-        self.to.host == "localhost" || self.to.host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+    pub fn at(at: Endpoint) -> Found {
+        Found { at, pids: Vec::new(), command: Vec::new(), journal: false }
     }
 }
 
 /// The one that listens; of several, they are named.
-pub fn server(context: &Context) -> anyhow::Result<Found> {
+pub fn server(context: &Context) -> say::Result<Found> {
     let servers = Servers::read(&Host::this());
-    let fronts: Vec<(&Process, std::net::SocketAddr)> = servers
+    let fronts: Vec<(&Process, &Address)> = servers
         .running
         .iter()
-        // An Ollama's runner answers nobody but its server.
-        .filter(|process| process.role != Role::OllamaRunner)
+        .filter(|process| process.role.answers())
         .filter(|process| {
             !servers.running.iter().any(|other| other.pid == process.parent && other.role == Role::OllamaServer)
         })
-        .filter_map(|process| Some((process, *process.listens.first()?)))
+        .filter_map(|process| Some((process, process.listens.first()?)))
         .collect();
-    let hidden =
-        servers.running.iter().find(|process| process.role != Role::OllamaRunner && process.listens.is_empty());
+    let hidden = servers.running.iter().find(|process| process.role.answers() && process.listens.is_empty());
     match (fronts.as_slice(), hidden) {
         ([], Some(process)) => {
-            let args = [("role", process.role.name().into()), ("pid", process.pid.to_string().into())];
-            bail!("{}", context.lang.text_with("probe-hidden-found", &args))
+            bail!("probe-hidden-found", role = process.role.name(), pid = process.pid)
         }
-        ([], None) => bail!("{}", context.lang.text("probe-none-found")),
+        ([], None) => bail!("probe-none-found"),
         ([(process, at)], _) => {
-            let to = Address { host: at.ip().to_string(), port: at.port() };
-            let args = [("role", process.role.name().into()), ("url", format!("http://{to}").into())];
+            let args = [("role", process.role.name().into()), ("url", at.url().into())];
             context.note(&context.lang.text_with("probe-found", &args));
-            Ok(Found::at(to))
+            Ok(Found::at(Endpoint::new((*at).clone())))
         }
         (several, _) => {
             let list: Vec<String> =
-                several.iter().map(|(process, at)| format!("http://{at} ({})", process.role.name())).collect();
-            bail!("{}", context.lang.text_with("probe-several-found", &[("list", list.join(", ").into())]))
+                several.iter().map(|(process, at)| format!("{} ({})", at.url(), process.role.name())).collect();
+            bail!("probe-several-found", list = list.join(", "))
         }
     }
 }
 
 /// Which process of this machine that is.
 pub fn process(found: Found) -> Found {
-    if !found.is_here() {
+    if !found.at.to.is_here() {
         return found;
     }
     let servers = Servers::read(&Host::this());
-    let mine = |process: &&Process| process.listens.iter().any(|at| at.port() == found.to.port);
+    let port = |at: &Address| if let Address::Tcp { port, .. } = at { Some(*port) } else { None };
+    let same = |at: &Address| *at == found.at.to || port(at).is_some() && port(at) == port(&found.at.to);
+    let mine = |process: &&Process| process.listens.iter().any(same);
     let command = servers.running.iter().find(mine).map(|process| process.command.clone()).unwrap_or_default();
     let pids: Vec<u32> = servers.running.iter().filter(mine).map(|process| process.pid).collect();
     let unit = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -79,12 +74,14 @@ pub fn process(found: Found) -> Found {
 /// What the server runs on, seen when its model is loaded: which device files it and its children hold. What somebody asked the rules for
 /// is not among it.
 pub fn ground(found: &Found) -> Ground {
-    if !found.is_here() {
-        return Ground { host: Some(found.to.host.clone()), ..Ground::default() };
+    if let Address::Tcp { host, .. } = &found.at.to
+        && !found.at.to.is_here()
+    {
+        return Ground { host: Some(host.clone()), ..Ground::default() };
     }
     let (mut devices, mut installed) = (Devices::default(), std::collections::BTreeSet::new());
     let cache = runtime::Cache::from_env();
-    for pid in watch::claims::tree(found.pids.clone()) {
+    for pid in server::claims::tree(found.pids.clone()) {
         for library in uprobe::runtimes_of(pid) {
             let stand_in = watch::is_stand_in(&library.path()) == Some(true);
             devices.launched(pid, Maker::of_library(&library.name), stand_in);

@@ -3,11 +3,12 @@
 use super::{Args, eyes};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Show;
-use anyhow::Context as _;
 use probe::Wanted;
 use probe::lanes::{Compared, Lane, Lanes, compare};
 use probe::live::{Live, Plan};
 use report::{Column, Lang, Table, conclusion_text};
+use say::{Context as _, say};
+use server::Endpoint;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,7 +19,7 @@ const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
 /// Fewer than six runs against six of seven lengths cannot be told from chance once all are counted together.
 const ROUNDS: u64 = 8;
 
-pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCode> {
     let lanes = Lane::all(&args.lane)?;
     // What one of them lacks is said before any server is started.
     lanes.iter().try_for_each(|lane| lane.fill(&args.serve, 0).map(drop))?;
@@ -34,7 +35,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Exi
         until_seen: false,
     };
     let live = Live {
-        to: Address { host: String::new(), port: 0 },
+        at: Endpoint { key: args.key.read(true)?, ..Endpoint::new(Address::tcp("", 0)) },
         model: args.model.clone(),
         patience: Duration::from_secs(args.timeout),
         logs: args.log.clone(),
@@ -43,16 +44,21 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Exi
         command: Vec::new(),
         wanted,
     };
-    let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context("a place for the logs")?;
+    let home =
+        sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context(say!("command-place-for-logs"))?;
     let mut look = |pid: u32| eyes::open(vec![pid], args.record);
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
     let say = &mut |line: &str| context.progress(line);
-    let (answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
+    let (mut answer, runs) = compare(&lanes, &args.serve, &live, &plan, home.outer(), eyes, say);
+    for lane in &mut answer.lanes {
+        lane.command = ledger::redact::command(&lane.command);
+        lane.variables.iter_mut().for_each(|one| *one = hidden(one));
+    }
     if let Some(dir) = &args.save {
         for (lane, run) in lanes.iter().zip(&runs) {
             let place = dir.join(lane.name.replace('/', "_"));
-            probe::replay::write(&place, &run.recording).with_context(|| place.display().to_string())?;
+            probe::replay::write(&place, &run.recording).about(place.display())?;
         }
     }
     context.emit(args.format, &answer)?;
@@ -62,6 +68,12 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Exi
     let failed = answer.lanes.iter().filter_map(|lane| lane.answer.as_ref()).any(|answer| !answer.failed.is_empty());
     let fine = answer.ended.is_none() && !answer.lengths.is_empty() && !failed;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
+}
+
+/// `NAME=VALUE`, without a value that is a secret by its name.
+fn hidden(variable: &str) -> String {
+    let Some((name, value)) = variable.split_once('=') else { return variable.to_owned() };
+    format!("{name}={}", ledger::redact::variable(name, value))
 }
 
 impl Show for Lanes {

@@ -7,104 +7,107 @@ mod text;
 
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::launched_at::place;
-use anyhow::{Context as _, bail};
 use probe::live::{Journal, LADDER, Live, Plan, Run, Session, climbed};
 use probe::record::Ground;
 use probe::{Answer, Wanted, replay};
+use say::{Context as _, bail, say};
+use server::Endpoint;
 use source::Device;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use sys::files::{self, Access};
-use sys::http::Address;
 
-/// What a server really evaluates for a prompt, how fast, and which path the source rules declare for it
+/// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules
 ///
-/// Asks an Ollama, a llama-server or an OpenAI-compatible server with prompts of exact lengths that mean nothing, and reads what it
+/// Asks an Ollama, a llama-server, a vLLM or an OpenAI-compatible server with prompts of exact lengths that mean nothing, and reads what it
 /// answers. Only the address that was typed is asked, or a server that is seen to listen on this machine. With --lane the server is started
 /// here, once for each setting.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// http://HOST:PORT [default: a server that is seen to listen on this machine]
+    /// http://HOST:PORT or unix:/PATH [default: a server listening on this machine]
     #[arg(value_name = "URL", conflicts_with = "replay")]
     url: Option<String>,
 
-    /// The model, where the server has several [default: the one that is loaded, else the first]
+    #[command(flatten)]
+    key: crate::api_key::Args,
+
+    /// The model, if the server has several [default: the loaded one, else the first]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// Evaluated tokens, separated by commas [default: both sides of every limit that the rules have]
+    /// Tokens to evaluate, separated by commas [default: both sides of every threshold in the rules]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=65536))]
     tokens: Vec<u64>,
 
-    /// Every length from A to B, for the course of time over length and where it changes; A..B:STEP leaves some out
+    /// Measure every length from A to B and find where the time changes; A..B:STEP skips some
     #[arg(long, value_name = "A..B", conflicts_with = "tokens")]
     sweep: Option<String>,
 
-    /// How often each length is asked, interleaved [default: 3; a sweep: as often as a step of 10 % takes, 3 to 12]
+    /// Repetitions of each length, interleaved [default: 3; with --sweep: enough to detect a jump of 10 %, 3 to 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repeat: Option<u64>,
 
-    /// Unload the model, load it with a prompt and ask again: cold and resident starts (Ollama)
+    /// Unload the model, load it with a prompt and ask again: compares a cold start with a loaded model (Ollama)
     #[arg(long)]
     cold: bool,
 
-    /// So many requests at the same time, besides
+    /// Also send this many requests in parallel
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     parallel: u64,
 
-    /// The most seconds that one answer may take
+    /// Timeout for one response, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
 
-    /// The server's log: batch sizes, cache hits, what it says of its GPU
+    /// The server's log: batch sizes, cache hits, and what it reports about its GPU
     #[arg(long, value_name = "FILE")]
     log: Vec<PathBuf>,
 
-    /// Read recorded answers instead of asking anybody: a folder with an index.json
+    /// Read recorded responses instead of contacting a server: a folder with an index.json
     #[arg(long, value_name = "DIR")]
     replay: Option<PathBuf>,
 
-    /// Keep every question and answer in this folder, for --replay
+    /// Save all requests and responses in this folder, for --replay
     #[arg(long, value_name = "DIR", conflicts_with = "replay")]
     save: Option<PathBuf>,
 
-    /// Record what was answered in the ledger, with the raw answers
+    /// Record the results in the ledger, with the raw responses
     #[arg(long)]
     record: bool,
 
-    /// Write a picture of the times
+    /// Write a plot of the times
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// Look on at what the server launches for each prompt, beside what the rules declare: as root, or after `watch arm`
+    /// Also watch what the server launches for each prompt; needs root, or `watch arm` first
     #[arg(long, conflicts_with = "replay")]
     watch: bool,
 
-    /// A setting to compare, as NAME='VARIABLE=VALUE ...'; given twice or more, with the command that serves behind --. {port} and {VARIABLE} in
-    /// the command are filled in for each
+    /// A setting to compare, as NAME='VARIABLE=VALUE ...'. Give it at least twice, and the server command after --. {port} and {VARIABLE} in the
+    /// command are replaced for each setting
     #[arg(long, value_name = "NAME=ENV", requires = "serve", conflicts_with_all = ["url", "replay", "record", "svg", "sweep", "cold"])]
     lane: Vec<String>,
 
-    /// The GPU whose rules are asked: a card (rx-9070-xt) or a target (gfx1201, sm_90) [default: the one that the server names]
+    /// The GPU for the rules: a card (rx-9070-xt) or a target (gfx1201, sm_90) [default: the server's GPU]
     #[arg(long, value_name = "GPU")]
     gpu: Option<String>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The command that starts the server; it is told its address by {port}, LLAMA_ARG_PORT or OLLAMA_HOST
+    /// The command that starts the server; it gets its address through {port}, LLAMA_ARG_PORT or OLLAMA_HOST
     #[arg(last = true, value_name = "COMMAND", requires = "lane")]
     serve: Vec<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let device = args.gpu.as_deref().map(Device::find).transpose()?;
     let wanted = Wanted { device, ..Wanted::default() };
     context.begins("probe");
     if args.watch {
-        eyes::keep_rights(context, !args.lane.is_empty()).context("giving up the rights that a watch does not need")?;
+        eyes::keep_rights(context, !args.lane.is_empty()).context(say!("command-giving-up-rights"))?;
     }
     if !args.lane.is_empty() {
         return lanes::run(args, wanted, context);
@@ -116,8 +119,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(file) = &args.svg {
         let places: Vec<u64> = answer.changes.iter().map(|change| change.at).collect();
         let title = format!("{} {}", answer.server.kind, answer.server.model.as_deref().unwrap_or_default());
-        files::replace(file, Access::Public, probe::plot::svg(&answer.speed, &places, &title))
-            .with_context(|| file.display().to_string())?;
+        files::replace(file, Access::Public, probe::plot::svg(&answer.speed, &places, &title)).about(file.display())?;
     }
     context.emit(args.format, &answer)?;
     if let Some(why) = &answer.ended {
@@ -130,9 +132,10 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Asks a live server; what it answered is kept where that was wanted, however the run ended.
-fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer> {
+fn ask(args: &Args, wanted: Wanted, context: &Context) -> say::Result<Answer> {
+    let key = args.key.read(args.url.is_some())?;
     let found = match &args.url {
-        Some(url) => find::Found::at(Address::parse(url, None)?),
+        Some(url) => find::Found::at(Endpoint::parse(url, key)?),
         None => find::server(context)?,
     };
     let found = find::process(found);
@@ -149,7 +152,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
     let mut plan = Plan { tokens, rounds, predict: 1, decode: whole, parallel, cold, until_seen };
     let journal: Journal = ("journalctl -u ollama", || doctor::ollama_journal(&doctor::Host::this()));
     let live = Live {
-        to: found.to.clone(),
+        at: found.at.clone(),
         model: args.model.clone(),
         patience: Duration::from_secs(args.timeout),
         logs: args.log.clone(),
@@ -171,7 +174,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
     }
     let run = climbed(session, &mut plan, whole, &mut |line| context.progress(line));
     if let Some(dir) = &args.save {
-        replay::write(dir, &run.recording).with_context(|| dir.display().to_string())?;
+        replay::write(dir, &run.recording).about(dir.display())?;
     }
     if args.record {
         record(&run, &find::ground(&found), context)?;
@@ -180,19 +183,19 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> anyhow::Result<Answer>
 }
 
 /// `1..600`, `1..600:4`: both ends included.
-fn range(text: &str) -> anyhow::Result<Vec<u64>> {
+fn range(text: &str) -> say::Result<Vec<u64>> {
     let (ends, step) = text.split_once(':').map_or((text, Ok(1)), |(ends, step)| (ends, step.parse::<usize>()));
     let parsed = ends.split_once("..").map(|(a, b)| (a.parse::<u64>(), b.trim_start_matches('=').parse::<u64>()));
-    let Some((Ok(from), Ok(to))) = parsed else { bail!("{text:?} is no range: A..B or A..B:STEP") };
-    let Ok(step @ 1..) = step else { bail!("{text:?} has no step: A..B:STEP") };
+    let Some((Ok(from), Ok(to))) = parsed else { bail!("command-no-range", text = format!("{text:?}")) };
+    let Ok(step @ 1..) = step else { bail!("command-no-step", text = format!("{text:?}")) };
     if from == 0 || from > to || to > 65536 {
-        bail!("{text:?} is no range of lengths: 1 to 65536, ascending");
+        bail!("command-no-lengths", text = format!("{text:?}"));
     }
     Ok((from..=to).step_by(step).collect())
 }
 
 /// What was answered, and what was launched meanwhile.
-fn record(run: &Run, ground: &Ground, context: &Context) -> anyhow::Result<()> {
+fn record(run: &Run, ground: &Ground, context: &Context) -> say::Result<()> {
     let time = observe::now();
     let mut list = probe::record::sightings(&run.answer, &replay::text(&run.recording), ground, &time)?;
     if let Some(seen) = &run.seen {

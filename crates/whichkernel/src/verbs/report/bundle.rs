@@ -1,15 +1,15 @@
 //! `report bundle`: a redacted archive to attach to an issue.
 
 use crate::context::Context;
-use anyhow::Context as _;
 use ledger::{Anonymous, Reader};
+use say::{Context as _, ensure, say};
 use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::files::{self, Access};
 use sys::private_dir::SessionDir;
 
-/// An archive without user names, paths, machine names, prompts and secrets, to attach to an issue; `ledger import` takes it
+/// Write an archive to attach to an issue, without user names, paths, machine names, prompts and secrets; `ledger import` reads it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file to write
@@ -17,12 +17,12 @@ pub struct Args {
     out: PathBuf,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
-    anyhow::ensure!(reader.exists(), "the ledger in {} is empty: there is nothing to bundle", context.ledger.display());
-    let work = SessionDir::new("bundle", &std::env::temp_dir()).context("cannot make a directory for the work")?;
+    ensure!(reader.exists(), "command-nothing-to-bundle", path = context.ledger);
+    let work = SessionDir::new("bundle", &std::env::temp_dir()).context(say!("command-no-work-directory"))?;
     let file = files::Replacement::new(&args.out, Access::Private)
-        .with_context(|| format!("cannot write {}", args.out.display()))?;
+        .with_context(|| say!("command-cannot-write", path = args.out))?;
     let mut out = BufWriter::new(file);
     let bundled = reader.bundle(Anonymous::new(&users(), &machines()), &work.inner().join("ledger"), &mut out)?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;

@@ -4,9 +4,9 @@
 use crate::context::Context;
 use crate::graded::markdown;
 use crate::pages::Gathered;
-use anyhow::Context as _;
 use investigate::Reported;
 use report::Lang;
+use say::{Context as _, ensure, say};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
@@ -28,10 +28,10 @@ pub enum Export {
 // What an export needs beside the ledger. No documentation of its own: clap would take it for the verb's.
 #[derive(Debug, clap::Args)]
 pub struct Given {
-    /// For perfetto and profiler: what `watch --trace`, `dryrun` or the preload recorded
+    /// For perfetto and profiler: a trace of `watch --trace`, `dryrun` or the preload library
     #[arg(long, value_name = "FILE", requires = "export")]
     launches: Option<PathBuf>,
-    /// For parquet: what this machine is called in the tables [default: the ids of the ledger and the machine]
+    /// For parquet: name of this machine in the tables [default: the IDs of ledger and machine]
     #[arg(long, value_name = "NAME", requires = "export")]
     host: Option<String>,
 }
@@ -42,7 +42,7 @@ pub fn write(
     given: &Given,
     out: Option<&Path>,
     context: &Context,
-) -> anyhow::Result<PathBuf> {
+) -> say::Result<PathBuf> {
     match what {
         Export::Parquet => {
             let dir = out.unwrap_or(Path::new("lake"));
@@ -64,9 +64,7 @@ pub fn write(
             Ok(dir.to_owned())
         }
         Export::Perfetto | Export::Profiler => {
-            let from = given.launches.as_deref().context(
-                "this export needs launches: --launches FILE, as `whichkernel watch --trace FILE` writes it",
-            )?;
+            let from = given.launches.as_deref().context(say!("command-export-needs-launches"))?;
             let timeline = timeline(from)?;
             let missing = timeline.lost.saturating_add(timeline.damaged);
             for (key, count) in [("report-launches-missing", missing), ("report-launches-unplaced", timeline.unplaced)]
@@ -83,14 +81,14 @@ pub fn write(
                 _ => ("launches.profile.json", export::profiler(&timeline)?),
             };
             let path = out.unwrap_or(Path::new(name));
-            files::replace(path, Access::Public, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            files::replace(path, Access::Public, bytes).with_context(|| say!("command-cannot-write", path))?;
             Ok(path.to_owned())
         }
         Export::Json => {
             let path = out.unwrap_or(Path::new("report.json"));
             let whole = Reported::of(&gathered.graded, gathered.problem.as_deref(), gathered.observations());
             files::replace(path, Access::Public, answer::json(&whole)?)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+                .with_context(|| say!("command-cannot-write", path))?;
             Ok(path.to_owned())
         }
         Export::Md => {
@@ -99,15 +97,14 @@ pub fn write(
                 let lang = Lang::new(code);
                 let folder = dir.join(code);
                 files::create_dir_all(&folder, Access::Public)
-                    .with_context(|| format!("cannot make {}", folder.display()))?;
+                    .with_context(|| say!("command-cannot-make", path = folder))?;
                 let title = gathered.graded.investigation.title.in_language(code).replace('"', "'");
                 let text = format!(
                     "---\ntitle: \"{title}\"\nlang: {code}\n---\n\n{}",
                     plain(&markdown(&gathered.graded, &lang))
                 );
                 let path = folder.join("index.md");
-                files::replace(&path, Access::Public, text)
-                    .with_context(|| format!("cannot write {}", path.display()))?;
+                files::replace(&path, Access::Public, text).with_context(|| say!("command-cannot-write", path))?;
             }
             Ok(dir.to_owned())
         }
@@ -117,12 +114,12 @@ pub fn write(
 /// What is held in memory at once.
 const MOST: u64 = 1 << 30;
 
-fn timeline(path: &Path) -> anyhow::Result<export::Timeline> {
-    let file = sys::regular_file::open(path).with_context(|| path.display().to_string())?;
+fn timeline(path: &Path) -> say::Result<export::Timeline> {
+    let file = sys::regular_file::open(path).about(path.display())?;
     let mut bytes = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
-    anyhow::ensure!(bytes.len() as u64 <= MOST, "{}: longer than {MOST} bytes", path.display());
-    export::Timeline::read(bytes).with_context(|| path.display().to_string())
+    file.take(MOST + 1).read_to_end(&mut bytes).about(path.display())?;
+    ensure!(bytes.len() as u64 <= MOST, "command-longer", path, most = MOST);
+    export::Timeline::read(bytes).about(path.display())
 }
 
 /// Markdown lets HTML through: a stranger's name must not become any.

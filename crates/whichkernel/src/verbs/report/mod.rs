@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::graded::load;
 use crate::pages::{Gathered, browse};
-use anyhow::Context as _;
+use say::{Context as _, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use sys::files::{self, Access};
@@ -19,29 +19,29 @@ pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
 
-    /// An investigation file (TOML) [default: the embedded one, the RX 9070 XT field notes]
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
     file: Option<PathBuf>,
 
-    /// The folder to write; a former report in it is written anew [default: report]
+    /// The folder to write; an earlier report in it is replaced [default: report]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// One HTML file with everything in it, instead of a folder: `--out` names it [default: report.html]
+    /// Write one self-contained HTML file instead of a folder, named by `--out` [default: report.html]
     #[arg(long)]
     single_file: bool,
 
-    /// The same for other tools, instead of pages: `--out` names the folder or file
+    /// Write data for other tools instead of pages; `--out` names the folder or file
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]
     export: Option<export::Export>,
 
     #[command(flatten)]
     given: export::Given,
 
-    /// Serve the pages on loopback until interrupted, anew whenever something was recorded; only who has the printed address gets in
+    /// Serve the pages on loopback until interrupted, updated with every new record; only the printed address gives access
     #[arg(long, conflicts_with_all = ["single_file", "export", "out"])]
     serve: bool,
 
-    /// With --serve: the port [default: any that is free]
+    /// With --serve: the port [default: any free port]
     #[arg(long, value_name = "PORT", requires = "serve", default_value_t = 0, hide_default_value = true)]
     port: u16,
 
@@ -55,7 +55,7 @@ enum What {
     Bundle(bundle::Args),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(What::Bundle(args)) = &args.what {
         return bundle::run(args, context);
     }
@@ -76,7 +76,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let path = if args.single_file {
         let path = args.out.clone().unwrap_or_else(|| PathBuf::from("report.html"));
         files::replace(&path, Access::Public, site.single_file())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+            .with_context(|| say!("command-cannot-write", path))?;
         path
     } else {
         write(&site, args.out.as_deref())?
@@ -89,11 +89,11 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Writes the folder; gives back the page to open.
-pub fn write(site: &site::Site, out: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub fn write(site: &site::Site, out: Option<&Path>) -> say::Result<PathBuf> {
     Ok(site.write(out.unwrap_or(Path::new("report")))?)
 }
 
-fn say(path: &Path, size: usize, context: &Context) -> anyhow::Result<()> {
+fn say(path: &Path, size: usize, context: &Context) -> say::Result<()> {
     let shown = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let size = format!("{:.1} MB", size as f64 / 1e6);
     let args = [("path", shown.to_string_lossy().into()), ("size", size.into())];

@@ -2,9 +2,9 @@
 
 use crate::context::Context;
 use crate::pages::{Gathered, browse};
-use anyhow::Context as _;
 use evidence::Investigation;
 use ledger::Reader;
+use say::{Context as _, say};
 use serde_json::{Value, json};
 use serve::under_way::{self, Told};
 use serve::{Pages, Server};
@@ -68,9 +68,9 @@ impl Pages for Live<'_> {
     }
 }
 
-pub fn run(investigation: Investigation, port: u16, open: bool, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(investigation: Investigation, port: u16, open: bool, context: &Context) -> say::Result<ExitCode> {
     sys::interrupt::catch();
-    let server = Server::bind(port).with_context(|| format!("cannot listen on 127.0.0.1:{port}"))?;
+    let server = Server::bind(port).with_context(|| say!("command-cannot-listen", port))?;
     let gathered = Gathered::from_ledger(investigation.clone(), &context.ledger);
     let (version, site) = (gathered.version(), gathered.live_site());
     let now = Mutex::new(Now { version, site, asked: Instant::now() });

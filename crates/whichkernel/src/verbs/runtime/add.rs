@@ -1,27 +1,27 @@
 //! `runtime add`: a directory or archives into the cache.
 
 use crate::context::Context;
-use anyhow::Context as _;
 use report::bytes;
 use runtime::{Cache, add};
+use say::{Context as _, say};
 use std::{cell::Cell, path::PathBuf, process::ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A directory (linked where it is), or archives: Debian packages, tar (plain, gz, xz, zst), zip
+    /// A directory (linked in place), or archives: Debian packages, tar (plain, gz, xz, zst), zip
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Name in the cache [default: from the path]
     #[arg(long)]
     name: Option<String>,
-    /// Write only these targets' kernel libraries, e.g. gfx1100,gfx900 [default: all]
+    /// Unpack only these targets' kernel libraries, e.g. gfx1100,gfx900 [default: all]
     #[arg(long, value_delimiter = ',', value_name = "GFX,...")]
     targets: Vec<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let cache = Cache::from_env();
-    let first = args.paths.first().context("no path was given")?;
+    let first = args.paths.first().context(say!("command-no-path"))?;
     let name = args.name.clone().unwrap_or_else(|| add::default_name(first));
     let done = Cell::new(0_u64);
     let step = |n: u64| {

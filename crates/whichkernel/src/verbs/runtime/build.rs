@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::interrupt;
 
-/// Build ggml's HIP backend for a target that nobody ships, with this machine's clang and no GPU
+/// Build ggml's HIP backend for any target with this machine's clang; needs no GPU
 ///
 /// Needs clang (21 or 22) and lld; HIP's headers and device libraries come from Debian's packages (under a megabyte). All of it takes
 /// about 47 processor minutes; a build that was stopped goes on where it was, and a unit that is there is not compiled again.
@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(long, value_name = "TREE")]
     source: PathBuf,
 
-    /// For an Ollama tree, which has no tools in C++: llama.cpp at the commit that it is made from (FETCH_HEAD in its Makefile.sync)
+    /// For an Ollama tree, which has no C++ tools: llama.cpp at the commit it is based on (FETCH_HEAD in its Makefile.sync)
     #[arg(long, value_name = "TREE")]
     with: Option<PathBuf>,
 
@@ -27,19 +27,19 @@ pub struct Args {
     #[arg(long, value_name = "GPU")]
     gpu: String,
 
-    /// Only units whose file names begin with one of these: the library then holds a part, for inspect and isa
+    /// Only source files whose names begin with one of these; the partial library is for inspect and isa
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<String>,
 
-    /// Besides what the tree's options say: GGML_HIP_NO_MMQ_MFMA, NAME=VALUE
+    /// Additional defines: GGML_HIP_NO_MMQ_MFMA, NAME=VALUE
     #[arg(long = "define", short = 'D', value_name = "NAME")]
     defines: Vec<String>,
 
-    /// Units compiled at a time [default: one per processor]
+    /// Source files compiled in parallel [default: one per CPU]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 
-    /// Leave out the tools of the tree (llama-bench)
+    /// Do not build the tree's tools (llama-bench)
     #[arg(long)]
     no_tools: bool,
 
@@ -47,12 +47,12 @@ pub struct Args {
     #[arg(long)]
     name: Option<String>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let card = gpu::find(&args.gpu)?;
     let request = Request {
         source: args.source.clone(),

@@ -14,30 +14,30 @@ pub struct Args {
     /// debian-trixie (rocBLAS 5.5, one catalog file)
     #[arg(value_name = "NAME")]
     suite: String,
-    /// What to bring: ggml, tools, hip, rocblas, hipblaslt, vulkan; added to what is there [default: ggml,tools for sid, else rocblas]
+    /// Parts to fetch: ggml, tools, hip, rocblas, hipblaslt, vulkan; added to those in the cache [default: ggml,tools for sid, else rocblas]
     #[arg(long, value_delimiter = ',', value_name = "PART,...")]
     parts: Vec<String>,
-    /// Write only these targets' kernel libraries, e.g. gfx1100,gfx900; `all` for all [default: those already there, else all]
+    /// Unpack only these targets' kernel libraries, e.g. gfx1100,gfx900, or `all` [default: those in the cache, else all]
     #[arg(long, value_delimiter = ',', value_name = "GFX,...")]
     targets: Option<Vec<String>>,
     /// Debian mirror [default: the one in this system's apt sources]
     #[arg(long, value_name = "URL")]
     mirror: Option<String>,
-    /// Keyring that signs the archive [default: from the apt sources, else debian-archive-keyring]
+    /// Keyring to verify the archive's signature [default: from the apt sources, else debian-archive-keyring]
     #[arg(long, value_name = "FILE")]
     keyring: Option<PathBuf>,
-    /// Ask the mirror for newer versions even where the cache has all that is asked for
+    /// Check the mirror for newer versions even if the cache is complete
     #[arg(long)]
     update: bool,
-    /// Go ahead without asking; needed in a pipe
+    /// Continue without asking; required in a pipe
     #[arg(long, short)]
     yes: bool,
-    /// text or json (the index of what came)
+    /// text or json (an index of the fetched files)
     #[arg(long, default_value = "text")]
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let lang = &context.lang;
     let cache = Cache::from_env();
     let all = |targets: &Vec<String>| if targets.iter().any(|t| t == "all") { Vec::new() } else { targets.clone() };
@@ -72,7 +72,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
 }
 
 /// Entries that were not written are told: a runtime must not lack something in silence.
-pub fn refused(index: &Index, context: &Context) -> anyhow::Result<()> {
+pub fn refused(index: &Index, context: &Context) -> say::Result<()> {
     for entry in &index.refused {
         let said = context.lang.text_with("runtime-refused", &[("entry", entry.as_str().into())]);
         context.print(&format!("{said}\n"))?;

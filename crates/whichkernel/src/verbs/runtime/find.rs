@@ -14,7 +14,7 @@ pub struct Args {
     format: Format,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     context.emit(args.format, &Findings::from(runtime::find::find(Path::new("/"))))?;
     Ok(ExitCode::SUCCESS)
 }

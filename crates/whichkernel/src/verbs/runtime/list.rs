@@ -17,7 +17,7 @@ pub struct Args {
     name: Option<String>,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let cache = Cache::from_env();
     match &args.name {
         Some(name) => context.emit(args.format, &Index::read(&cache.runtime(name))?)?,

@@ -19,21 +19,21 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Look for Ollama, llama.cpp, ROCm and CUDA on this machine
+    /// Find Ollama, llama.cpp, ROCm and CUDA on this machine
     Find(find::Args),
-    /// Take a directory where it is, or archives (Ollama release, .deb, .tar.*, .zip), into the cache
+    /// Add a directory (in place) or archives (Ollama release, .deb, .tar.*, .zip) to the cache
     Add(add::Args),
-    /// Bring a distribution's real packages into the cache, without root and without touching the system
+    /// Fetch a distribution's packages into the cache, without root and without changing the system
     Fetch(fetch::Args),
-    /// Build ggml's HIP backend for a target that nobody ships, with this machine's clang and no GPU
+    /// Build ggml's HIP backend for any target with this machine's clang; needs no GPU
     Build(build::Args),
     /// Show the runtimes in the cache
     List(list::Args),
-    /// Take a runtime out of the cache; a directory that was added where it is stays there
+    /// Remove a runtime from the cache; directories added in place are not deleted
     Remove(remove::Args),
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.command {
         Command::Find(args) => find::run(args, context),
         Command::Add(args) => add::run(args, context),

@@ -1,25 +1,25 @@
 //! `runtime remove`: takes a runtime out of the cache.
 
 use crate::context::Context;
-use anyhow::bail;
 use report::bytes;
 use runtime::{Cache, index};
+use say::{bail, say};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// As `runtime list` names it
+    /// Name as shown by `runtime list`
     #[arg(value_name = "NAME")]
     name: String,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let cache = Cache::from_env();
     let known: Vec<String> = index::list(&cache).into_iter().map(|(name, _)| name).collect();
     if !known.contains(&args.name) {
-        let hint = near::near(&args.name, known.iter().map(String::as_str));
-        let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        bail!("no runtime named {} is in the cache{hint}", args.name);
+        let near = near::near(&args.name, known.iter().map(String::as_str));
+        let hint = near.map(|near| say!("command-hint-near", near));
+        bail!("command-no-runtime-named", name = args.name, hint);
     }
     let freed = cache.remove(&args.name)?;
     let said = [("name", args.name.as_str().into()), ("size", bytes(freed).into())];

@@ -5,15 +5,15 @@ use crate::asked::look::USUAL_ROUTES;
 use crate::asked::tree::tell_skipped;
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
-use anyhow::bail;
 use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};
 use evidence::{Conclusion, Word};
 use report::{Column, Table, conclusion_text};
+use say::bail;
 use source::Tree;
 use std::process::ExitCode;
 
 /// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
-pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     let (texts, skipped) = source::tree::collect(trees, callchain::wanted);
     let files: Vec<File> = texts.into_iter().map(File::from).collect();
     for tree in trees {
@@ -28,15 +28,16 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> anyhow::Res
     let route = args.route.as_deref();
     let served = |path: &&str| index.routes.iter().any(|entry| entry.path == **path);
     let Some(route) = route.or_else(|| USUAL_ROUTES.into_iter().find(served)) else {
-        bail!("no server in this tree: none of {} is served here. Name one with --route PATH", USUAL_ROUTES.join(", "));
+        bail!("command-chain-no-server", routes = USUAL_ROUTES.join(", "));
     };
     if !served(&route) {
         let mut known: Vec<&str> = index.routes.iter().map(|entry| entry.path.as_str()).collect();
         known.sort_unstable();
         known.dedup();
         bail!(
-            "{route} is not served in this tree. Routes found: {}",
-            if known.is_empty() { "none".into() } else { known.join(", ") }
+            "command-chain-not-served",
+            route,
+            known = if known.is_empty() { "none".into() } else { known.join(", ") }
         );
     }
     let chains = callchain::trace(&index, route);
@@ -71,11 +72,11 @@ fn between(
     (files, unread): (usize, &[String]),
     args: &super::Args,
     context: &Context,
-) -> anyhow::Result<ExitCode> {
+) -> say::Result<ExitCode> {
     let (from, to) = ends;
     let unknown = [from, to].into_iter().find(|name| index.named(name).is_empty());
     if let Some(name) = unknown {
-        bail!("no function named {name} in this tree");
+        bail!("command-chain-no-function", name);
     }
     let found = callchain::between(index, from, to);
     if args.record

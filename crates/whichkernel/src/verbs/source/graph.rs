@@ -3,12 +3,12 @@
 use crate::asked::tree::tell_skipped;
 use crate::context::{Context, Format, tell};
 use crate::emit::Show;
-use anyhow::{Context as _, anyhow, bail};
 use gguf::Gguf;
 use gpu::occupancy::Resources;
 use launch::lines::Closing;
 use launch::table::KernelInfo;
 use report::{Column, Lang, Table, conclusion_text};
+use say::{Context as _, bail, ensure, error, say};
 use source::graph::{Code, Given, GraphAnswer, GraphEvaluation, Ran, Routing, Seen, SeenRun, Written, dims, parse_all};
 use source::{Device, Tree};
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ const MOST_HEADER: u64 = 256 << 20;
 /// More than any trace of one model's run.
 const MOST_TRACE: u64 = 256 << 20;
 
-pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
-    let [gpu] = args.gpu.as_slice() else { bail!(context.lang.text("source-graph-one-gpu")) };
+pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
+    let [gpu] = args.gpu.as_slice() else { bail!("source-graph-one-gpu") };
     let mut device = Device::find(gpu)?;
     if let Some(bytes) = args.ask.smem {
         device.set_shared_memory(bytes);
@@ -41,7 +41,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
         super::Routing::First => Routing::First,
     });
     let given = Given { code: code.as_ref(), routing };
-    let written = written(model, context).with_context(|| name.clone())?;
+    let written = written(model, context).about(&name)?;
     let ran: Vec<Option<Ran>> = written.iter().flatten().map(|written| written.ran.clone()).collect();
     let nodes = match ran.first() {
         None => "source-graph-nodes",
@@ -51,7 +51,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     let answer = match written {
         Some(graphs) => {
             if args.ask.columns()?.is_some() || args.ask.kv.is_some() {
-                bail!(context.lang.text("source-graph-has-its-size"));
+                bail!("source-graph-has-its-size");
             }
             source::graph::ask_written(tree, &device, &overrides, &name, graphs, &given)
         }
@@ -61,7 +61,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
             source::graph::ask(tree, &device, &overrides, model, &columns, args.ask.kv, &given)
         }
     };
-    let mut answer = answer.with_context(|| name.clone())?;
+    let mut answer = answer.about(&name)?;
     if let Some(trace) = &args.against {
         let (launches, whole) = launches(Path::new(trace))?;
         let mut left: usize = launches.iter().map(|seen| seen.launches.len()).sum();
@@ -87,11 +87,11 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
                 }
             };
             if let (Some(columns), []) = (evaluation.columns, seen.as_slice()) {
-                bail!("{trace}: no evaluation of {columns} columns in it");
+                bail!("command-against-no-evaluation", trace, columns);
             }
             let count: usize = seen.iter().map(|seen| seen.launches.len()).sum();
             if !evaluation.against(&seen) {
-                bail!("{trace}: {count} launches are too many to compare");
+                bail!("command-against-too-many", trace, count);
             }
             left = left.saturating_sub(count);
         }
@@ -123,12 +123,12 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
 }
 
 /// The kernels of a library that the GPU takes, with what their compiler gave them. Code for other GPUs is not taken.
-fn code(path: &Path, device: &Device, context: &Context) -> anyhow::Result<Code> {
+fn code(path: &Path, device: &Device, context: &Context) -> say::Result<Code> {
     let file = path.display().to_string();
-    let target = gpu::TargetId::named(&device.target).map_err(|_| anyhow!(context.lang.text("source-code-amd")))?;
+    let target = gpu::TargetId::named(&device.target).map_err(|_| error!("source-code-amd"))?;
     let libraries = [(path.to_owned(), file.clone())];
     let described = dryrun::describe(&libraries, &target, false, runtime::Cache::from_env().dir())?;
-    let tables = launch::tables::Tables::parse(&described.table).with_context(|| file.clone())?;
+    let tables = launch::tables::Tables::parse(&described.table).about(&file)?;
     let kernels = tables.first().map(|table| table.kernels.as_slice()).unwrap_or_default();
     let of = |kernel: &KernelInfo| Resources {
         vgprs: kernel.vgprs,
@@ -149,7 +149,7 @@ fn code(path: &Path, device: &Device, context: &Context) -> anyhow::Result<Code>
 const MOST_TEXT: u64 = 64 << 20;
 
 /// The graphs that a file holds in words; None of a model.
-fn written(path: &Path, context: &Context) -> anyhow::Result<Option<Vec<Written>>> {
+fn written(path: &Path, context: &Context) -> say::Result<Option<Vec<Written>>> {
     let mut file = regular_file::open(path)?;
     let mut first = Vec::new();
     file.by_ref().take(4).read_to_end(&mut first)?;
@@ -158,7 +158,7 @@ fn written(path: &Path, context: &Context) -> anyhow::Result<Option<Vec<Written>
     }
     let mut bytes = first;
     file.take(MOST_TEXT).read_to_end(&mut bytes)?;
-    anyhow::ensure!((bytes.len() as u64) < MOST_TEXT, "over {} MiB of graphs", MOST_TEXT >> 20);
+    ensure!((bytes.len() as u64) < MOST_TEXT, "command-many-graphs", most = MOST_TEXT >> 20);
     // What is no text is no graph either: let the reader of models say what is wrong with it.
     match std::str::from_utf8(&bytes) {
         Ok(text) => {
@@ -182,15 +182,15 @@ fn left_out(text: &str, graphs: usize, context: &Context) {
 }
 
 /// As much of the file as its header needs.
-fn header(path: &Path) -> anyhow::Result<Gguf> {
+fn header(path: &Path) -> say::Result<Gguf> {
     let shown = || path.display().to_string();
     let mut size = 1 << 20;
     loop {
         let mut bytes = Vec::new();
-        regular_file::open(path).with_context(shown)?.take(size).read_to_end(&mut bytes).with_context(shown)?;
+        regular_file::open(path).about(shown())?.take(size).read_to_end(&mut bytes).about(shown())?;
         match Gguf::parse(&bytes) {
             Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < MOST_HEADER => size *= 4,
-            found => return found.with_context(shown),
+            found => return found.about(shown()),
         }
     }
 }
@@ -239,9 +239,9 @@ struct Line {
 
 /// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product. And whether these are all
 /// by the trace's own end: one without it may have been cut.
-fn launches(path: &Path) -> anyhow::Result<(Vec<SeenEvaluation>, bool)> {
+fn launches(path: &Path) -> say::Result<(Vec<SeenEvaluation>, bool)> {
     let shown = || path.display().to_string();
-    let bytes = regular_file::whole(path, MOST_TRACE).with_context(shown)?;
+    let bytes = regular_file::whole(path, MOST_TRACE).about(shown())?;
     let text = String::from_utf8_lossy(&bytes);
     let mut out: Vec<SeenEvaluation> = Vec::new();
     let (mut lines, mut told): (u64, Option<u64>) = (0, None);
@@ -253,8 +253,8 @@ fn launches(path: &Path) -> anyhow::Result<(Vec<SeenEvaluation>, bool)> {
             continue;
         }
         lines += 1;
-        let line: Line = serde_json::from_str(line)
-            .with_context(|| format!("{}:{}: not a line of `dryrun --trace`", path.display(), number + 1))?;
+        let line: Line =
+            serde_json::from_str(line).with_context(|| say!("command-not-a-trace-line", path, line = number + 1))?;
         let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
         // A call into a library has no grid of its own, whatever stands in its line.
         let launch = match line.kernel {

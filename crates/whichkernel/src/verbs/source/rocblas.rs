@@ -9,7 +9,7 @@ use report::{Column, Table, conclusion_text};
 use source::Tree;
 use std::process::ExitCode;
 
-pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     let targets = args.gpu.as_slice();
     let files = tree.paths().filter(|path| wanted(path)).count();
     if args.record {

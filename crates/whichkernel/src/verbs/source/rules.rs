@@ -17,7 +17,7 @@ const FEW_CELLS: usize = 64;
 /// What a question to a tree takes is half of it.
 const HEAP: usize = 64 << 20;
 
-pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     sys::heap::in_large_pages(HEAP);
     let mut question = args.ask.question(&args.gpu)?;
     // Rows of single counts: what is between them is not shown.

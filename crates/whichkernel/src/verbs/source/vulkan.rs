@@ -6,6 +6,7 @@ use crate::asked::tree::{Operation, columns};
 use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Show;
 use report::{Column, Lang, Table, conclusion_text};
+use say::{ensure, say};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDeclared, VulkanProfile, VulkanRules};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 /// Where nobody is named.
 const CARD: &str = "rx-9070-xt";
 
-pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let ask = &args.ask;
     let others = [
         ("--op", !matches!(ask.operation(), Operation::MulMat | Operation::MulMatId)),
@@ -27,8 +28,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         ("--cmake", !ask.cmake.is_empty()),
     ];
     let given: Vec<&str> = others.iter().filter_map(|(flag, given)| given.then_some(*flag)).collect();
-    let refusal = || context.lang.text_with("dryrun-vulkan-unheeded", &[("flags", given.join(", ").into())]);
-    anyhow::ensure!(given.is_empty(), refusal());
+    ensure!(given.is_empty(), "dryrun-vulkan-unheeded", flags = given.join(", "));
     let types: Vec<String> = match ask.types.as_slice() {
         [] => DEFAULT_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
         [all] if all == "all" => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
@@ -46,11 +46,9 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
     for given in &named {
         let unknown = || {
             let known: Vec<String> = VulkanProfile::all().map(|of| of.card).collect();
-            context
-                .lang
-                .text_with("source-vulkan-card", &[("given", given.clone().into()), ("known", known.join(", ").into())])
+            say!("source-vulkan-card", given, known = known.join(", "))
         };
-        cards.push(VulkanProfile::find(given).ok_or_else(|| anyhow::anyhow!(unknown()))?);
+        cards.push(VulkanProfile::find(given).ok_or_else(unknown)?);
     }
     let mut rules = VulkanRules::open(tree)?;
     let mut cells = Vec::new();
@@ -58,11 +56,7 @@ pub fn run(tree: &Tree, args: &Args, context: &Context) -> anyhow::Result<ExitCo
         for variable in &ask.env {
             let name = variable.split('=').next().unwrap_or_default();
             let known = VulkanProfile::variables().join(", ");
-            let says = || {
-                let about = [("name", name.to_owned().into()), ("known", known.clone().into())];
-                context.lang.text_with("source-vulkan-env", &about)
-            };
-            anyhow::ensure!(card.under(name), says());
+            ensure!(card.under(name), "source-vulkan-env", name, known);
         }
         for kind in &types {
             for &count in &counts {

@@ -1,6 +1,7 @@
 //! `watch arm` and `watch disarm`: the privileged step, and its undoing.
 
 use crate::context::Context;
+use say::ensure;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use uprobe::arm as arm_files;
@@ -12,21 +13,18 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// The runtimes that this process has mapped
+    /// The runtimes loaded by this process
     #[arg(long, value_name = "N")]
     pub pid: Option<u32>,
 }
 
-pub fn arm(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn arm(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut files = args.files.clone();
     let mapped = args.pid.map(runtimes_of).unwrap_or_default();
     if files.is_empty() && mapped.is_empty() {
         files = installed();
     }
-    anyhow::ensure!(
-        !files.is_empty() || !mapped.is_empty(),
-        "no GPU runtime was found: name its file, or a process that uses it with --pid"
-    );
+    ensure!(!files.is_empty() || !mapped.is_empty(), "command-arm-no-runtime");
     let armed = arm_files(&files, &mapped)?;
     for probe in &armed {
         context.print(&format!("{} {}\n", probe.path.display(), probe.symbol))?;
@@ -35,7 +33,7 @@ pub fn arm(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn disarm(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn disarm(context: &Context) -> say::Result<ExitCode> {
     say(context, "watch-disarmed", disarm_all()?);
     Ok(ExitCode::SUCCESS)
 }

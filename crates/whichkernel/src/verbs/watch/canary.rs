@@ -2,10 +2,11 @@
 
 use super::summary;
 use crate::context::Context;
-use anyhow::Context as _;
+use say::{Context as _, bail, error, say};
+use server::{Endpoint, request};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-use watch::{Source, State, Tally, request};
+use watch::{Source, State, Tally};
 
 /// How long launches may still arrive after the answer.
 const AFTER: Duration = Duration::from_secs(2);
@@ -15,15 +16,15 @@ const STARTING: Duration = Duration::from_secs(120);
 /// None where it was seen; else what to say in the end. What the server claims is worth a look all the same.
 /// `started`: the server is a program of ours that has only just begun; else nobody at the address is a wrong address.
 pub fn in_target(
-    url: &str,
+    at: &Endpoint,
     started: bool,
     source: &mut dyn Source,
     tally: &mut Tally,
     context: &Context,
-) -> anyhow::Result<Option<anyhow::Error>> {
+) -> say::Result<Option<say::Error>> {
     let (tell, told) = channel();
     let (go, gone) = channel::<()>();
-    let address = url.to_owned();
+    let (address, url) = (at.clone(), at.to.url());
     std::thread::spawn(move || {
         // A server that was only just started answers later.
         let patience = Instant::now() + STARTING;
@@ -53,7 +54,7 @@ pub fn in_target(
                 break;
             }
             let how = summary::ended(how, context);
-            anyhow::bail!("{how}: {url} had not answered a one-token request by then");
+            bail!("command-canary-silent", how, url);
         }
         match told.try_recv() {
             // What it launched to warm up was not asked for by us.
@@ -62,8 +63,7 @@ pub fn in_target(
                 let _ = go.send(());
             }
             Ok(Some(told)) => {
-                let server = told
-                    .with_context(|| format!("--url {url}: no token came. Is the server there, with a model loaded?"));
+                let server = told.with_context(|| say!("command-canary-no-token", url));
                 answer = Some(server?);
                 until = Some(Instant::now() + AFTER);
             }
@@ -76,10 +76,7 @@ pub fn in_target(
     let server = answer.unwrap_or("the server");
     let count = tally.launches() - before.unwrap_or(0);
     if count == 0 {
-        return Ok(Some(anyhow::anyhow!(
-            "a one-token request to {url} ({server}) was answered, and no launch was seen in the target: this watch would \
-             be blind. Is it the right process, and does it run on a GPU?"
-        )));
+        return Ok(Some(error!("command-canary-unseen", url, server)));
     }
     let count = count.to_string();
     source.canary_in_target(format!("a one-token request to {server} gave {count} launches"));

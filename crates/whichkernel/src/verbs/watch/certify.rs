@@ -11,6 +11,7 @@ use certify::{
 use evidence::{Contamination, Rung};
 use observe::Raw;
 use report::{Column, Lang, Table, conclusion_text};
+use say::{bail, ensure};
 use std::process::ExitCode;
 use uprobe::{Options, Watcher};
 use watch::RecordContext;
@@ -25,10 +26,10 @@ enum Role {
     Counter,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    anyhow::ensure!(!args.command.is_empty(), "--certify runs a program three times: give it after --");
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+    ensure!(!args.command.is_empty(), "command-certify-command");
     let logs = if args.how == How::Logs && args.with.is_none() { start::variables(args, context)? } else { Vec::new() };
-    let server = Server::of(&args.command, args.url.as_deref());
+    let server = Server::of(&args.command, args.url.as_deref(), args.key.read(true)?)?;
     let counter = if args.with.is_some() { None } else { counter(args.how) };
     let roles: &[Role] = match counter {
         Some(_) => &[Role::Nobody, Role::Counter, Role::Observer, Role::Counter, Role::Nobody],
@@ -64,7 +65,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     let whole = everybody.iter().all(|seen| if same { seen.lost_nothing() } else { seen.whole() });
     let vouched = everybody.iter().all(|seen| if same { seen.lost_nothing() } else { seen.vouched() });
     let ([(before, _), (after, _)], [(during, seen)]) = (&plain[..], &mut observed[..]) else {
-        anyhow::bail!("a run is missing")
+        bail!("command-certify-run-missing")
     };
     let counted = match (&counted[..], counter) {
         ([(one, _), (two, _)], Some((_, by))) => {
@@ -129,7 +130,7 @@ fn key(how: How) -> &'static str {
 }
 
 /// The observations with what the comparison found of them, and the certificate itself.
-fn keep(args: &Args, context: &Context, certified: &Certified, seen: &mut Observed) -> anyhow::Result<()> {
+fn keep(args: &Args, context: &Context, certified: &Certified, seen: &mut Observed) -> say::Result<()> {
     let certificate = &certified.certificate;
     let json = answer::json(certified)?;
     let mut ledger = context.open_ledger()?;

@@ -3,14 +3,19 @@
 use super::{Args, target};
 use crate::context::Context;
 use report::{Column, Lang, Table};
-use watch::claims::{Claims, Gatherer, Held, Shown, hold, pieces};
+use say::Message;
+use server::Endpoint;
+use server::claims::{Claims, Gatherer};
+use watch::claims::{Held, Shown, hold, pieces};
 use watch::{ObserverReport, Tally};
 
 /// Looks at the command lines of what is watched, at its logs and at its address.
-pub fn gatherer(args: &Args) -> anyhow::Result<Gatherer> {
+pub fn gatherer(args: &Args, at: Option<Endpoint>) -> say::Result<Gatherer> {
     let roots = if args.command.is_empty() { target::pids(args)? } else { Vec::new() };
-    let gatherer = Gatherer::new(roots, args.url.as_deref(), &args.said);
-    gatherer.map_err(|(path, error)| anyhow::Error::from(error).context(format!("--said {}", path.display())))
+    let gatherer = Gatherer::new(roots, at, &args.said);
+    gatherer.map_err(|(path, error)| {
+        say::Error::from(error).context(Message::verbatim(format!("--said {}", path.display())))
+    })
 }
 
 /// Claims with their verdicts.

@@ -2,10 +2,10 @@
 
 use super::{Args, alarm, table};
 use crate::context::{Context, Format, dumb};
+use server::claims::Gatherer;
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
 use sys::interrupt;
-use watch::claims::Gatherer;
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
 /// How long nothing may happen before it is over, with `--until idle`.
@@ -21,7 +21,7 @@ pub fn run(
     gatherer: &mut Gatherer,
     args: &Args,
     context: &Context,
-) -> anyhow::Result<(ObserverReport, Option<Ended>)> {
+) -> say::Result<(ObserverReport, Option<Ended>)> {
     interrupt::catch();
     let mut ended = None;
     let mut screen = Screen::new(args, context);
@@ -78,7 +78,7 @@ impl<'c> Screen<'c> {
     }
 
     /// Once a second; whether it was time.
-    fn show(&mut self, tally: &Tally, elapsed: Duration) -> anyhow::Result<bool> {
+    fn show(&mut self, tally: &Tally, elapsed: Duration) -> say::Result<bool> {
         if Instant::now() < self.next {
             return Ok(false);
         }
@@ -106,7 +106,7 @@ impl<'c> Screen<'c> {
         Ok(true)
     }
 
-    fn clear(&mut self) -> anyhow::Result<()> {
+    fn clear(&mut self) -> say::Result<()> {
         if std::mem::take(&mut self.aside) { self.context.print(BACK) } else { Ok(()) }
     }
 }

@@ -1,7 +1,8 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
 use crate::context::{Context, Format};
-use anyhow::Context as _;
+use say::{Context as _, ensure, say};
+use server::Endpoint;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 use summary::Told;
-use watch::{Ended, Tally, request};
+use watch::{Ended, Tally};
 
 mod alarm;
 mod arm;
@@ -39,24 +40,24 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with_all = ["read", "command"])]
     pub pid: Vec<u32>,
 
-    /// Watch every process of this name, and their children
+    /// Watch all processes of this name and their children
     #[arg(long, value_name = "NAME", conflicts_with_all = ["read", "command"])]
     pub name: Option<String>,
 
-    /// How to look
+    /// Observation method
     #[arg(long, value_name = "HOW", default_value = "uprobe")]
     pub how: How,
 
-    /// With `--how logs`: which log to switch on, and how far (ROCBLAS_LAYER=9); AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB,
-    /// HIPBLASLT_LOG_MASK, HIPBLASLT_LOG_LEVEL, OLLAMA_DEBUG
+    /// With `--how logs`: the log to enable and its level (ROCBLAS_LAYER=9); AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK,
+    /// HIPBLASLT_LOG_LEVEL, OLLAMA_DEBUG
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub log: Vec<String>,
 
-    /// With `--how layer`: how long the device worked on each dispatch, by timestamps that its own queue writes around it
+    /// With `--how layer`: measure the device time of each dispatch with timestamps in its queue
     #[arg(long)]
     pub times: bool,
 
-    /// Write every launch in order, with its argument bytes, one JSON object a line
+    /// Write every launch in order, with its argument bytes, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
@@ -68,38 +69,41 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub tokens: Option<u64>,
 
-    /// Stop when nothing was launched for two seconds
+    /// Stop after two seconds without a launch
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Until>,
 
-    /// A server's address: before the watch counts, a one-token request must be seen to launch something in the target
+    /// A server address: sends a one-token request first, and checks that the target's launches are seen
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
 
-    /// The server's own log (`journalctl -u ollama > FILE`), whose claims are held against the launches. A log that it writes to a
-    /// file itself is found without this
+    #[command(flatten)]
+    pub key: crate::api_key::Args,
+
+    /// The server's log (`journalctl -u ollama > FILE`), whose claims are compared with the launches. Log files that the server writes itself are
+    /// found automatically
     #[arg(long, value_name = "FILE")]
     pub said: Vec<PathBuf>,
 
-    /// Read what somebody recorded: a launch trace (of `--trace`, the dry run or the preload shim), a log of AMD_LOG_LEVEL,
-    /// ROCBLAS_LAYER, TENSILE_DB or HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
+    /// Read a recording: a launch trace (from `--trace`, a dry run or the preload library), a log of AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB or
+    /// HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["how", "log", "times", "trace", "duration", "tokens", "until", "url"])]
     pub read: Option<PathBuf>,
 
-    /// Run the program unobserved, observed and unobserved again, and say what differed; exit 1 if something that counts did, or if
-    /// nobody could compare the launches
+    /// Run the program unobserved, observed and unobserved again, and report differences; exits 1 if one is significant, or if the launches could not
+    /// be compared
     #[arg(long, conflicts_with_all = ["read", "times", "trace", "duration", "tokens", "until", "said"])]
     pub certify: bool,
 
-    /// With `--certify`: judge this observer instead of ours, put before the program: 'rocprofv3 --kernel-trace --'
+    /// With `--certify`: certify this observer, a prefix of the command, instead of whichkernel's own: 'rocprofv3 --kernel-trace --'
     #[arg(long, value_name = "WRAPPER", requires = "certify")]
     pub with: Option<String>,
 
-    /// Write what was seen to the ledger
+    /// Record the observations in the ledger
     #[arg(long)]
     pub record: bool,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 
@@ -124,9 +128,9 @@ pub enum How {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum Step {
-    /// The one privileged step: probes that users without root may open on processes of their own
+    /// Place probes, as root, that other users can then use on their own processes
     Arm(arm::Args),
-    /// Take all of them out again
+    /// Remove all probes
     Disarm,
 }
 
@@ -135,7 +139,7 @@ pub enum Until {
     Idle,
 }
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.step {
         Some(Step::Arm(step)) => return arm::arm(step, context),
         Some(Step::Disarm) => return arm::disarm(context),
@@ -145,32 +149,28 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.read {
         return read::run(path, args, context);
     }
-    anyhow::ensure!(
-        !args.times || args.how == How::Layer,
-        "--times needs --how layer: nobody else can ask the device for its clock"
-    );
+    ensure!(!args.times || args.how == How::Layer, "command-times-layer");
     if args.certify {
         return certify::run(args, context);
     }
-    if let Some(url) = &args.url {
-        request::check(url).context("--url")?;
-    }
+    let key = args.key.read(args.url.is_some())?;
+    let server = args.url.as_deref().map(|url| Endpoint::parse(url, key)).transpose().about("--url")?;
     if matches!(args.how, How::Uprobe | How::Perf) {
         let mut writes = vec![context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];
         writes.extend(args.trace.clone());
         let kept = sys::rights::kept(args.how == How::Uprobe, !args.command.is_empty(), &writes);
-        sys::rights::keep(kept, !args.command.is_empty()).context("giving up the rights that a watch does not need")?;
+        sys::rights::keep(kept, !args.command.is_empty()).context(say!("command-giving-up-rights"))?;
     }
     let writer = args.trace.as_deref().map(trace::Writer::create).transpose()?;
     let writer = writer.map(|writer| Rc::new(RefCell::new(writer)));
     let mut source = target::source(args, writer.as_ref(), context)?;
-    let mut gatherer = claims::gatherer(args)?;
+    let mut gatherer = claims::gatherer(args, server.clone())?;
     for line in target::told(args, context)? {
         crate::context::tell(format_args!("{line}"));
     }
     let mut tally = Tally::default();
-    let blind = match &args.url {
-        Some(url) => canary::in_target(url, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
+    let blind = match &server {
+        Some(server) => canary::in_target(server, !args.command.is_empty(), source.as_mut(), &mut tally, context)?,
         None => None,
     };
     let (account, ended) = match blind {
@@ -191,7 +191,7 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
     }
     // What nobody could have seen is no answer.
     if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
-        anyhow::bail!(why);
+        return Err(why.into());
     }
     written?;
     if let Some(blind) = blind {

@@ -4,30 +4,30 @@ use super::claims::Judged;
 use super::summary::Told;
 use super::{Args, record};
 use crate::context::Context;
-use anyhow::Context as _;
 use codeobject::ReadAt;
+use say::{Context as _, ensure};
+use server::claims::{Claims, of_log};
 use std::path::Path;
 use std::process::ExitCode;
-use watch::claims::Claims;
 use watch::{ObserverKind, RecordError};
 
-pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let name = || path.display().to_string();
     let (bytes, sha256) = whole(path)?;
     let (tally, account) = match watch::read_record(path, &bytes, &sha256) {
-        Err(error @ RecordError::Unknown(_)) => return Err(error).with_context(name),
+        Err(error @ RecordError::Unknown(_)) => return Err(error).about(name()),
         read => read?,
     };
     let mut claims = Claims::default();
     // A log of the libraries is often the server's own.
     if account.observer == ObserverKind::Logs {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        watch::claims::of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
+        of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);
     }
     for said in &args.said {
         let (text, _) = whole(said)?;
         let file = said.file_name().unwrap_or_default().to_string_lossy();
-        watch::claims::of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
+        of_log(&file, &String::from_utf8_lossy(&text), &mut claims);
     }
     let judged = Judged::new(claims, &tally, &account);
     Told { tally: &tally, account: &account, judged: &judged, ended: None }.print(args.format, context)?;
@@ -41,21 +41,16 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> anyhow::Result<ExitCo
 const MOST: u64 = 1 << 30;
 
 /// A file's bytes (of a database, its first ones) and hash. Pipes, devices and directories are no files.
-fn whole(path: &Path) -> anyhow::Result<(Vec<u8>, String)> {
+fn whole(path: &Path) -> say::Result<(Vec<u8>, String)> {
     let file = inventory::File::open(path)?;
     let source: &dyn ReadAt = &file;
-    let start = source.bytes(0, source.len().min(64), "the file").with_context(|| path.display().to_string())?;
+    let start = source.bytes(0, source.len().min(64), "the file").about(path.display())?;
     let bytes = if watch::imports::is_database(&start) {
         start.into_owned()
     } else {
-        anyhow::ensure!(
-            source.len() <= MOST,
-            "{}: {} bytes; no more than {MOST} are read. Give a part of it: head -c {MOST} FILE > PART",
-            path.display(),
-            source.len()
-        );
-        source.bytes(0, source.len(), "the file").with_context(|| path.display().to_string())?.into_owned()
+        ensure!(source.len() <= MOST, "command-read-too-long", path, bytes = source.len(), most = MOST);
+        source.bytes(0, source.len(), "the file").about(path.display())?.into_owned()
     };
-    let sha256 = inventory::Sha256::of(source, |_, _| {}).with_context(|| path.display().to_string())?;
+    let sha256 = inventory::Sha256::of(source, |_, _| {}).about(path.display())?;
     Ok((bytes, sha256.to_string()))
 }

@@ -11,7 +11,7 @@ pub fn keep(
     account: &ObserverReport,
     judged: &Judged,
     window: &str,
-) -> anyhow::Result<()> {
+) -> say::Result<()> {
     let time = observe::now();
     let (model, place) = (judged.claims.model.as_deref(), place(tally, account));
     let scene = RecordContext { account, window, model, place, time: &time };

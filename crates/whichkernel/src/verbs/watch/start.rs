@@ -2,9 +2,9 @@
 
 use super::{Args, trace::Writer};
 use crate::context::Context;
-use anyhow::Context as _;
 use dryrun::{Place, describe};
 use report::Lang;
+use say::{Context as _, ensure, say};
 use std::cell::RefCell;
 use std::process::Stdio;
 use std::rc::Rc;
@@ -19,9 +19,9 @@ const USUAL: [&str; 3] = ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB"];
 /// Arguments stand at the same places for every target; where a library has several, one is as good as another.
 const ANY_TARGET: &str = "gfx1100";
 
-pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
-    let program = args.command.first().context("--how preload starts a program: give it after --")?;
-    let path = on_path(program).with_context(|| format!("{}: no such program", program.to_string_lossy()))?;
+pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Box<dyn Source>> {
+    let program = args.command.first().context(say!("command-preload-command"))?;
+    let path = on_path(program).with_context(|| say!("command-no-such-program", program))?;
     watch::preload::check(&path)?;
     // What cannot be described beforehand is watched without argument bytes, and that is said.
     let libraries = Place::Host.libraries(true, Some(&path)).unwrap_or_default();
@@ -31,9 +31,9 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
     let session = Session::new(Some(&layouts(&table, &libraries)))?;
     let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
-    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
+    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr()).map_err(std::io::Error::from)?));
     let tree = Tree::open().ok();
-    let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;
+    let child = start.spawn().about(program.to_string_lossy())?;
     let pid = child.id();
     let mut source = PreloadSource::new(session, Known::new(table), Box::new(child)).with_tree(tree, pid);
     if let Some(trace) = trace.cloned() {
@@ -42,14 +42,14 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Resu
     Ok(Box::new(source))
 }
 
-pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
-    let program = args.command.first().context("--how layer starts a program: give it after --")?;
+pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Box<dyn Source>> {
+    let program = args.command.first().context(say!("command-layer-command"))?;
     let session = layer::Session::new()?;
     let session = if args.times { session.with_times() } else { session };
     let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());
-    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr())?));
-    let child = start.spawn().with_context(|| program.to_string_lossy().into_owned())?;
+    start.stdout(Stdio::from(rustix::io::dup(std::io::stderr()).map_err(std::io::Error::from)?));
+    let child = start.spawn().about(program.to_string_lossy())?;
     let mut source = layer::LayerSource::new(session, Box::new(child));
     if let Some(trace) = trace.cloned() {
         source.on_each(move |seen| trace.borrow_mut().add(seen));
@@ -57,8 +57,8 @@ pub fn layer(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result
     Ok(Box::new(source))
 }
 
-pub fn logs(args: &Args, context: &Context) -> anyhow::Result<Box<dyn Source>> {
-    anyhow::ensure!(!args.command.is_empty(), "--how logs starts a program: give it after --, or a log with --read");
+pub fn logs(args: &Args, context: &Context) -> say::Result<Box<dyn Source>> {
+    ensure!(!args.command.is_empty(), "command-logs-command");
     Ok(Box::new(LogSource::start(&args.command, &variables(args, context)?)?))
 }
 
@@ -70,16 +70,12 @@ fn explained(variable: &Variable, value: &str, lang: &Lang) -> String {
 }
 
 /// The logs that were asked for, each explained as it is switched on.
-pub fn variables(args: &Args, context: &Context) -> anyhow::Result<Vec<(Variable, String)>> {
+pub fn variables(args: &Args, context: &Context) -> say::Result<Vec<(Variable, String)>> {
     let asked: Vec<&str> =
         if args.log.is_empty() { USUAL.to_vec() } else { args.log.iter().map(String::as_str).collect() };
     let mut variables = Vec::new();
     for text in asked {
-        let unknown = || {
-            format!(
-                "{text} is no log that is known here: AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK, HIPBLASLT_LOG_LEVEL, OLLAMA_DEBUG"
-            )
-        };
+        let unknown = || say!("command-no-such-log", text);
         let (variable, value) = wanted(text).with_context(unknown)?;
         crate::context::tell(format_args!("{}", explained(&variable, &value, &context.lang)));
         variables.push((variable, value));

@@ -18,7 +18,7 @@ pub struct Told<'a> {
 }
 
 impl Told<'_> {
-    pub fn print(&self, format: Format, context: &Context) -> anyhow::Result<()> {
+    pub fn print(&self, format: Format, context: &Context) -> say::Result<()> {
         let Told { tally, account, judged, ended } = self;
         // First: everything below is of a run that came to no good end.
         let failed = ended.filter(|ended| ended.failed()).map(|how| ended_line(how, context));
@@ -94,14 +94,14 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
         ],
     );
     let word =
-        |unseen: Option<&Unseen>| unseen.map_or_else(|| lang.text("watch-replays"), |unseen| said(lang, unseen, ""));
+        |unseen: Option<&Unseen>| unseen.map_or_else(|| lang.text("watch-replays"), |unseen| lang.say(&unseen.what()));
     let concluded = report::conclusion_text(lang, &account.conclusion(tally, word));
     line("watch-concluded", &[("text", concluded)]);
     if tally.unknown_replays > 0 {
         line("watch-unknown-replays", &[("count", tally.unknown_replays.to_string())]);
     }
     for unseen in &account.gaps {
-        line("watch-gap", &[("what", said(lang, unseen, "")), ("why", said(lang, unseen, "-why"))]);
+        line("watch-gap", &[("what", lang.say(&unseen.what())), ("why", lang.say(&unseen.why()))]);
     }
     match &account.canary {
         Canary::InTarget { what } => line("watch-canary-target", &[("what", what.clone())]),
@@ -119,12 +119,6 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
         line(key, &args);
     }
     out
-}
-
-/// A gap's sentence, in the reader's language: what it is, or why.
-fn said(lang: &report::Lang, unseen: &Unseen, part: &str) -> String {
-    let args: Vec<_> = unseen.args().into_iter().map(|(name, value)| (name, value.into())).collect();
-    lang.text_with(&format!("unseen-{}{part}", unseen.key()), &args)
 }
 
 type Line = (&'static str, Vec<(&'static str, String)>);
@@ -160,24 +154,4 @@ fn rungs(tally: &Tally, account: &ObserverReport, lang: &report::Lang) -> Vec<Li
         (key, vec![("of", of), ("detail", report::phrase(lang, &device.detail()))])
     };
     devices.into_iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use watch::Gap;
-
-    #[test]
-    fn every_gap_is_said_in_both_languages_and_in_english_as_the_ledger_keeps_it() {
-        let (en, ja) = (report::Lang::new("en"), report::Lang::new("ja"));
-        // Fluent sets what comes from outside apart by marks of direction, which nobody sees.
-        let plain = |text: String| text.replace(['\u{2068}', '\u{2069}'], "");
-        for gap in Gap::samples() {
-            let unseen = gap.times(3);
-            assert_eq!(plain(said(&en, &unseen, "")), unseen.what());
-            assert_eq!(plain(said(&en, &unseen, "-why")), unseen.why());
-            let japanese = format!("{}: {}", plain(said(&ja, &unseen, "")), plain(said(&ja, &unseen, "-why")));
-            assert!(!japanese.contains("unseen-") && japanese.chars().any(|c| c > '\u{3000}'), "{japanese}");
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use super::{Args, How, start};
 use crate::context::Context;
 use evidence::{Canary, DeviceKind};
+use say::ensure;
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use watch::{NothingInView, ObserverReport, Source, Tally};
 use super::trace::Writer;
 
 /// The observer that was asked for, in place.
-pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>, context: &Context) -> anyhow::Result<Box<dyn Source>> {
+pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>, context: &Context) -> say::Result<Box<dyn Source>> {
     match args.how {
         How::Uprobe | How::Perf => uprobe(args, trace),
         How::Preload => start::preload(args, trace),
@@ -21,7 +22,7 @@ pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>, context: &Contex
     }
 }
 
-fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> anyhow::Result<Box<dyn Source>> {
+fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Box<dyn Source>> {
     let how = match args.how {
         How::Perf => perf(),
         _ => uprobe::How::Bpf,
@@ -49,28 +50,22 @@ pub fn perf() -> uprobe::How {
 }
 
 /// The processes that were asked for. One that is not there is an error, not silence.
-pub fn pids(args: &Args) -> anyhow::Result<Vec<u32>> {
+pub fn pids(args: &Args) -> say::Result<Vec<u32>> {
     let mut pids = args.pid.clone();
     for pid in &pids {
-        anyhow::ensure!(
-            uprobe::alive(*pid),
-            "there is no process {pid}: it has ended, or the number is of another namespace. `--name` finds it by name"
-        );
+        ensure!(uprobe::alive(*pid), "command-no-process", pid);
     }
     if let Some(name) = &args.name {
         let named = by_name(name);
-        anyhow::ensure!(!named.is_empty(), "no process is called {name}: start it, or give its number with --pid");
+        ensure!(!named.is_empty(), "command-no-process-named", name);
         pids.extend(named);
     }
-    anyhow::ensure!(
-        !pids.is_empty(),
-        "nothing to watch: give --pid N, --name NAME, a command after --, or --read FILE"
-    );
+    ensure!(!pids.is_empty(), "command-nothing-to-watch");
     Ok(pids)
 }
 
 /// Who is watched, in words; and that nothing can be seen yet, where that is so.
-pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
+pub fn told(args: &Args, context: &Context) -> say::Result<Vec<String>> {
     let lang = &context.lang;
     if !args.command.is_empty() {
         return Ok(vec![lang.text("watch-armed")]);
@@ -80,7 +75,7 @@ pub fn told(args: &Args, context: &Context) -> anyhow::Result<Vec<String>> {
     let list: Vec<String> = pids.iter().map(|pid| format!("{} ({pid})", name(pid))).collect();
     let mut lines = vec![lang.text_with("watch-armed-on", &[("list", list.join(", ").into())])];
     let open = |pid: &u32| !uprobe::runtimes_of(*pid).is_empty();
-    if !watch::claims::tree(pids).iter().any(open) {
+    if !server::claims::tree(pids).iter().any(open) {
         lines.push(lang.text("watch-no-runtime"));
     }
     Ok(lines)

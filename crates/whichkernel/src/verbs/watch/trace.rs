@@ -1,7 +1,7 @@
 //! `--trace FILE`: every launch in order as it was made, one JSON object a line; at the end what was counted, and what of it is not there.
 
-use anyhow::Context as _;
 use launch::lines::{Closing, End, Line, Missed};
+use say::{Context as _, say};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -24,8 +24,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn create(path: &Path) -> anyhow::Result<Writer> {
-        let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
+    pub fn create(path: &Path) -> say::Result<Writer> {
+        let file = files::create(path, Access::Private).about(path.display())?;
         let (path, out) = (path.to_owned(), BufWriter::new(file));
         Ok(Writer { path, out, sequence: 0, made: HashMap::new(), problem: None })
     }
@@ -60,13 +60,13 @@ impl Writer {
     }
 
     /// What was counted, against which the lines can be held.
-    pub fn finish(&mut self, tally: &Tally, account: &ObserverReport) -> anyhow::Result<()> {
+    pub fn finish(&mut self, tally: &Tally, account: &ObserverReport) -> say::Result<()> {
         let missed = |unseen: &watch::Unseen| Missed {
             key: unseen.key().to_owned(),
             open: unseen.gap.open().key().to_owned(),
             count: unseen.count,
-            what: unseen.what(),
-            why: unseen.why(),
+            what: unseen.what().to_string(),
+            why: unseen.why().to_string(),
         };
         let end = End {
             lines: self.sequence,
@@ -82,9 +82,9 @@ impl Writer {
         self.put(&Closing { end });
         let name = || self.path.display().to_string();
         if let Some(problem) = self.problem.take() {
-            return Err(problem).with_context(|| format!("{}: the trace is not complete", name()));
+            return Err(problem).with_context(|| say!("command-trace-incomplete", path = name()));
         }
-        self.out.flush().with_context(name)
+        self.out.flush().about(name())
     }
 }
 

@@ -165,7 +165,7 @@ fn offload(bench: &Bench, loaded: Value, log: Option<&str>, share: Option<f64>) 
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let shown = match share {
         Some(_) => text.contains("on the GPU") && text.contains("host memory") || text.contains("in GPU memory"),
-        None => text.contains("does not say how many layers"),
+        None => text.contains("does not report how many layers"),
     };
     let truth = share.map_or("not told".to_owned(), |share| format!("{share:.2} of the model"));
     let same = match (said, share) {

@@ -50,6 +50,7 @@ pub const CASES: &[Case] = &[
     case("a graph", |b| launch(b, HIP, &["graph", "50"])),
     quick("an exception through a launch", |b| throw(b, "1", "launch")),
     case("an exception through a launch of a graph", |b| throw(b, "1", "graph")),
+    quick("an exception through the only launch of a graph", |b| launch(b, HIP, &["throw", "1", "1", "graph"])),
     case("an exception through a copy", |b| throw(b, "1", "copy")),
     case("an exception through hipModuleGetFunction", |b| throw(b, "1", "function")),
     case("an exception through hipGraphCreate", |b| throw(b, "1", "create")),

@@ -10,7 +10,7 @@ use dryrun::VulkanMaps;
 use report::{Column, Lang, Table};
 use std::process::ExitCode;
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let place = place(&args.ask)?;
     let maps = survey(&args.ask, &place, context)?;
     if args.record {

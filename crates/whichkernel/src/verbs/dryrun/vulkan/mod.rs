@@ -7,23 +7,23 @@ use super::Args;
 use super::command::{is_skeleton, shown};
 use crate::asked::dry::vulkan::{cards, heed, place};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
-use anyhow::Context as _;
 use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
 use observe::Sighting;
+use say::{Context as _, bail, ensure, error};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use sys::files::{self, Access};
 use sys::interrupt;
 
-pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
-    heed(&args.ask, &[("--bench-lines", args.bench_lines)], context)?;
+pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+    heed(&args.ask, &[("--bench-lines", args.bench_lines)])?;
     if args.command.is_empty() {
         return grid::run(args, context);
     }
-    anyhow::ensure!(args.ask.model.is_none(), context.lang.text("dryrun-vulkan-model"));
+    ensure!(args.ask.model.is_none(), "dryrun-vulkan-model");
     let cards = cards(&args.ask)?;
-    let [given] = cards.as_slice() else { anyhow::bail!(context.lang.text("dryrun-vulkan-one")) };
+    let [given] = cards.as_slice() else { bail!("dryrun-vulkan-one") };
     let card = VulkanCard::find(given)?;
     let place = place(&args.ask)?;
     let show = shown(args, &place);
@@ -36,17 +36,17 @@ pub fn run(args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
         sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         code: true,
     };
-    anyhow::ensure!(args.write_graph.is_none(), "--write-graph is for --backend hip");
+    ensure!(args.write_graph.is_none(), "command-write-graph-hip");
     interrupt::catch();
     let outcome = request.run()?;
     let answer = VulkanSelection::of(&outcome, card, place.name());
     if let Some(path) = &args.trace {
-        let file = files::create(path, Access::Private).with_context(|| path.display().to_string())?;
+        let file = files::create(path, Access::Private).about(path.display())?;
         let mut out = BufWriter::new(file);
         for step in vulkan_steps(&outcome) {
-            writeln!(out, "{}", serde_json::to_string(&step)?).with_context(|| path.display().to_string())?;
+            writeln!(out, "{}", serde_json::to_string(&step)?).about(path.display())?;
         }
-        out.flush().with_context(|| path.display().to_string())?;
+        out.flush().about(path.display())?;
     }
     if args.record {
         let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
@@ -68,13 +68,13 @@ fn record<'a>(
     card: VulkanCard,
     driver: Option<&'a str>,
     (model, time): (&'a str, &'a str),
-) -> anyhow::Result<VulkanRecord<'a>> {
-    let none = || anyhow::anyhow!("no libggml-vulkan.so in {}", place.name());
+) -> say::Result<VulkanRecord<'a>> {
+    let none = || error!("command-no-vulkan-library", place = place.name());
     let library = vulkan_library(place).ok_or_else(none)?;
     Ok(VulkanRecord { place, card, driver: driver.unwrap_or_default(), model, time, library })
 }
 
-fn keep(context: &Context, sightings: Vec<Sighting>) -> anyhow::Result<()> {
+fn keep(context: &Context, sightings: Vec<Sighting>) -> say::Result<()> {
     let count = observe::record(&mut context.open_ledger()?, sightings)?;
     let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("dryrun-recorded", &args));

@@ -9,7 +9,6 @@ use super::Args;
 use super::select::wanted;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
-use anyhow::{Context as _, bail};
 use evidence::{Conclusion, Word};
 use gpu::Arch;
 use inventory::{Pack, Unread};
@@ -17,6 +16,7 @@ use observe::answers::{self, Directory, Serving};
 use observe::directory::{CatalogSaid, Library, Place, Survey, survey};
 use observe::libraries::serves;
 use runtime::catalogs::{self, LibraryDir};
+use say::{Context as _, bail};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensile::{Files, Service, serve};
@@ -45,12 +45,12 @@ pub struct Package<'a> {
     pub refused: &'a [String],
 }
 
-pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let shown = package.map_or(path, |package| package.path);
     let arch_asked = args.has_target.as_deref().map(Arch::parse).transpose()?;
     let arch = arch_asked.clone().or(wanted(args)?);
     let target = arch.as_ref().map(processor);
-    let found = catalogs::find(path).with_context(|| path.display().to_string())?;
+    let found = catalogs::find(path).about(path.display())?;
     let skip: Vec<_> = found.iter().map(|dir| dir.dir().to_owned()).collect();
     let mut survey = survey(path, &skip, arch.as_ref(), &mut |path| context.progress(&path.display().to_string()));
     if let Some(package) = package {
@@ -71,7 +71,7 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
     let serving = arch.as_ref().map(|arch| Serving { any: place.presence(), all: place.service(arch) });
     let nothing = survey.libraries.is_empty() && survey.packs.is_empty() && survey.unread.is_empty();
     if nothing && catalogs.is_empty() && arch_asked.is_none() {
-        bail!("{}: no GPU library, code object or kernel catalog lies in it", shown.display());
+        bail!("command-inspect-nothing", path = shown);
     }
     if args.record {
         super::record::catalogs(catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())), context)?;
@@ -93,7 +93,7 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
             }
             Ok(out)
         }
-        Plain::Csv | Plain::Md => bail!("a directory has the formats text and json"),
+        Plain::Csv | Plain::Md => bail!("command-formats-directory"),
     })?;
     Ok(code)
 }

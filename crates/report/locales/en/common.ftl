@@ -1,8 +1,0 @@
-# Words that every verb uses
-error-next = What to do: { $action }
-total = total
-no-table = This answer is not a table: use --format text or json.
-schema-name = name
-schema-about = content
-schema-unknown = Unknown schema '{ $name }'. `whichkernel schema` lists all schemas.
-mcp-not-held = The kernel does not enforce read-only access for this server ({ $why }); its tools are read-only by design.

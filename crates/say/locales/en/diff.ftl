@@ -1,0 +1,13 @@
+# diff
+diff-source-lines = The conditions that decide differently:
+diff-source-more = { " " }and { $count } more
+diff-source-causes = { $count } more causes (all in --format json).
+diff-runtime-what = Item
+diff-kernel-none = neither file has a kernel of that name
+diff-kernel-kernel = kernel
+diff-kernel-what = item
+diff-kernel-summary = Kernels in both: { $both } ({ $same } with no difference found, { $differ } different). Only in A: { $a }, only in B: { $b }
+diff-kernel-only-a = Only in A:
+diff-kernel-only-b = Only in B:
+diff-source-rows = { $count } rows: all column ranges that differ
+diff-kernel-differs = differs

@@ -1,0 +1,1 @@
+vulkan-other-writer = this trace was not written by the Vulkan layer

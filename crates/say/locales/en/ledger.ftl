@@ -1,0 +1,70 @@
+# ledger
+ledger-title-row = row
+ledger-title-time = time
+ledger-title-id = id
+ledger-title-observer = observer
+ledger-title-rung = rung
+ledger-title-saw = observed
+ledger-title-subject = subject
+ledger-title-trust = limits
+ledger-title-origin = from
+ledger-title-note = note
+ledger-title-view = can see
+ledger-title-reach = reach
+ledger-title-blind = cannot see
+ledger-title-coverage = coverage
+ledger-title-missing = missing
+ledger-title-lost = lost
+ledger-title-contamination = contamination
+ledger-title-canary = canary
+ledger-title-evidence = raw evidence
+ledger-title-prev = previous
+ledger-title-hash = hash
+ledger-note = note
+ledger-trust-contaminated = contaminated
+ledger-trust-partial = partial
+ledger-trust-lost = { $count } lost
+ledger-empty = No ledger in { $dir } yet. `whichkernel investigate` starts one.
+ledger-not-found = the ledger has no row '{ $which }'; `whichkernel ledger list` shows them
+ledger-several = '{ $which }' matches rows { $one } and { $other }, and possibly more: give more digits, or the row number
+ledger-imported = Merged ledger { $from }: { $added } rows added, { $known } already present.
+ledger-noted = Added the note as row { $row }.
+ledger-note-empty = the note is empty
+ledger-verifying = row { $row } ...
+ledger-unacknowledged = { $count } { $count ->
+    [one] row is
+   *[other] rows are
+   } after the recorded head: a writer was killed right after its commit, or the head file was changed. The rows are intact, and the next write updates the head.
+ledger-whole = Intact: { $rows } rows, { $blobs } pieces of raw evidence ({ $bytes } bytes). Head: { $head }
+ledger-not-whole = NOT intact: { $problems } { $problems ->
+    [one] problem
+   *[other] problems
+   } in { $dir } ({ $rows } rows read). Nothing was changed.
+ledger-proved = Proved: every row is unchanged since it was written, every row follows the one before it, and all raw evidence matches its hash.
+ledger-unproved = Not proved: that no rows were cut off the end, and that the ledger was not rewritten by someone with write access. A head kept elsewhere proves that: `ledger verify --expect HASH`, or `ledger sign` and `ledger verify --checkpoint`.
+ledger-unproved-after = Not proved: that no rows after the expected one were cut off the end.
+ledger-not-in-chain = it is not in this ledger: rows were removed or replaced since, or it belongs to another ledger
+ledger-another = it belongs to another ledger
+ledger-expected-held = Expected head { $hash } is row { $row }: that row and all rows before it are unchanged. { $since } rows were added since.
+ledger-signed-held = Checkpoint signed by { $name }: { $hash } is row { $row }: that row and all rows before it are unchanged since the signature. { $since } rows were added since.
+ledger-expected-gone = Expected head { $hash }: { $why }.
+ledger-key-made = Private key: { $key } (keep it secret). Public key: { $public }. Sign with `whichkernel ledger sign --key { WORD($key) }`.
+ledger-raw-missing = the raw evidence { $sha256 } is missing; run `whichkernel ledger verify` for details
+ledger-raw-altered = the raw evidence { $sha256 } was changed: do not use the file written here; run `whichkernel ledger verify` for details
+ledger-passed-on = { $passed } rows came to that ledger from other ledgers; their origin is only stated there and cannot be verified (`via` in `ledger list`).
+ledger-closed = Other users could read { $count } files and directories of the ledger in { $dir }; they are now private.
+ledger-where-ledger = Ledger
+ledger-where-cache = Cache
+ledger-where-delete = To delete
+ledger-where-how = remove these two directories; whichkernel writes nowhere else
+ledger-where-none = does not exist yet
+lake-whole = { $file }: intact, { $rows } rows, head { $head }, manifest { $seal }
+lake-not-whole = { $file }: NOT intact, { $problems } problems in { $rows } rows
+lake-expected-held = { $hash }: row { $row } of ledger { $ledger }
+lake-expected-sealed = { $hash }: the manifest of ledger { $ledger }, which covers all tables
+lake-expected-gone = { $hash }: not in any ledger of this lake
+lake-proved = Proved: every row follows the one before it, every column matches its row, and every table, including the grades, matches the manifest of the export.
+lake-unproved = Not proved: that the rows, or the tables together with their manifest, were not replaced as a whole (keep the head or the manifest hash elsewhere and pass it with --expect). Raw evidence is not in a lake and was not checked.
+lake-sealed = Manifest { $seal }: pass this hash to `ledger verify --parquet` with --expect to check all tables.
+lake-kept-later = The lake already has a later export of this ledger ({ $name }), which is kept.
+lake-forked = The lake has another ledger with the same ID ({ $beside }): from a cloned machine, or from this ledger before it was restored. This export is stored beside it as { $name }; rows that both have are in both.

@@ -1,0 +1,9 @@
+# skeleton: a model without weights
+skeleton-written = { $file }: { $shape } with { $layers } layers in { $mix } ({ $types }). { $megabytes } MiB of zeros, { $kilobytes } KiB on disk. Results computed with it are meaningless.
+skeleton-shape = Shape
+skeleton-architecture = Architecture
+skeleton-layers = Layers
+skeleton-width = Width
+skeleton-experts = Experts
+skeleton-mixes = Mixes: { $mixes }; or one tensor type for all matrices (Q4_K, F16, ...).
+skeleton-absent = Not computed at prompt width, because they are only in the last layer or in none: { $list }. Use more layers (--layers) to include them.

@@ -1,0 +1,21 @@
+# No verb: this machine in a second
+summary-looking = looking at this machine
+summary-gpu = GPU
+summary-server = Server
+summary-path = Path
+summary-problem = Problem
+summary-next = Next
+summary-no-gpu = no AMD or NVIDIA GPU here
+summary-none-alone = { $what } (checked: { $places }; cannot see { $spots })
+summary-server-model = { $server } { $version }, { $models }
+summary-server-idle = { $server } { $version }, no model loaded
+summary-server-silent = { $server } (pid { $pid }) is running but does not respond
+summary-server-unasked = { $server } (pid { $pid }) is running; reading its listening address needs permission
+summary-no-server = no model server found
+summary-path-no-gpu = not observed: no AMD or NVIDIA GPU was found here
+summary-path-unseen = not observed.
+summary-path-source = Source says: { $says }
+summary-path-seen = { $seen } ({ $type }; launched, seen live on this server)
+summary-path-seen-alone = { $seen } ({ $type }; launched, seen live on this server; no second source confirms that this is complete)
+summary-path-seen-part = { $seen } ({ $type }; launched, seen live on this server, incomplete)
+summary-ledger-broken = unknown: the ledger cannot be read (run `whichkernel ledger verify` for the reason)

@@ -1,0 +1,26 @@
+# The system's own errors, in its own English
+system-not-found = No such file or directory (os error { $code })
+system-no-process = No such process (os error { $code })
+system-permission-denied = Permission denied (os error { $code })
+system-not-permitted = Operation not permitted (os error { $code })
+system-already-exists = File exists (os error { $code })
+system-not-a-directory = Not a directory (os error { $code })
+system-is-a-directory = Is a directory (os error { $code })
+system-directory-not-empty = Directory not empty (os error { $code })
+system-read-only = Read-only file system (os error { $code })
+system-storage-full = No space left on device (os error { $code })
+system-connection-refused = Connection refused (os error { $code })
+system-connection-reset = Connection reset by peer (os error { $code })
+system-timed-out = Connection timed out (os error { $code })
+system-address-in-use = Address already in use (os error { $code })
+system-invalid-argument = Invalid argument (os error { $code })
+system-broken-pipe = Broken pipe (os error { $code })
+system-out-of-memory = Cannot allocate memory (os error { $code })
+system-busy = Device or resource busy (os error { $code })
+system-number-empty = cannot parse integer from empty string
+system-number-too-large = number too large to fit in target type
+system-number-too-small = number too small to fit in target type
+system-number-invalid = invalid digit found in string
+system-not-utf8 = byte { $at } is not UTF-8
+verbatim = { $text }
+system-json = { $what } at line { $line } column { $column }

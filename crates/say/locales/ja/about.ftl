@@ -1,0 +1,3 @@
+about-why = { $what }: { $why }
+about-fixed = { $what }: { $why }
+    {"  "}対処: { $fix }

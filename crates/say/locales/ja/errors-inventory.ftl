@@ -1,0 +1,17 @@
+inventory-not-a-file = { $path } は{ $what }で、任意の位置から読めるファイルではありません。先に通常のファイルへコピーしてください
+inventory-too-long = { $path } の長さは { $bytes } バイトとなっています。読むのは { $most } バイトまでです
+inventory-shrunk = ファイルは { $was } バイトでしたが、今は { $now } バイトです。{ $len } バイトのうち { $left } バイトしか残っていません
+inventory-changed = 読んでいる間にファイルが変更されました
+inventory-any-form = ELF か Windows のファイル、コードオブジェクト、offload bundle、CCOB、kpack アーカイブ、SPIR-V モジュールのいずれか
+inventory-entry-magic = ELF、SPIR-V、LLVM bitcode のいずれでもない
+inventory-host-entry = ホスト用のエントリーですが、デバイスコードを含んでいます
+inventory-descriptors = { $all } 個のカーネル記述子のうち、メタデータにあるのは { $described } 個です
+inventory-noted-kernels = 版 2 のメタデータにある { $all } 個のカーネルのうち、{ $kernels } 個しか見つかりません
+inventory-no-archive = デバイスコードはファイルから取り出されていますが、{ $paths } にアーカイブがありません
+inventory-which-archive = コードは kpack アーカイブにあるとされていますが、どのアーカイブかがファイルに書かれていません
+inventory-no-sections = セクションヘッダーがないため、デバイスコードの位置が分かりません
+inventory-wrapper = { $address } を指していますが、そこから始まる bundle はありません
+inventory-noise = 圧縮または暗号化されているように見える、形式不明のバイト列です
+inventory-opaque = { $what } のため、中を調べられません
+inventory-spirv-cut = ヘッダーの後に完全なモジュールがありません
+inventory-spirv-too-many = ヘッダーに見えて違うものが多すぎます。これより後では SPIR-V を探していません

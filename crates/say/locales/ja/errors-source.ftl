@@ -1,0 +1,92 @@
+# ツリー
+source-tree-missing = { $path }: そのようなファイルやディレクトリはありません。ディレクトリ、REPO@REV、または .crate、.tar.gz、.zip のアーカイブを指定してください
+source-tree-no-repository = { $repo }: git リポジトリーではありません (.git と bare リポジトリーの両方を探しました)
+source-tree-no-revision = { $repo }: リビジョン { $rev } はありません{ $hint }: { $said }
+source-tree-shallow = {" "}(このクローンは shallow です)
+source-tree-no-git = git を実行できません: { $error }。git をインストールするか、チェックアウト済みのディレクトリを指定してください
+source-tree-git = { $repo } で git { $what } に失敗しました: { $said }
+source-tree-content-missing = { $path }: 内容がこのクローンにありません (shallow または partial)。取得するか、完全なクローンを使ってください
+source-tree-file-too-large = { $path } は { $size } バイトで、ソースファイル 1 個の上限 { $limit } を超えています
+source-tree-too-large = { $path } のソースは { $limit } を超えています。ggml を含むディレクトリを指定してください
+source-tree-archive = { $path } は読めるアーカイブではありません ({ $what })。読めるのは .crate、.tar.gz、.tar、.zip です
+source-tree-archive-damaged = { $path }: アーカイブが途中で切れているか、メンバー { $members } 個より後が壊れています ({ $what })。取得し直してください
+source-archive-name = メンバーの名前が { $most } バイトを超えています
+source-git-silent = メッセージなし
+source-git-unknown = 未知の名前またはコミット
+source-git-no-pipes = パイプがありません
+source-git-ended = 途中で終了しました
+source-git-more = 求めたより多くのコミットが返りました
+source-git-fewer = 求めたより少ないコミットしか返りませんでした
+source-limit-files = 40 万ファイル
+source-limit-sources = 1 GiB または 40 万ファイル
+
+# 規則とデバイス
+source-no-dispatcher = { $tree } に ggml のディスパッチャーがありません。{ $op } の case を含む .cu ファイルがありません。llama.cpp、ggml、whisper.cpp、Ollama のツリーのルートを指定してください{ $hint }
+source-no-sources = {" "}(このツリーにはソースがひとつもありません)
+source-unit-unread = 。次のファイルを読めませんでした: { $error }
+source-no-vulkan = { $tree } に Vulkan バックエンドがありません。ggml-vulkan.cpp が含まれていません
+source-dispatcher-unreadable = { $place }: { $why }。ディスパッチャーを読めません
+source-device-unknown = { $name } は既知の GPU ではありません。ターゲット (gfx1201、sm_90) かカード (rx-9070-xt、mi300x) を指定してください
+
+# ビルドとプログラムに与えるもの
+source-input-unread = { $tree }: ビルドファイルを最後まで読めなかったため、バックエンドの define が分かりません ({ $why })
+source-input-option = --cmake { $name }: { $tree } のどの CMake ファイルにもこのオプションはありません{ $near }
+source-input-no-cmake = --cmake { $name }: { $tree } はここでは CMake でビルドされません (プリセット { $preset })。-D で define を直接指定してください
+source-input-variable = --env { $name }: { $tree } にこの環境変数を読むソースはありません{ $near }
+source-input-near = 。{ $best } のことですか
+
+# ビルドファイルの読み取りが止まった場所
+source-cmake-steps = { $file } のコマンドが { $most } 個を超えています
+source-cmake-depth = { $file } の呼び出しの深さが { $most } 段を超えています
+source-cmake-values = { $file }: { $one } バイトを超える値があるか、値の合計が { $all } バイトを超えています
+source-cmake-loop = { $file }: { $most } 個を超える値のループがあります
+source-cmake-files = { $file }: define を持つファイルが { $most } 個を超えています
+source-cmake-defines = { $file }: define が { $most } 個を超えています
+
+# 履歴とアトラス
+source-history-nothing = { $since } と { $until } の間に GPU バックエンドを変更するコミットはありません。示せる履歴がありません
+source-history-no-ancestor = { $since } は { $until } に至る経路にありません。履歴は本線 (最初の親) に沿って祖先から子孫へ進みます。古い方を --since に指定してください。互いに祖先でない 2 つのリビジョンは `diff` で比較できます
+source-atlas-not-ours = { $folder } にはアトラスではないファイルが入っています。空のフォルダーか新しいフォルダーを指定してください
+source-atlas-other-question = { $folder }/state.json は別の問いか別の版のものです。別のフォルダーを指定するか、このフォルダーを削除してください
+source-atlas-no-release = { $repo } に読めるリリースがありません。b6000 のようなタグがありません{ $since }
+source-atlas-since = {" "}({ $since } 以降)
+
+# モデルの計算グラフ
+source-graph-architecture = アーキテクチャ `{ $name }` の計算グラフには対応していません。対応しているもの: { $known }
+source-graph-missing = 計算グラフに必要な { $what } がモデルにありません
+source-graph-experts = モデルは同時に { $used } 個のエキスパートを使うとしていますが、エキスパートの数は { $count } です
+source-graph-dimensions = テンソル { $name } の次元 { $dims } は、この系列のどの計算グラフにもありません
+source-graph-too-large = { $what } がどのモデルの値よりも大きくなっています
+source-graph-sizes = モデルの次元が 0 か、どのモデルよりも大きくなっています
+
+# ファイルの計算グラフ
+source-written-line = { $line } 行目はテンソルではありません (NAME = [OPERATION] TYPE SIZES ...): { $what }
+source-written-outside = { $line } 行目はどのグラフにも属していません: { $what }
+source-written-unknown = { $line } 行目の { $name } は、それより上の行で定義されていません
+source-written-too-large = { $line } 行目: この大きさのテンソルはどのメモリーにも収まりません
+source-written-too-many = { $line } 行目: テンソルの入力またはパラメーターが ggml の上限を超えています
+source-written-mixed = { $line } 行目: アドレスのある行とない行が混在しています
+source-written-read = { $line } 行目に、読み戻されたデータ (ADDRESS BYTES WORDS) がそろっていません: { $address } から { $length } バイト
+source-written-empty = 計算されるものがグラフにありません
+source-written-split = { $line } 行目: 複数の GPU に分割されたテンソルには対応していません
+source-written-refused = プログラムがグラフを書き出せませんでした: { $why }
+
+# vulkaninfo が記述するカード
+source-reported-too-large = vulkaninfo が書くどのファイルよりも大きいファイルです
+source-reported-not-json = JSON ではありません: { $why }
+source-reported-lacks = `vulkaninfo --json` が書いたファイルではありません。{ $field } がありません
+source-reported-vendor = { $name } のベンダーは { $vendor } です。評価できるのは AMD のカード (0x1002) だけです
+source-reported-driver = { $name } のドライバーは { $driver } です。対応する行列のサイズが分かるのは RADV だけです
+source-reported-architecture = { $name } のアーキテクチャはこのファイルからは分かりません。wavefrontsPerSimd がなく、既知のチップでもありません
+source-reported-not-played = { $name } は Mesa の代替ドライバーで扱えるカードではないため、何も実行できません。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
+source-reported-properties = { $name } の報告 ({ $what }) は、ここで使うドライバー上の { $card } と異なります。実行しても別のカードの結果になります。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
+source-property-integer-dot = 整数の内積
+source-property-halves = 半精度
+source-property-half-dot = 半精度の内積
+source-property-matrices = 協調行列 (cooperative matrix)
+source-property-bf16-matrices = bfloat16 の協調行列
+source-property-subgroup = サブグループのサイズ
+source-property-shared-memory = 共有メモリー
+source-property-without = { $what }なし
+source-property-of = { $what } { $own }
+source-property-list = { $list }、{ $next }

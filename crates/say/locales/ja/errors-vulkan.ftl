@@ -1,0 +1,1 @@
+vulkan-other-writer = このトレースを書いたのは Vulkan レイヤーではありません

@@ -1,0 +1,22 @@
+# 履歴
+history-column-date = 日付
+history-column-tag = タグ
+history-column-commit = コミット
+history-column-before = 変更前
+history-column-after = 変更後
+history-none = { $first } から { $last } まで、選択は変わっていません。両端と、その間でバックエンドを変更したコミットの計 { $commits } 件について、それぞれ { $cells } 個のセル(GPU { $gpus } 種、型 { $types } 種、列数 { $columns } 通り)を比較しました。評価したのは { $evaluated } 件で、ほかは判定に関わるコードが変わっていません。
+history-some = { $first } から { $last } までに、選択を変えたコミットは { $events } 件です。両端と、その間でバックエンドを変更したコミットの計 { $commits } 件について、それぞれ { $cells } 個のセル(GPU { $gpus } 種、型 { $types } 種、列数 { $columns } 通り)を比較しました。評価したのは { $evaluated } 件で、ほかは判定に関わるコードが変わっていません。
+history-ends = { $first } と { $last } の比較:
+history-unreadable = { $count } 件のコミットは評価できなかったため、そこでの変更は次のコミットに現れることがあります。{ $commit }: { $why }
+history-event-unread = 直前の { $count } 件のコミット({ $commits })は評価できなかったため、そこでの変更である可能性があります。
+history-none-seen = { $first } から { $last } まで、選択の変化は見つかりませんでしたが、一部は未確定です。両端と、その間でバックエンドを変更したコミットの計 { $commits } 件について、それぞれ { $cells } 個のセル(GPU { $gpus } 種、型 { $types } 種、列数 { $columns } 通り)を比較しました。
+history-column-ollama = Ollama
+history-column-kernel-before = 変更前のカーネル
+history-column-kernel-after = 変更後のカーネル
+history-column-cells = セル数
+history-column-subject = 件名
+history-ollama = Ollama では { $release }({ $date }、llama.cpp { $build })から含まれています(固定されている llama.cpp のバージョンによる)。
+history-ollama-none = Ollama { $until } までのリリースには含まれていません(固定されている llama.cpp のバージョンによる)。
+history-ollama-unknown = Ollama に含まれるかどうかは不明です。このコミットを含む llama.cpp のビルドがまだありません。
+history-column-tile-before = 変更前のタイル
+history-column-tile-after = 変更後のタイル

@@ -1,0 +1,21 @@
+# 動詞なし: このマシンの要約
+summary-looking = このマシンを調べています
+summary-gpu = GPU
+summary-server = サーバー
+summary-path = 経路
+summary-problem = 問題
+summary-next = 次のステップ
+summary-no-gpu = AMD と NVIDIA の GPU はなし
+summary-none-alone = { $what }(確認場所: { $places }。{ $spots }は確認できません)
+summary-server-model = { $server } { $version }、{ $models } をロード済み
+summary-server-idle = { $server } { $version }、ロード済みのモデルなし
+summary-server-silent = { $server }(pid { $pid })は動作中だが応答なし
+summary-server-unasked = { $server }(pid { $pid })は動作中。権限がないため待ち受け先は見えず
+summary-no-server = モデルサーバーは見つからず
+summary-path-no-gpu = 未観測: AMD と NVIDIA の GPU が見つからない
+summary-path-unseen = 未観測。
+summary-path-source = ソース上は { $says }
+summary-path-seen = { $seen }({ $type }。このサーバーの起動を実機で観測)
+summary-path-seen-alone = { $seen }({ $type }。このサーバーの起動を実機で観測。これですべてかどうかは別の手段で未確認)
+summary-path-seen-part = { $seen }({ $type }。このサーバーの起動を実機で一部観測)
+summary-ledger-broken = 不明: 台帳を読めない(理由は whichkernel ledger verify)

@@ -1,0 +1,96 @@
+//! The error of the command line: a message, and what caused it.
+
+use crate::{Lang, Message, Say};
+use std::fmt;
+
+/// Made from every error that can be said. Like `anyhow::Error` it is no `std::error::Error`, so that `?` can make it from any of them.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    message: Message,
+    cause: Option<Error>,
+    reader_left: bool,
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// From an error of a foreign library, whose text nobody translates.
+    pub fn foreign(error: impl fmt::Display) -> Error {
+        Message::verbatim(error).into()
+    }
+
+    /// This error as the cause of what is said here.
+    pub fn context(self, message: Message) -> Error {
+        let reader_left = self.reader_left();
+        Error(Box::new(Inner { message, cause: Some(self), reader_left }))
+    }
+
+    /// Whether nobody reads the output any more (`| head`).
+    pub fn reader_left(&self) -> bool {
+        self.0.reader_left
+    }
+
+    /// With its causes, in one line.
+    pub fn in_words(&self, lang: &Lang) -> String {
+        let said = lang.written(&self.0.message);
+        match &self.0.cause {
+            Some(cause) => format!("{said}: {}", cause.in_words(lang)),
+            None => said,
+        }
+    }
+}
+
+impl<E: Say> From<E> for Error {
+    fn from(error: E) -> Error {
+        let reader_left = error.reader_left();
+        Error(Box::new(Inner { message: error.message(), cause: None, reader_left }))
+    }
+}
+
+/// In English, with its causes.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_words(&Lang::ENGLISH))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// For `?` on what failed: says what was being done.
+pub trait Context<T> {
+    fn context(self, message: Message) -> Result<T>;
+    fn with_context(self, message: impl FnOnce() -> Message) -> Result<T>;
+
+    /// What it is about: a file, a program, an option.
+    fn about(self, what: impl fmt::Display) -> Result<T>
+    where
+        Self: Sized,
+    {
+        self.with_context(|| Message::verbatim(what))
+    }
+}
+
+impl<T, E: Into<Error>> Context<T> for Result<T, E> {
+    fn context(self, message: Message) -> Result<T> {
+        self.map_err(|error| error.into().context(message))
+    }
+
+    fn with_context(self, message: impl FnOnce() -> Message) -> Result<T> {
+        self.map_err(|error| error.into().context(message()))
+    }
+}
+
+impl<T> Context<T> for Option<T> {
+    fn context(self, message: Message) -> Result<T> {
+        self.ok_or_else(|| message.into())
+    }
+
+    fn with_context(self, message: impl FnOnce() -> Message) -> Result<T> {
+        self.ok_or_else(|| message().into())
+    }
+}

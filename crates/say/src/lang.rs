@@ -1,0 +1,268 @@
+//! Japanese and English, from Fluent files: one file per verb and language under `locales/`.
+
+use crate::message::VERBATIM;
+use crate::table::{EN, JA};
+use crate::{Arg, Message};
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The texts of one file, read when the first of them is asked for.
+pub(crate) struct File {
+    code: &'static str,
+    name: &'static str,
+    text: &'static str,
+    bundle: OnceLock<FluentBundle<FluentResource>>,
+}
+
+impl File {
+    pub(crate) const fn new(code: &'static str, name: &'static str, text: &'static str) -> File {
+        File { code, name, text, bundle: OnceLock::new() }
+    }
+
+    fn bundle(&self) -> &FluentBundle<FluentResource> {
+        self.bundle.get_or_init(|| {
+            let mut bundle = FluentBundle::new_concurrent(vec![self.code.parse().unwrap_or_default()]);
+            bundle.set_use_isolating(false);
+            // `whichkernel inspect { WORD($path) }`: one word of a command to paste, whatever is in it. A name that is taken is an error.
+            let _ = bundle.add_function("WORD", |words, _| match words {
+                [FluentValue::String(text)] => crate::shell::word(text).into(),
+                [value] => value.clone(),
+                _ => FluentValue::Error,
+            });
+            // A syntax error is caught by the tests below; at run time the rest of the file still serves.
+            let resource = FluentResource::try_new(self.text.to_owned()).unwrap_or_else(|(resource, _)| resource);
+            bundle.add_resource_overriding(resource);
+            bundle
+        })
+    }
+}
+
+/// The language of everything that a person reads. A key that one language lacks falls back to English.
+pub struct Lang {
+    code: &'static str,
+}
+
+impl Lang {
+    pub const ENGLISH: Lang = Lang { code: "en" };
+
+    /// `ja` for any Japanese locale name (`ja`, `ja_JP.UTF-8`), English otherwise.
+    pub fn new(locale: &str) -> Self {
+        Lang { code: if locale.starts_with("ja") { "ja" } else { "en" } }
+    }
+
+    /// The first of `--lang`, LC_ALL, LC_MESSAGES and LANG that is set and not empty decides.
+    pub fn choose(wanted: Option<&str>) -> Self {
+        let from_env = ["LC_ALL", "LC_MESSAGES", "LANG"]
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .find(|value| !value.is_empty());
+        Lang::new(wanted.or(from_env.as_deref()).unwrap_or("en"))
+    }
+
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub fn is_japanese(&self) -> bool {
+        self.code == "ja"
+    }
+
+    /// The text of `key`; the key itself where no language has it, so that a gap is seen and harms nothing.
+    pub fn text(&self, key: &str) -> String {
+        self.text_with(key, &[])
+    }
+
+    pub fn text_with<'a>(&self, key: &str, args: &[(&'a str, FluentValue<'a>)]) -> String {
+        let mut fluent = FluentArgs::new();
+        for (name, value) in args {
+            // What somebody else wrote comes in here: names, paths, errors. Colours are put around a text, not into it.
+            let value = match value {
+                FluentValue::String(text) => FluentValue::from(guarded_line(text)),
+                other => other.clone(),
+            };
+            fluent.set(*name, value);
+        }
+        self.filled(key, &fluent)
+    }
+
+    /// The message, fit for a terminal: control characters in what is filled in are escaped.
+    pub fn say(&self, message: &Message) -> String {
+        guarded_line(&self.written(message))
+    }
+
+    /// The message as it is, for data and for what is guarded as a whole before it is printed.
+    pub fn written(&self, message: &Message) -> String {
+        if let (VERBATIM, [(_, Arg::Text(text))]) = (&*message.key, &message.args[..]) {
+            return crate::phrase(self, text);
+        }
+        let mut fluent = FluentArgs::new();
+        for (name, arg) in &message.args {
+            let value = match arg {
+                Arg::Text(text) => text.as_str().into(),
+                // Beyond it a `f64` has no room for every number.
+                Arg::Number(number) if *number < 1 << 53 => FluentValue::from(*number),
+                Arg::Number(number) => number.to_string().into(),
+                Arg::Message(inner) => self.written(inner).into(),
+            };
+            fluent.set(name.as_ref(), value);
+        }
+        self.filled(&message.key, &fluent)
+    }
+
+    fn filled(&self, key: &str, args: &FluentArgs) -> String {
+        for bundle in self.files(key).map(File::bundle) {
+            if let Some(pattern) = bundle.get_message(key).and_then(|message| message.value()) {
+                return bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned();
+            }
+        }
+        key.to_owned()
+    }
+
+    /// Where a key is looked for: the language's own files, then the English ones; of each first the one that it is named after. No
+    /// message names one of another file, and most runs need one or two of the files.
+    fn files(&self, key: &str) -> impl Iterator<Item = &'static File> {
+        let subject = |file: &File| file.name.strip_prefix("errors-").unwrap_or(file.name);
+        let named = move |file: &&File| key.strip_prefix(subject(file)).is_some_and(|rest| rest.starts_with('-'));
+        let languages = if self.is_japanese() { [&JA[..], &EN[..]] } else { [&EN[..], &[]] };
+        languages.into_iter().flat_map(move |files| files.iter().filter(named).chain(files))
+    }
+}
+
+/// Escaped, but for line breaks: a part of a message may itself have lines.
+fn guarded_line(text: &str) -> String {
+    crate::plain::guarded(text, false).into_owned()
+}
+
+impl fmt::Debug for Lang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lang({})", self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
+    use std::collections::{BTreeMap, BTreeSet};
+
+    type Names = BTreeSet<String>;
+
+    /// Every message with the variables that it shows, and with all that it uses, by Fluent's own parser.
+    fn messages(text: &str) -> BTreeMap<String, (Names, Names)> {
+        let resource =
+            FluentResource::try_new(text.to_owned()).unwrap_or_else(|(_, errors)| panic!("Fluent syntax: {errors:?}"));
+        let mut found = BTreeMap::new();
+        for entry in resource.entries() {
+            if let Entry::Message(message) = entry {
+                let (mut shown, mut chosen_by) = (Names::new(), Names::new());
+                message.value.iter().for_each(|pattern| in_pattern(pattern, &mut shown, &mut chosen_by));
+                let used = shown.union(&chosen_by).cloned().collect();
+                found.insert(message.id.name.to_owned(), (shown, used));
+            }
+        }
+        found
+    }
+
+    fn in_pattern(pattern: &Pattern<&str>, shown: &mut Names, chosen_by: &mut Names) {
+        for element in &pattern.elements {
+            match element {
+                PatternElement::Placeable { expression: Expression::Inline(inline) } => in_inline(inline, shown),
+                PatternElement::Placeable { expression: Expression::Select { selector, variants } } => {
+                    in_inline(selector, chosen_by);
+                    variants.iter().for_each(|variant| in_pattern(&variant.value, shown, chosen_by));
+                }
+                PatternElement::TextElement { .. } => {}
+            }
+        }
+    }
+
+    fn in_inline(inline: &InlineExpression<&str>, found: &mut Names) {
+        match inline {
+            InlineExpression::VariableReference { id } => drop(found.insert(id.name.to_owned())),
+            InlineExpression::FunctionReference { arguments, .. } => {
+                arguments.positional.iter().for_each(|inline| in_inline(inline, found));
+            }
+            _ => {}
+        }
+    }
+
+    fn keys(text: &str) -> Vec<String> {
+        messages(text).into_keys().collect()
+    }
+
+    #[test]
+    fn both_languages_have_the_same_messages_with_the_same_variables() {
+        for (en, ja) in EN.iter().zip(&JA) {
+            let (english, japanese) = (messages(en.text), messages(ja.text));
+            assert_eq!(keys(en.text), keys(ja.text), "locales/en/{0}.ftl and locales/ja/{0}.ftl differ", en.name);
+            for (key, (shown, used)) in &english {
+                // Japanese has no plural to choose by a number.
+                let (shown_too, used_too) = &japanese[key];
+                assert!(
+                    shown.is_subset(used_too) && shown_too.is_subset(used),
+                    "variables of {key} in {}.ftl",
+                    en.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_build_script_reads_fluent_as_fluent_does() {
+        let expected: BTreeMap<String, _> = EN.iter().flat_map(|file| messages(file.text)).collect();
+        assert!(crate::table::keys().eq(expected.keys().map(String::as_str)));
+        for (key, names) in crate::table::MESSAGES {
+            assert!(names.iter().eq(&expected[key].1), "{key}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn no_key_stands_in_two_files() {
+        let mut seen = BTreeSet::new();
+        for file in &EN {
+            for key in keys(file.text) {
+                assert!(seen.insert(key.clone()), "{key} in {}.ftl is also in another file", file.name);
+            }
+        }
+    }
+
+    /// A message is formatted with its file alone.
+    #[test]
+    fn every_text_comes_out_whole() {
+        let lang = Lang::new("ja");
+        for file in EN.iter().chain(&JA) {
+            for key in keys(file.text) {
+                assert_ne!(lang.text(&key), key, "{key} of {}.ftl is not found", file.name);
+                let bundle = file.bundle();
+                let pattern = bundle.get_message(&key).and_then(|message| message.value()).expect("a value");
+                let mut errors = Vec::new();
+                let _ = bundle.format_pattern(pattern, None, &mut errors);
+                let other = |error: &&fluent_bundle::FluentError| !format!("{error:?}").contains("Variable");
+                assert!(errors.iter().find(other).is_none(), "{key} of {}.ftl: {errors:?}", file.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_command_in_a_text_is_quoted() {
+        let lines = || EN.iter().chain(&JA).flat_map(|file| file.text.lines());
+        for start in ["whichkernel ", "sudo ", "systemctl ", "journalctl "] {
+            for rest in
+                lines().flat_map(|line| line.split(start).skip(1)).filter(|rest| rest.starts_with(char::is_lowercase))
+            {
+                let command = rest.split('`').next().unwrap_or_default();
+                assert!(!command.contains("{ $"), "a place for a word without WORD(): {start}{command}");
+            }
+        }
+        assert!(lines().any(|line| line.contains("{ WORD($")), "there are such texts");
+        let text = Lang::new("en").text_with("investigate-begun", &[("path", "x; rm -rf ~".into())]);
+        assert!(text.ends_with("whichkernel investigate 'x; rm -rf ~'"), "{text}");
+    }
+
+    #[test]
+    fn locale_names_choose_the_language() {
+        assert!(Lang::new("ja_JP.UTF-8").is_japanese());
+        assert!(!Lang::new("C.UTF-8").is_japanese());
+    }
+}

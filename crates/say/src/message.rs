@@ -1,0 +1,132 @@
+//! A sentence as data: which one it is, and what is filled in.
+
+use crate::{Lang, Say};
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A sentence of `locales/`, not yet in any language. Made by [`say!`](crate::say), rendered by [`Lang::say`]; its `Display` is English.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Message {
+    pub key: Cow<'static, str>,
+    pub args: Vec<(Cow<'static, str>, Arg)>,
+}
+
+/// What is filled in for a variable.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Arg {
+    Text(String),
+    /// A number, by which a message can choose its form.
+    Number(u64),
+    /// A sentence of its own, rendered in the reader's language too: the reason inside an error.
+    Message(Box<Message>),
+}
+
+/// The key of the message that is nothing but its text.
+pub(crate) const VERBATIM: &str = "verbatim";
+
+impl Message {
+    /// Unchecked: for [`say!`](crate::say), and for keys that a table chooses.
+    pub fn new(key: &'static str, args: Vec<(&'static str, Arg)>) -> Message {
+        let args = args.into_iter().map(|(name, arg)| (name.into(), arg)).collect();
+        Message { key: key.into(), args }
+    }
+
+    /// Text that has no translation: the system's, another program's, a foreign library's.
+    pub fn verbatim(text: impl fmt::Display) -> Message {
+        Message::new(VERBATIM, vec![("text", Arg::Text(text.to_string()))])
+    }
+}
+
+/// In English, as the ledger and JSON keep it.
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Lang::ENGLISH.written(self))
+    }
+}
+
+impl std::error::Error for Message {}
+
+impl Say for Message {
+    fn message(&self) -> Message {
+        self.clone()
+    }
+}
+
+/// A message without variables, as small as its key: the name of a field, a kind. Made by [`key!`](crate::key).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(&'static str);
+
+impl Key {
+    /// Unchecked: for [`key!`](crate::key).
+    pub const fn new(key: &'static str) -> Key {
+        Key(key)
+    }
+}
+
+impl Say for Key {
+    fn message(&self) -> Message {
+        Message::new(self.0, Vec::new())
+    }
+}
+
+/// Whatever can be filled in. Errors become messages inside the message.
+pub trait ToArg {
+    fn to_arg(&self) -> Arg;
+}
+
+impl<E: Say> ToArg for E {
+    fn to_arg(&self) -> Arg {
+        Arg::Message(Box::new(self.message()))
+    }
+}
+
+/// None is no text.
+impl<T: ToArg> ToArg for Option<T> {
+    fn to_arg(&self) -> Arg {
+        self.as_ref().map_or(Arg::Text(String::new()), ToArg::to_arg)
+    }
+}
+
+impl ToArg for Path {
+    fn to_arg(&self) -> Arg {
+        Arg::Text(self.display().to_string())
+    }
+}
+
+impl ToArg for PathBuf {
+    fn to_arg(&self) -> Arg {
+        self.as_path().to_arg()
+    }
+}
+
+impl ToArg for OsStr {
+    fn to_arg(&self) -> Arg {
+        Path::new(self).to_arg()
+    }
+}
+
+macro_rules! texts {
+    ($($type:ty),*) => {$(
+        impl ToArg for $type {
+            fn to_arg(&self) -> Arg {
+                Arg::Text(self.to_string())
+            }
+        }
+    )*};
+}
+
+texts!(str, String, char, Cow<'_, str>, Box<str>, crate::shell::CommandLine, f64);
+
+macro_rules! numbers {
+    ($($type:ty),*) => {$(
+        impl ToArg for $type {
+            fn to_arg(&self) -> Arg {
+                u64::try_from(*self).map_or_else(|_| Arg::Text(self.to_string()), Arg::Number)
+            }
+        }
+    )*};
+}
+
+numbers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, isize);

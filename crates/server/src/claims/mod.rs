@@ -1,0 +1,141 @@
+//! What a server says of itself: in its log, its command line and environment, and its own HTTP answers.
+//!
+//! Claims are gathered without asking the process anything that it would not answer anybody. What a watch saw of them is judged there.
+
+mod command;
+mod gather;
+mod lines;
+mod served;
+
+pub use command::of_command;
+pub use gather::{Gatherer, model_header, tree};
+pub use lines::{of_line, of_log};
+pub use served::{Before, processor};
+
+use std::fmt;
+
+/// What a claim is about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meaning {
+    /// Which library computes: `ROCm`, `CUDA`, `cpu`; and the device, where it was named.
+    Backend {
+        library: String,
+        device: String,
+    },
+    /// Layers on the GPU, of how many. The last one is the output layer.
+    Layers {
+        gpu: u64,
+        of: Option<u64>,
+    },
+    /// Bytes in the GPU's memory, of how many.
+    Share {
+        vram: u64,
+        size: u64,
+    },
+    FlashAttention(bool),
+    /// Types of the K and the V cache.
+    Cache {
+        k: String,
+        v: String,
+    },
+    /// The most columns of one evaluation.
+    MicroBatch(u64),
+    /// Pieces into which an evaluation is cut between devices.
+    Splits(u64),
+    /// Evaluations that the server counted while it was watched.
+    Evaluations(u64),
+}
+
+impl Meaning {
+    /// The name in JSON, in the ledger and, behind `watch-claim-`, in the language files.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Meaning::Backend { .. } => "backend",
+            Meaning::Layers { .. } => "layers",
+            Meaning::Share { .. } => "share",
+            Meaning::FlashAttention(_) => "flash-attention",
+            Meaning::Cache { .. } => "kv-cache",
+            Meaning::MicroBatch(_) => "micro-batch",
+            Meaning::Splits(_) => "graph-splits",
+            Meaning::Evaluations(_) => "evaluations",
+        }
+    }
+}
+
+/// Where a claim was read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    Log {
+        file: String,
+        line: usize,
+    },
+    Command {
+        pid: u32,
+    },
+    Environment {
+        pid: u32,
+    },
+    /// The server's answer to a request.
+    Answer {
+        path: &'static str,
+    },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Log { file, line } => write!(f, "{file}:{line}"),
+            Origin::Command { pid } => write!(f, "/proc/{pid}/cmdline"),
+            Origin::Environment { pid } => write!(f, "/proc/{pid}/environ"),
+            Origin::Answer { path } => write!(f, "GET {path}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    pub meaning: Meaning,
+    /// As it was said.
+    pub said: String,
+    pub origin: Origin,
+}
+
+/// Everything that was claimed, and what is known of the model besides.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Claims {
+    pub list: Vec<Claim>,
+    /// Layers of the model without its output layer, as its file or the log says.
+    pub blocks: Option<u64>,
+    pub model: Option<String>,
+    /// A slot guesses tokens ahead with a second model: evaluations of both are in the launches.
+    pub speculative: bool,
+    /// Requests of ours that the server answered in the window.
+    pub answered: u64,
+    /// Why something could not be asked or read: what, why.
+    pub unread: Vec<(String, String)>,
+}
+
+impl Claims {
+    /// Everything that another look found.
+    pub fn merge(&mut self, other: Claims) {
+        other.list.into_iter().for_each(|claim| self.put(claim));
+        self.blocks = other.blocks.or(self.blocks);
+        self.model = other.model.or(self.model.take());
+        self.speculative |= other.speculative;
+        self.answered += other.answered;
+        self.unread.extend(other.unread);
+    }
+
+    /// A later line of a log, or a later look, replaces what the same place said before.
+    fn put(&mut self, claim: Claim) {
+        let same = |known: &Claim| {
+            known.meaning.key() == claim.meaning.key()
+                && match (&known.origin, &claim.origin) {
+                    (Origin::Log { file: a, .. }, Origin::Log { file: b, .. }) => a == b,
+                    (a, b) => a == b,
+                }
+        };
+        self.list.retain(|known| !same(known));
+        self.list.push(claim);
+    }
+}

@@ -1,0 +1,144 @@
+//! Finding out who answers. Nothing is evaluated, nothing is loaded.
+
+use crate::counts::said;
+use crate::dialect::Call;
+use crate::endpoint::Endpoint;
+use crate::exchange::Exchange;
+use crate::identity::{Identity, Kind};
+use serde_json::{Value, json};
+use std::io;
+
+/// Whoever can put a question to a server.
+pub trait Ask {
+    type Error;
+
+    /// The answer, whatever its status.
+    fn get(&mut self, path: &'static str) -> Result<Exchange, Self::Error>;
+
+    /// A question that needs no evaluation.
+    fn tell(&mut self, name: &str, call: &Call) -> Result<Exchange, Self::Error>;
+}
+
+/// Why there is no model to ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoModel {
+    Missing { wanted: String, there: Vec<String> },
+    Empty,
+    Unknown { model: String, said: String },
+}
+
+say::worded! { NoModel {
+    Missing { wanted, there } => "server-model-missing" (wanted, there = there.join(", ")),
+    Empty => "server-model-none",
+    Unknown { model, said } => "server-model-unknown",
+}}
+
+impl From<NoModel> for io::Error {
+    fn from(error: NoModel) -> io::Error {
+        io::Error::other(error)
+    }
+}
+
+/// Who it is, and everything that it was asked for that.
+#[derive(Debug, Clone, Default)]
+pub struct Who {
+    pub identity: Identity,
+    pub heard: Vec<Exchange>,
+}
+
+pub fn identify<A: Ask>(ask: &mut A) -> Result<Who, A::Error> {
+    let mut who = Who::default();
+    who.hear(ask.get("/api/version")?);
+    if who.identity.kind == Kind::Ollama {
+        who.hear(ask.get("/api/ps")?);
+        return Ok(who);
+    }
+    who.hear(ask.get("/props")?);
+    who.hear(ask.get("/v1/models")?);
+    if who.wants_key() && who.identity.kind == Kind::Unknown {
+        // Some releases of vLLM guard only /v1.
+        who.hear(ask.get("/metrics")?);
+    }
+    if who.identity.kind == Kind::Vllm {
+        who.hear(ask.get("/version")?);
+    }
+    Ok(who)
+}
+
+/// The model to ask: the one that was named, else the one in memory, else the first. llama-server has but one.
+pub fn choose<A: Ask>(ask: &mut A, identity: &mut Identity, wanted: Option<&str>) -> Result<(), A::Error>
+where
+    A::Error: From<NoModel>,
+{
+    if identity.kind != Kind::Ollama {
+        let other = wanted.filter(|_| !identity.kind.renames_its_model()).map(str::to_owned);
+        identity.model = other.or(identity.model.take());
+        return Ok(());
+    }
+    let tags = ask.get("/api/tags")?.json().unwrap_or_default();
+    let there = tags.get("models").and_then(Value::as_array).into_iter().flatten();
+    let there: Vec<String> = there.filter_map(|model| model.get("name")?.as_str().map(str::to_owned)).collect();
+    let full = |name: &str| if name.contains(':') { name.to_owned() } else { format!("{name}:latest") };
+    let model = match wanted {
+        Some(wanted) if there.is_empty() || there.iter().any(|name| *name == full(wanted)) => wanted.to_owned(),
+        Some(wanted) => return Err(NoModel::Missing { wanted: wanted.to_owned(), there }.into()),
+        None => match identity.loaded.first().map(|model| &model.name).or(there.first()) {
+            Some(name) => name.clone(),
+            None => return Err(NoModel::Empty.into()),
+        },
+    };
+    let show = ask.tell("show", &Call { path: "/api/show", body: json!({ "model": model }) })?;
+    if show.status == 404 {
+        return Err(NoModel::Unknown { model, said: said(&show.answer) }.into());
+    }
+    identity.model = Some(model);
+    Ok(())
+}
+
+impl Who {
+    fn hear(&mut self, exchange: Exchange) {
+        self.identity.hear(&exchange);
+        self.heard.push(exchange);
+    }
+
+    /// It refused something for want of a key, or for a wrong one.
+    pub fn wants_key(&self) -> bool {
+        let guarded = |path: &str| match self.identity.kind {
+            Kind::Unknown => true,
+            Kind::LlamaServer => path == "/props",
+            _ => path == "/v1/models",
+        };
+        self.heard.iter().any(|exchange| matches!(exchange.status, 401 | 403) && guarded(&exchange.path))
+    }
+
+    pub fn is_loading(&self) -> bool {
+        self.identity.kind == Kind::LlamaServer
+            && self.heard.iter().any(|exchange| exchange.path == "/props" && exchange.status == 503)
+    }
+
+    /// What helps where a key is wanted.
+    pub fn locked(&self, at: &Endpoint) -> String {
+        match at.key {
+            Some(_) => format!("{} refuses the API key that was sent", at.to),
+            None => format!("{} asks for an API key: give --key-env NAME or --key-file FILE", at.to),
+        }
+    }
+
+    /// What is there instead of a server that is known.
+    pub fn stranger(&self, at: &Endpoint) -> String {
+        let seen: Vec<String> =
+            self.heard.iter().map(|exchange| format!("{} {}", exchange.path, exchange.status)).collect();
+        let first = self.heard.first().map_or("", |exchange| exchange.answer.as_str());
+        let why = match () {
+            () if self.heard.iter().all(|exchange| exchange.status == 503) => {
+                "it is still loading its model, or it is overloaded: try again".to_owned()
+            }
+            () if self.wants_key() => return self.locked(at),
+            () if first.trim_start().starts_with('<') => {
+                format!("it answers with a web page (\"{}\"): perhaps a proxy or another program", said(first))
+            }
+            () => format!("it said \"{}\"", said(first)),
+        };
+        format!("{} is no server that is known here ({}): {why}", at.to, seen.join(", "))
+    }
+}

@@ -1,0 +1,174 @@
+//! What a server's log tells of how it evaluates: batches, slots, contexts, cache hits, cut prompts.
+//!
+//! Lines of llama.cpp (src/llama-context.cpp, tools/server), of Ollama (runner/*/cache.go, runner/*/runner.go,
+//! llm/server.go) and of vLLM (vllm/config/scheduler.py). What backend, layers and attention a log claims is gathered by [`crate::claims`], not here.
+
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// What the last lines said; a later load replaces what an earlier one said.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stage {
+    pub batch: Option<u64>,
+    pub micro_batch: Option<u64>,
+    pub context: Option<u64>,
+    /// Sequences that may be evaluated side by side.
+    pub slots: Option<u64>,
+    /// The build that the log names.
+    pub build: Option<u64>,
+    /// Tensors by type, as the loader lists them.
+    pub types: Vec<(String, u64)>,
+    /// `gfx1201`, `sm_89`, or a card's title.
+    pub device: Option<String>,
+    pub no_gpu: bool,
+    /// The model's quantisation as the loader names it: `Q4_K - Medium`.
+    pub file_type: Option<String>,
+    /// The server keeps old prompts in host memory as well.
+    pub prompt_cache: Option<bool>,
+}
+
+/// Ollama's `loading cache slot`: what really remains to be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheSlot {
+    pub id: u64,
+    pub prompt: u64,
+    pub used: u64,
+    pub remaining: u64,
+    /// The whole line: two requests may have kept the same one.
+    pub line: String,
+}
+
+/// Ollama's `truncating input prompt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncation {
+    pub prompt: u64,
+    pub new: u64,
+}
+
+/// What the lines of one exchange say of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lines {
+    pub slots: Vec<CacheSlot>,
+    pub truncations: Vec<Truncation>,
+    /// Slots of the server that worked in this stretch.
+    pub working: BTreeSet<u64>,
+    /// llama-server put a checkpoint into the prompt: it is evaluated in pieces that its batch sizes do not tell.
+    pub checkpoints: bool,
+}
+
+macro_rules! pattern {
+    ($text:literal) => {{
+        static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($text).ok());
+        PATTERN.as_ref()
+    }};
+}
+
+fn number(pattern: Option<&Regex>, line: &str) -> Option<u64> {
+    pattern?.captures(line)?.get(1)?.as_str().parse().ok()
+}
+
+impl Stage {
+    pub fn line(&mut self, line: &str) {
+        let newer = |known: &mut Option<u64>, found: Option<u64>| *known = found.or(*known);
+        newer(&mut self.batch, number(pattern!(r"\bn_batch\s+= (\d+)"), line));
+        newer(&mut self.micro_batch, number(pattern!(r"\bn_ubatch\s+= (\d+)"), line));
+        let step = number(pattern!(r"\bmax_num_batched_tokens=(\d+)"), line);
+        newer(&mut self.batch, step);
+        newer(&mut self.micro_batch, step);
+        newer(&mut self.slots, number(pattern!(r"\bn_seq_max\s+= (\d+)"), line));
+        newer(&mut self.slots, number(pattern!(r"initializing(?: slots)?, n_slots = (\d+)"), line));
+        newer(&mut self.slots, number(pattern!(r"\brunner\.parallel=(\d+)"), line));
+        newer(&mut self.context, number(pattern!(r"\bn_ctx_(?:per_seq|seq|slot)\s*= (\d+)"), line));
+        newer(&mut self.build, number(pattern!(r"\bbuild(?:: |[ =])(\d{3,6})\b"), line));
+        if let Some(found) = pattern!(r"- type +(\w+): +(\d+) tensors").and_then(|pattern| pattern.captures(line)) {
+            let (kind, count) = (found[1].to_ascii_uppercase(), found[2].parse().unwrap_or(0));
+            self.types.retain(|(known, _)| *known != kind);
+            self.types.push((kind, count));
+        }
+        if line.contains("loaded meta data with") {
+            self.types.clear();
+        }
+        if let Some(found) =
+            pattern!(r"\bDevice \d+: .*?\b(gfx[0-9a-f]{3,5})\b").and_then(|pattern| pattern.captures(line))
+        {
+            self.device = Some(found[1].to_owned());
+        }
+        let nvidia = pattern!(r"\bDevice \d+: .*?compute capability (\d+)\.(\d)");
+        if let Some(found) = nvidia.and_then(|pattern| pattern.captures(line)) {
+            self.device = Some(format!("sm_{}{}", &found[1], &found[2]));
+        }
+        if let Some(found) =
+            pattern!(r"print_info: file type +=(?: guessed)? +(.+)$").and_then(|pattern| pattern.captures(line))
+        {
+            self.file_type = Some(found[1].trim().to_owned());
+        }
+        self.no_gpu |= line.contains("no usable GPU found");
+        if line.contains("prompt cache is enabled") {
+            self.prompt_cache = Some(true);
+        } else if line.contains("prompt cache is disabled") {
+            self.prompt_cache = Some(false);
+        }
+    }
+}
+
+impl Lines {
+    pub fn read(text: &str) -> Lines {
+        let mut lines = Lines::default();
+        text.lines().for_each(|line| lines.line(line));
+        lines
+    }
+
+    fn line(&mut self, line: &str) {
+        let slot = pattern!(r#"msg="loading cache slot" id=(\d+) cache=\d+ prompt=(\d+) used=(\d+) remaining=(\d+)"#);
+        if let Some(found) = slot.and_then(|pattern| pattern.captures(line)) {
+            let at = |i: usize| found[i].parse().ok();
+            if let (Some(id), Some(prompt), Some(used), Some(remaining)) = (at(1), at(2), at(3), at(4)) {
+                self.working.insert(id);
+                self.slots.push(CacheSlot { id, prompt, used, remaining, line: line.to_owned() });
+            }
+        }
+        let cut = pattern!(r#"msg="truncating input prompt" .*?\bprompt=(\d+) .*?\bnew=(\d+)"#);
+        if let Some(found) = cut.and_then(|pattern| pattern.captures(line))
+            && let (Ok(prompt), Ok(new)) = (found[1].parse(), found[2].parse())
+        {
+            self.truncations.push(Truncation { prompt, new });
+        }
+        self.working.extend(number(pattern!(r"slot +launch_slot_: id +(\d+) \| task \d+ \| processing task"), line));
+        self.checkpoints |= line.contains("created context checkpoint");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_both_servers() {
+        let mut stage = Stage::default();
+        for line in [
+            "0.00.105.333 I llama_context: n_batch               = 2048",
+            "0.00.105.333 I llama_context: n_ubatch              = 128",
+            "0.00.112.775 I srv    load_model: initializing, n_slots = 4, n_ctx_slot = 512, kv_unified = 'false'",
+            "common_params_print_info: build 11669 (Debian) with GNU 16.2.0 for Linux x86_64",
+            "ggml_cuda_init:   Device 0: AMD Radeon RX 9070 XT, gfx1201 (0x1201), VMM: no, Wave Size: 32",
+            "llama_model_loader: - type q4_K:   29 tensors",
+        ] {
+            stage.line(line);
+        }
+        assert_eq!((stage.batch, stage.micro_batch, stage.slots), (Some(2048), Some(128), Some(4)));
+        assert_eq!((stage.build, stage.device.as_deref()), (Some(11669), Some("gfx1201")));
+        assert_eq!(stage.types, [("Q4_K".to_owned(), 29)]);
+        stage.line("  Device 0: NVIDIA H200, compute capability 9.0, VMM: yes");
+        assert_eq!(stage.device.as_deref(), Some("sm_90"));
+    }
+
+    #[test]
+    fn lines_of_a_request() {
+        let text = "time=2026-11-15T01:29:41.399Z level=WARN source=runner.go:128 msg=\"truncating input prompt\" limit=512 prompt=600 keep=4 new=512\n\
+            time=2026-11-15T01:29:41.400Z level=DEBUG source=cache.go:104 msg=\"loading cache slot\" id=0 cache=8 prompt=512 used=0 remaining=512\n";
+        let lines = Lines::read(text);
+        assert_eq!(lines.truncations, [Truncation { prompt: 600, new: 512 }]);
+        assert_eq!((lines.slots[0].remaining, lines.working.len()), (512, 1));
+    }
+}

@@ -1,0 +1,88 @@
+//! A request that evaluates something: one token as a canary, or the same text each time.
+
+use crate::counts;
+use crate::dialect::{Call, Completion};
+use crate::endpoint::Endpoint;
+use crate::exchange::{Exchange, Request};
+use crate::identify::{choose, identify};
+use crate::identity::{Identity, Kind};
+use serde_json::Value;
+use std::io;
+use std::time::Duration;
+
+/// Long enough to load a model and answer with it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Asks the server at this address for one token. Returns which it was.
+pub fn one_token(at: &Endpoint) -> io::Result<&'static str> {
+    let identity = who(at)?;
+    // Ollama would load another model for it.
+    let model = identity.loaded.into_iter().next().map(|model| model.name).or(identity.model);
+    if model.is_none() && identity.kind == Kind::Ollama {
+        return Err(io::Error::other("Ollama has no model loaded: run one first"));
+    }
+    let model = model.unwrap_or_default();
+    let ask = Completion { model: &model, prompt: Value::from("a"), tokens: 1, raw: false };
+    completed(at, identity.kind.completion(ask), PATIENCE)?;
+    Ok(identity.kind.name())
+}
+
+/// Whether the server answers by now (llama-server and vLLM say so of themselves, Ollama has a version, others list their models); an error where
+/// what is there is no such server, or nothing is there yet.
+pub fn ready(at: &Endpoint) -> io::Result<bool> {
+    let mut seen = Vec::new();
+    for path in ["/health", "/api/version", "/v1/models"] {
+        match at.get(path)?.status {
+            200 => return Ok(true),
+            // llama-server while it loads, and whatever stands in front of a server that is about to start.
+            500.. => return Ok(false),
+            status => seen.push(format!("{path} {status}")),
+        }
+    }
+    Err(io::Error::other(format!("it answers as no server that is known here ({})", seen.join(", "))))
+}
+
+/// What a server generated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The text, and the tokens' numbers where the server tells them.
+    pub text: String,
+    /// Generated tokens per second, as the server tells it.
+    pub speed: Option<f64>,
+}
+
+/// The same question every time: temperature 0, a fixed seed, nothing kept from the last one.
+pub fn generate(at: &Endpoint, prompt: &str, tokens: u64, patience: Duration) -> io::Result<Answer> {
+    let mut identity = who(at)?;
+    choose(&mut &*at, &mut identity, None)?;
+    let model = identity.model.unwrap_or_default();
+    let ask = Completion { model: &model, prompt: Value::from(prompt), tokens, raw: true };
+    let mut call = identity.kind.completion(ask);
+    if identity.kind == Kind::LlamaServer {
+        call.body["return_tokens"] = Value::Bool(true);
+    }
+    let exchange = completed(at, call, patience)?;
+    let counts = counts::read(&exchange).map_err(io::Error::other)?;
+    let numbers = exchange.json().and_then(|value| value.get("tokens").map(Value::to_string)).unwrap_or_default();
+    let time = counts.eval_ms.filter(|time| *time > 0.0);
+    let speed = counts.eval_count.zip(time).map(|(count, time)| count as f64 * 1e3 / time);
+    Ok(Answer { text: format!("{:?} {numbers}", counts.text), speed })
+}
+
+/// A server that cannot be told is asked as llama-server.
+fn who(at: &Endpoint) -> io::Result<Identity> {
+    let mut identity = identify(&mut &*at)?.identity;
+    if identity.kind == Kind::Unknown {
+        identity.kind = Kind::LlamaServer;
+    }
+    Ok(identity)
+}
+
+fn completed(at: &Endpoint, call: Call, most: Duration) -> io::Result<Exchange> {
+    let answer = at.post(call.path, &call.body, most)?;
+    if answer.status != 200 {
+        let start: String = answer.body.chars().take(200).collect();
+        return Err(io::Error::other(format!("the server answered {}: {start}", answer.status)));
+    }
+    Ok(Exchange::of("POST", call.path, Request::Json(call.body), answer))
+}

@@ -1,0 +1,43 @@
+//! Kernels of CUDA that launch other kernels: such launches pass no function of the host. The code of a kernel tells whether it can.
+
+use crate::preload::tree::Tree;
+use crate::{Gap, Maker, Tally, Unseen};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Bytes of one image at most.
+const IMAGE: usize = 256 << 20;
+
+#[derive(Debug, Default)]
+pub struct DeviceLaunches {
+    /// Kernels that were launched and can launch others.
+    pub gaps: Vec<Unseen>,
+    /// Kernels that were launched and whose code is in no file that the process mapped.
+    pub unread: BTreeSet<String>,
+}
+
+pub fn device_launches(tree: &Tree, tally: &Tally) -> DeviceLaunches {
+    let mut files: BTreeMap<String, Option<BTreeSet<String>>> = BTreeMap::new();
+    let mut found = DeviceLaunches::default();
+    for ((file, kernel), launches) in tally.kernels_of(Maker::Nvidia) {
+        let launchers = files.entry(file).or_insert_with_key(|file| launchers(tree, file));
+        match launchers {
+            Some(launchers) if launchers.contains(&kernel) => {
+                found.gaps.push(Gap::DeviceRuntime { kernel }.times(launches));
+            }
+            Some(_) => {}
+            None => drop(found.unread.insert(kernel)),
+        }
+    }
+    found
+}
+
+/// None where the file is not one that the kernel saw mapped, is another by now, or has no device code that can be read.
+fn launchers(tree: &Tree, path: &str) -> Option<BTreeSet<String>> {
+    let mut mapped = tree.images.iter().flat_map(|image| &image.files).filter(|file| file.path == path);
+    let inode = mapped.next()?.inode;
+    let same = std::fs::metadata(Path::new(path)).is_ok_and(|file| file.is_file() && file.ino() == inode);
+    let file = same.then(|| inventory::File::open(Path::new(path)).ok()).flatten()?;
+    inventory::DeviceCode::of(&file).nvidia.then(|| codeobject::nvidia::device_launchers(&file, IMAGE).ok()).flatten()
+}

@@ -1,0 +1,28 @@
+//! `--key-env` and `--key-file`: the API key of the server that the same command line names.
+
+use server::Key;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// The environment variable that holds the server's API key. The key goes to that server alone
+    #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
+    key_env: Option<String>,
+
+    /// A file that holds the server's API key and that no other user can read
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+}
+
+impl Args {
+    /// `named`: the command line says which server the key is for. It is sent to no server that was only found.
+    pub fn read(&self, named: bool) -> say::Result<Option<Key>> {
+        let key = match (&self.key_env, &self.key_file) {
+            (Some(name), _) => Key::from_env(name)?,
+            (None, Some(path)) => Key::from_file(path)?,
+            (None, None) => return Ok(None),
+        };
+        say::ensure!(named, "server-key-for-whom");
+        Ok(Some(key))
+    }
+}
