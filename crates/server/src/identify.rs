@@ -5,7 +5,7 @@ use crate::dialect::Call;
 use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::identity::{Identity, Kind};
-use say::{Message, say};
+use say::{Message, Say, say};
 use serde_json::{Value, json};
 use std::io;
 
@@ -36,7 +36,7 @@ say::worded! { NoModel {
 
 impl From<NoModel> for io::Error {
     fn from(error: NoModel) -> io::Error {
-        io::Error::other(error)
+        io::Error::other(error.message())
     }
 }
 

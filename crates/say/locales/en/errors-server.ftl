@@ -31,3 +31,5 @@ server-stranger = { $to } is not a known kind of server ({ $seen }): { $why }
 server-stranger-busy = it is still loading its model, or it is overloaded: try again
 server-stranger-page = it answers with a web page ("{ $said }"): perhaps a proxy or another program
 server-stranger-said = it said "{ $said }"
+server-none-loaded = Ollama has no model loaded: run one first
+server-not-ready = it does not answer as a known kind of server ({ $seen })

@@ -31,3 +31,5 @@ server-stranger = { $to } は既知の種類のサーバーではありません
 server-stranger-busy = モデルをロード中か、過負荷です。後でもう一度試してください
 server-stranger-page = 応答がウェブページ ("{ $said }") です。プロキシーか別のプログラムかもしれません
 server-stranger-said = 応答は "{ $said }" でした
+server-none-loaded = Ollama にロード済みのモデルがありません。先にモデルを実行してください
+server-not-ready = 既知の種類のサーバーの応答ではありません ({ $seen })
