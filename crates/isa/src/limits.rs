@@ -79,7 +79,7 @@ pub(crate) const fn is_refused(generation: Generation, registers: u8, number: u6
         // Only in fours, below s104 or among the trap registers.
         (_, _) => {
             let end = number / 4 * 4 + registers as u64;
-            !(number < scalars && end <= 104) && !(number >= traps && end <= traps + 16)
+            !(number < scalars && end <= 104 || number >= traps && end <= traps + 16)
         }
     }
 }

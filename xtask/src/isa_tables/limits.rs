@@ -20,7 +20,9 @@ const PROBES: [u64; 5] = [215, 107, 106, 100, 92];
 
 /// What follows the letters of each opcode's flags: `/WIDTHS/FIXED/DPP/SDWA`, without what is empty at the end.
 pub fn texts(oracle: &mut Oracle, format: &Format, dwords: usize, all: &[Accepted<'_>]) -> anyhow::Result<Vec<String>> {
-    let mut parts = vec![fixed(oracle, varying(format), dwords, all)?];
+    let mut plain = fixed(oracle, varying(format), dwords, all)?;
+    free_numbers(oracle, format, all, &mut plain)?;
+    let mut parts = vec![plain];
     let widths = widths(oracle, format, all, &parts[0])?;
     if dwords == 1 && format.sources.first().is_some_and(|source| source.width == 9) {
         for value in [250, 249] {
@@ -53,7 +55,7 @@ pub fn half_texts(oracle: &mut Oracle, half: u64, all: &[Accepted<'_>]) -> anyho
 }
 
 /// One character for each of the format's operands: how many registers it reads or writes, `-` where any value will do
-/// or all of its bits are fixed.
+/// or fixed bits leave it open.
 fn widths(
     oracle: &mut Oracle,
     format: &Format,
@@ -74,13 +76,17 @@ fn widths(
     let answers = oracle.ask(&encodings)?;
     let mut answers = answers.iter();
     let mut result = Vec::with_capacity(all.len());
-    for (opcode, (fixed, _)) in all.iter().zip(fixed) {
+    for (opcode, (fixed, value)) in all.iter().zip(fixed) {
         let tried = opcode.encodings.len().min(FLIPPED);
         let mut text = String::new();
         for operand in &operands {
             let taken = PROBES.map(|_| answers.by_ref().take(tried).filter(|answer| answer.is_some()).count() > 0);
-            let mask = u128::from(operand.bits.mask());
-            text.push(if fixed & mask == mask { '-' } else { width(operand.bits, taken) });
+            // With a fixed bit in the way, a refusal says nothing about the number.
+            let free = PROBES[1..].iter().all(|probe| {
+                let bits = operand.bits.mask() & *fixed as u64;
+                operand.bits.put(0, probe / operand.unit) & bits == *value as u64 & bits
+            });
+            text.push(if free { width(operand.bits, taken) } else { '-' });
         }
         result.push(text.trim_end_matches('-').to_owned());
     }
@@ -127,6 +133,28 @@ fn fixed(oracle: &mut Oracle, ignored: u128, dwords: usize, all: &[Accepted<'_>]
         (mask, mask & (u128::from(joined(words)) | u128::from(words[2]) << 64))
     });
     Ok(result.collect())
+}
+
+/// Frees the bits of a scalar operand that LLVM accepts alone: flipped, they may have made a number that is no register.
+fn free_numbers(
+    oracle: &mut Oracle,
+    format: &Format,
+    all: &[Accepted<'_>],
+    fixed: &mut [(u128, u128)],
+) -> anyhow::Result<()> {
+    for (opcode, (mask, value)) in all.iter().zip(fixed) {
+        let zeros = *mask as u64 & !(*value as u64);
+        for operand in format.operands() {
+            for bit in (0..64).filter(|bit| zeros & operand.bits.mask() & 1 << bit != 0) {
+                let alone = |words: &Words| with(words, operand.bits.put(joined(words), 0) | 1 << bit);
+                let encodings: Vec<Words> = opcode.encodings.iter().take(FLIPPED).map(alone).collect();
+                if oracle.ask(&encodings)?.iter().flatten().any(|answer| answer.name == opcode.name) {
+                    *mask &= !(1 << bit);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A selector of an SDWA form is fixed as a whole or not at all: that LLVM refuses 7 fixes none of its bits.
