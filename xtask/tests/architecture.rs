@@ -1,5 +1,8 @@
-//! ARCHITECTURE.md against the manifests: the graph of rooms, the table of rooms, no circle, and no room too large.
+//! ARCHITECTURE.md against the manifests: the graph of rooms, the table of rooms, no circle, and no room too large. Within a room:
+//! no large circle of imports, and the floors of `cxx`.
 //! `BLESS=1` writes the graph anew.
+
+mod imports;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -285,4 +288,102 @@ fn no_printed_command_has_an_unquoted_word() {
         }
     }
     assert!(wrong.is_empty(), "a word of a command may be anything:\n{}", wrong.join("\n"));
+}
+
+/// The largest circle of imports that a room may have, in files.
+const LARGEST_CIRCLE: usize = 3;
+/// Rooms whose circles are still larger, with the size of the largest. A number here only goes down.
+const LARGER_CIRCLES: [(&str, usize); 9] = [
+    ("callchain", 4),
+    ("doctor", 21),
+    ("dryrun", 5),
+    ("inventory", 9),
+    ("ledger", 4),
+    ("site", 26),
+    ("uprobe", 5),
+    ("watch", 5),
+    ("whichkernel", 18),
+];
+
+/// `imports` says what counts as an import.
+#[test]
+fn no_circle_of_imports_has_over_three_files() {
+    let mut wrong = Vec::new();
+    for room in rooms().into_keys().filter(|room| !room.starts_with("dev/")) {
+        let source = top().join("crates").join(&room).join("src");
+        let root = ["lib.rs", "main.rs"].map(|name| source.join(name)).into_iter().find(|root| root.is_file());
+        let graph = imports::graph(&root.expect("a root file"));
+        let larger = LARGER_CIRCLES.iter().find(|(known, _)| *known == room);
+        let allowed = larger.map_or(LARGEST_CIRCLE, |(_, size)| *size);
+        let circles = imports::circles(&graph);
+        for circle in circles.iter().filter(|circle| circle.len() > allowed) {
+            let files = circle.iter().map(|file| file.strip_prefix(&source).expect("below").display().to_string());
+            wrong.push(format!(
+                "{room}: {} files import each other: {}",
+                circle.len(),
+                files.collect::<Vec<_>>().join(", ")
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The floors of `cxx`, the lowest first: none imports one above it.
+const FLOORS: [&str; 3] = ["syntax/", "program/", "eval/"];
+/// What of `syntax` the evaluator names: trees, places, words and literals. Tokens become trees, and units are loaded, in `program` alone.
+const NAMED_BY_EVAL: [&str; 7] = ["ast.rs", "files.rs", "integer.rs", "lex.rs", "sym.rs", "visit.rs", "vocabulary.rs"];
+
+#[test]
+fn no_floor_of_the_cpp_front_end_imports_one_above_it() {
+    let source = top().join("crates/cxx/src");
+    let graph = imports::graph(&source.join("lib.rs"));
+    let name = |file: &Path| file.strip_prefix(&source).expect("below").display().to_string();
+    let floor = |file: &str| FLOORS.iter().position(|floor| file.starts_with(floor));
+    let mut wrong = Vec::new();
+    for (file, imported) in graph.iter().filter(|(file, _)| !file.ends_with("lib.rs")) {
+        let from = name(file);
+        assert!(floor(&from).is_some(), "{from} is on no floor");
+        for to in imported.iter().map(|to| name(to)) {
+            let upward = floor(&to) > floor(&from);
+            let preprocesses =
+                from.starts_with("eval/") && to.strip_prefix("syntax/").is_some_and(|to| !NAMED_BY_EVAL.contains(&to));
+            if upward || preprocesses {
+                wrong.push(format!("{from} imports {to}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A name is followed to the file that defines it, and tests, declarations and re-exports are no imports.
+#[test]
+fn an_import_is_followed_to_the_file_that_defines_the_item() {
+    let dir = std::env::temp_dir().join(format!("whichkernel-imports-{}", std::process::id()));
+    fs::create_dir_all(dir.join("b")).expect("a folder");
+    let files = [
+        ("lib.rs", "mod a; pub mod b; pub use b::Deep;"),
+        ("a.rs", "use crate::b::{self, Deep as D}; fn f(x: &'static str) -> D { b::shallow(x) /* b::inner::no */ }"),
+        ("b/mod.rs", "mod deep; mod side; pub use deep::Deep; pub fn shallow(_: &str) -> Deep { \"super::a::f\" }"),
+        ("b/deep.rs", "pub struct Deep; #[cfg(test)] mod tests { use crate::a::f; }"),
+        ("b/side.rs", "use super::*; fn g() -> Deep { crate::b::shallow(\"\") }"),
+    ];
+    files.iter().for_each(|(name, text)| fs::write(dir.join(name), text).expect("written"));
+    let graph = imports::graph(&dir.join("lib.rs"));
+    let edges: BTreeSet<(String, String)> = graph
+        .iter()
+        .flat_map(|(file, imported)| imported.iter().map(move |other| (file, other)))
+        .map(|(file, other)| {
+            [file, other].map(|path| path.strip_prefix(&dir).expect("below").display().to_string()).into()
+        })
+        .collect();
+    fs::remove_dir_all(&dir).expect("removed");
+    let expected = [
+        ("a.rs", "b/deep.rs"),
+        ("a.rs", "b/mod.rs"),
+        ("b/mod.rs", "b/deep.rs"),
+        ("b/side.rs", "b/deep.rs"),
+        ("b/side.rs", "b/mod.rs"),
+    ];
+    assert_eq!(edges, expected.map(|(file, other)| (file.to_owned(), other.to_owned())).into());
+    assert!(imports::circles(&graph).is_empty());
 }

@@ -11,40 +11,21 @@
 //! Why a parser of its own: to evaluate a condition its macros must be expanded under one set of defines, and every token
 //! must still know the line it came from. A tolerant parser (tree-sitter, as call chains use over whole trees) sees the
 //! text before the preprocessor, where both sides of every `#if` stand side by side.
+//!
+//! Three floors, each of which knows only those below it: `syntax` (files, tokens, macros, preprocessor, parser, trees), `program`
+//! (the units that were read, what their names mean, units loaded on demand) and `eval` (values, types, the machine). `eval` reaches
+//! the preprocessor through [`Program`] alone. The architecture test enforces it.
 #![forbid(unsafe_code)]
 
-pub mod ast;
-mod condition;
-mod defer;
-pub mod dialect;
-mod elided;
 pub mod eval;
-mod expand;
-pub mod files;
-mod find_header;
-mod included;
-pub mod integer;
-pub mod lex;
-mod macros;
-mod mention;
-pub mod parse;
-mod preprocess;
 mod program;
-mod reached;
-mod region;
-mod relevance;
-mod same_build;
-mod spelled;
-mod state;
-pub mod sym;
-mod visible;
-pub mod visit;
+mod syntax;
 
-pub use dialect::{Dialect, Outside, Role, Word};
-pub use files::{Files, LoadError, Sources, Span};
-pub use integer::IntTy;
-pub use program::{Program, mentions_call};
-pub use reached::{Alike, Reached};
-pub use relevance::{Hanging, Relevance};
-pub use sym::Sym;
-pub use visible::View;
+pub use eval::dialect::{Dialect, Outside};
+pub use program::{Alike, Hanging, Program, Reached, Relevance, mentions_call};
+pub use syntax::ast::View;
+pub use syntax::files::{Files, LoadError, Sources, Span};
+pub use syntax::integer::IntTy;
+pub use syntax::sym::Sym;
+pub use syntax::vocabulary::{Role, Vocabulary, Word};
+pub use syntax::{ast, files, integer, lex, parse, sym, visit};

@@ -3,12 +3,12 @@
 use cxx::ast::REMOTE;
 use cxx::eval::{Arrival, Machine, Platform, Run, Stop, Ty, Value};
 use cxx::files::Unreadable;
-use cxx::{Dialect, Outside, Program, Sources, Word};
+use cxx::{Dialect, Outside, Program, Sources, Vocabulary, Word};
 use std::rc::Rc;
 use std::sync::Arc;
 
 static FAR: Dialect = Dialect {
-    words: &[("__far__", Word::Mark(REMOTE))],
+    vocabulary: Vocabulary { words: &[("__far__", Word::Mark(REMOTE))], ..Vocabulary::PLAIN },
     outside: |name| if name.starts_with("fetch") { Outside::Moves } else { Outside::Unknown },
     ..Dialect::PLAIN
 };
@@ -36,9 +36,9 @@ fn told(lines: &str) -> Run<Value> {
 }
 
 fn whole(text: &str, bytes: i64) -> Run<Value> {
-    let mut program = Program::new(&FAR, &[]).expect("it begins");
+    let mut program = Program::new(&FAR.vocabulary, &[]).expect("it begins");
     program.load(&One(format!("typedef int int32_t; {text}")), "main.cpp").expect("it loads");
-    let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+    let mut machine = Machine::new(&program, &FAR, Platform::default(), |_, _| false);
     machine.follows = true;
     machine.allowance = 1 << 22;
     machine.reset(1, 1);

@@ -34,7 +34,7 @@ impl Sources for Texts {
 
 fn gives(program: &Program, name: &str) -> Option<i64> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
-    let mut machine = Machine::new(program, Platform::default(), all);
+    let mut machine = Machine::new(program, &PLAIN, Platform::default(), all);
     machine.reset(1, 1);
     let given = machine.call_by_name(name, Vec::new()).ok()?;
     machine.settle(&given)
@@ -43,7 +43,7 @@ fn gives(program: &Program, name: &str) -> Option<i64> {
 /// All units, one after the other, with such bodies.
 fn read(files: &[(&'static str, &str)], long: &str) -> Program {
     let texts = Texts(files.iter().map(|(path, text)| (*path, text.replace("LONG", long))).collect());
-    let mut program = Program::new(&PLAIN, &[]).expect("an empty program");
+    let mut program = Program::new(&PLAIN.vocabulary, &[]).expect("an empty program");
     for (path, _) in files.iter().filter(|(path, _)| path.ends_with(".cpp")) {
         program.load(&texts, path).expect("it loads");
     }

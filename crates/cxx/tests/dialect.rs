@@ -3,7 +3,7 @@
 use cxx::ast::REMOTE;
 use cxx::eval::{Builtin, Decision, Handoff, Machine, Platform, Stop, Value};
 use cxx::files::Unreadable;
-use cxx::{Dialect, LoadError, Outside, Program, Sources, Word};
+use cxx::{Dialect, LoadError, Outside, Program, Sources, Vocabulary, Word};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,7 +30,11 @@ impl Sources for Texts {
 
 /// Work is done far away by functions marked `__far__`, and by everything that is called `send_...`.
 static FAR: Dialect = Dialect {
-    words: &[("__far__", Word::Mark(REMOTE)), ("__pinned__", Word::Storage), ("__at__", Word::WithArguments)],
+    vocabulary: Vocabulary {
+        words: &[("__far__", Word::Mark(REMOTE)), ("__pinned__", Word::Storage), ("__at__", Word::WithArguments)],
+        answered: |name| matches!(name, "far_count" | "far_sum"),
+        ..Vocabulary::PLAIN
+    },
     builtins: &[
         ("far_count", Builtin::Give(3)),
         (
@@ -68,7 +72,7 @@ void choose(int n) {
 "#;
 
 fn program(dialect: &'static Dialect, files: &Texts) -> Result<Program, LoadError> {
-    let mut program = Program::new(dialect, &[])?;
+    let mut program = Program::new(&dialect.vocabulary, &[])?;
     program.load(files, "main.cpp")?;
     Ok(program)
 }
@@ -87,7 +91,7 @@ fn windows(program: &Program) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
 /// The same from an input on; of some inputs alone, where there are any.
 fn windows_of(program: &Program, from: i64, wanted: &[i64]) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
-    let mut machine = Machine::new(program, Platform::default(), all);
+    let mut machine = Machine::new(program, &FAR, Platform::default(), all);
     let entry = program.interner.get("choose").map_or(&[][..], |name| program.overloads(name));
     machine.reset(from, 100);
     machine.exploring = true;
@@ -183,7 +187,7 @@ fn a_file_that_cannot_be_read_is_told_in_its_owners_words() {
 fn asked_of_units(files: &[(&'static str, &'static str)], defines: &[(String, Option<String>)]) -> Vec<Option<i64>> {
     let texts = Texts(files.iter().copied().collect());
     let units: Vec<&str> = files.iter().map(|(path, _)| *path).filter(|path| path.ends_with(".cpp")).collect();
-    let plain = Program::new(&PLAIN, &[]).expect("an empty program");
+    let plain = Program::new(&PLAIN.vocabulary, &[]).expect("an empty program");
     let mut first = plain.again(&[]).expect("the same");
     units.iter().for_each(|path| first.load(&texts, path).expect("it can be read"));
     let mut program = first.again(defines).expect("under other defines");
@@ -192,7 +196,7 @@ fn asked_of_units(files: &[(&'static str, &'static str)], defines: &[(String, Op
     }
     let ask = |program: &Program, path: &&str| {
         let name = path.trim_end_matches(".cpp");
-        let mut machine = Machine::new(program, Platform::default(), |_, _| false);
+        let mut machine = Machine::new(program, &PLAIN, Platform::default(), |_, _| false);
         let value = machine.call_by_name(name, Vec::new()).ok()?;
         machine.settle(&value)
     };
@@ -239,16 +243,16 @@ fn a_long_list_is_known_though_it_is_parsed_late() {
     let list: String = (0..300).map(|number| format!("{number}, ")).collect();
     let text = format!("static const int table[] = {{ {list} }};\nint last() {{ return table[299]; }}");
     let texts = Texts([("last.cpp", &*text.leak())].into_iter().collect());
-    let mut program = Program::new(&PLAIN, &[]).expect("an empty program");
+    let mut program = Program::new(&PLAIN.vocabulary, &[]).expect("an empty program");
     program.load(&texts, "last.cpp").expect("it can be read");
-    let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+    let mut machine = Machine::new(&program, &PLAIN, Platform::default(), |_, _| false);
     let value = machine.call_by_name("last", Vec::new()).expect("it runs");
     assert_eq!(machine.settle(&value), Some(299));
 }
 
 /// Runs a function of plain numbers and gives its result.
 fn result(program: &Program, name: &str, values: Vec<Value>) -> Result<i64, String> {
-    let mut machine = Machine::new(program, Platform::default(), |_, _| false);
+    let mut machine = Machine::new(program, &PLAIN, Platform::default(), |_, _| false);
     machine.reset(1, 1);
     match machine.call_by_name(name, values) {
         Ok(Value::Int(value, 0, _)) => Ok(value),
@@ -314,7 +318,7 @@ fn a_wrapper_is_followed_to_what_it_hands_over() {
     let files = Texts(BTreeMap::from([("main.cpp", WRAPPER)]));
     let program = program(&FAR, &files).expect("it loads");
     for (follows, config) in [(false, [None, None]), (true, [Some([6, 1, 1]), Some([32, 1, 1])])] {
-        let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+        let mut machine = Machine::new(&program, &FAR, Platform::default(), |_, _| false);
         machine.follows = follows;
         machine.reset(1, 1);
         machine.call_by_name("choose", vec![Value::int(3)]).expect("it runs");
@@ -352,7 +356,7 @@ fn types_that_a_function_names_are_what_its_template_arguments_make_of_them() {
     let files = Texts(BTreeMap::from([("main.cpp", TRAITS)]));
     let program = program(&PLAIN, &files).expect("it loads");
     let ask = |name: &str| {
-        let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+        let mut machine = Machine::new(&program, &PLAIN, Platform::default(), |_, _| false);
         machine.follows = true;
         machine.reset(1, 1);
         let value = machine.call_by_name(name, Vec::new()).expect("it runs");
@@ -377,7 +381,7 @@ fn what_is_supposed_is_not_remembered() {
         int once() { return inner(1); }\nint twice() { return guess() + guess(); }\nint stays() { return kept(); }";
     let files = Texts(BTreeMap::from([("main.cpp", text)]));
     let program = program(&GUESS, &files).expect("it loads");
-    let mut machine = Machine::new(&program, Platform::default(), |_, _| false);
+    let mut machine = Machine::new(&program, &GUESS, Platform::default(), |_, _| false);
     for name in ["once", "stays"] {
         for number in [4, 7] {
             machine.supposed = Some(number);
@@ -406,7 +410,10 @@ int constant() { auto f = [](auto dim) { return given<dim>(); }; return f(std::i
 #[test]
 fn folds_go_over_their_packs_and_constants_are_their_numbers() {
     static STD: Dialect = Dialect {
-        prelude: "template <typename T, T v> struct integral_constant { static constexpr T value = v; };",
+        vocabulary: Vocabulary {
+            prelude: "template <typename T, T v> struct integral_constant { static constexpr T value = v; };",
+            ..Vocabulary::PLAIN
+        },
         ..Dialect::PLAIN
     };
     let files = Texts(BTreeMap::from([("main.cpp", FOLDS)]));
@@ -423,14 +430,14 @@ fn the_words_of_the_language_are_nothing_that_a_build_defines() {
     let text = "#if defined(ASKED) && false\nint f() { return 1; }\n#elif true and not OTHER\nint f() { return 2; }\n#endif\n\
                 #if true and not true\nint g() { return 1; }\n#else\nint g() { return 2; }\n#endif\n";
     let files = Texts(BTreeMap::from([("a.cpp", text)]));
-    let mut program = Program::new(&PLAIN, &[]).expect("an empty program");
+    let mut program = Program::new(&PLAIN.vocabulary, &[]).expect("an empty program");
     program.load(&files, "a.cpp").expect("it loads");
     let mut asked: Vec<&str> = program.asked().map(|(name, _)| name).collect();
     asked.sort_unstable();
     assert_eq!(asked, ["ASKED", "OTHER"]);
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
     for name in ["f", "g"] {
-        let mut machine = Machine::new(&program, Platform::default(), all);
+        let mut machine = Machine::new(&program, &PLAIN, Platform::default(), all);
         machine.reset(1, 1);
         let given = machine.call_by_name(name, Vec::new()).expect("it runs");
         assert_eq!(machine.settle(&given), Some(2), "{name}");

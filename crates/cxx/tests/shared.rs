@@ -35,7 +35,7 @@ fn texts(files: &[(&'static str, &str)]) -> Texts {
 }
 
 fn loaded(files: &Texts, units: &[&str], defines: &[(String, Option<String>)]) -> Program {
-    let mut program = Program::new(&PLAIN, defines).expect("an empty program");
+    let mut program = Program::new(&PLAIN.vocabulary, defines).expect("an empty program");
     units.iter().for_each(|unit| program.load(files, unit).expect("it loads"));
     program
 }
@@ -43,7 +43,7 @@ fn loaded(files: &Texts, units: &[&str], defines: &[(String, Option<String>)]) -
 /// What the function of this name gives back.
 fn gives(program: &Program, name: &str) -> Option<i64> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
-    let mut machine = Machine::new(program, Platform::default(), all);
+    let mut machine = Machine::new(program, &PLAIN, Platform::default(), all);
     machine.reset(1, 1);
     let given = machine.call_by_name(name, Vec::new()).ok()?;
     machine.settle(&given)

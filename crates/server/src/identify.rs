@@ -29,9 +29,9 @@ pub enum NoModel {
 }
 
 say::worded! { NoModel {
-    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there = there.join(", ")),
-    Empty => "server-empty",
-    Unknown { model, said } => "server-unknown" (model = format!("{model:?}"), said),
+    Missing { wanted, there } => "server-model-missing" (wanted, there = there.join(", ")),
+    Empty => "server-model-none",
+    Unknown { model, said } => "server-model-unknown",
 }}
 
 impl From<NoModel> for io::Error {

@@ -322,7 +322,7 @@ fn another_subject_lends_nothing() {
     let mut seen = usual();
     seen.push(see::<Selected>(own, "matmul.path", &[("type", "Q4_K"), ("columns", "290")], "MMQ"));
     let index = page(&site_of(FILE, &seen, &[]), "index.html");
-    assert!(index.contains("Q4_K: MMQ at 290. Seen on the rung selected"), "{index}");
+    assert!(index.contains("Q4_K: MMQ at 290. Observed up to the rung selected"), "{index}");
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn library_seen(name: &str) -> Finding {
 fn of_no_library_nothing_is_said_of_all() {
     let looked = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", Finding::Swept)], &[]);
     let text = page(&looked, "libraries.html");
-    assert!(text.contains("No library was seen loaded: maps looked"), "{text}");
+    assert!(text.contains("maps found no loaded library"), "{text}");
     assert!(!text.contains("with an observed launch"), "{text}");
     let refused = site_of(FILE, &[at("2026-11-15T10:00:00.000Z", "maps", blocked("no rights"))], &[]);
     assert!(page(&refused, "libraries.html").contains("No live process was observed"), "a refusal is no look");

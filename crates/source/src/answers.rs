@@ -4,7 +4,7 @@ use crate::cause::Cause;
 use crate::comparison::{Comparison, Difference, Side, brief};
 use crate::device::ALL as ALL_GPUS;
 use crate::history::{Event, History};
-use crate::survey::{ALL_TYPES, Question};
+use crate::question::{ALL_TYPES, Question};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;

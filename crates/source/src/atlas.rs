@@ -7,9 +7,11 @@
 use crate::carried::{self, Carried};
 use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
 use crate::op::Shape;
+use crate::outcome::Outcome;
+use crate::question::{ALL_TYPES, Overrides, Question};
 use crate::reuse::Footprint;
-use crate::rules::{Outcome, RulesError};
-use crate::survey::{ALL_TYPES, Overrides, Question, Survey};
+use crate::rules::RulesError;
+use crate::survey::Survey;
 use crate::table::{COLUMNS, Table};
 use crate::tree::{Commit, Series, Tree, TreeError, changes, tags};
 use serde::{Deserialize, Serialize};

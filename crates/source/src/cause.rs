@@ -2,7 +2,7 @@
 
 use crate::comparison::{Difference, Side};
 use crate::decision_diff::decision_diff;
-use crate::rules::{Outcome, Reason};
+use crate::outcome::{Outcome, Reason};
 use crate::survey::Survey;
 use rayon::prelude::*;
 

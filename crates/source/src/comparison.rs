@@ -1,8 +1,10 @@
 //! Two surveys of the same questions, cell by cell: which differ, in path, tile or any template argument of the kernel, and how
 //! many could be compared at all.
 
-use crate::rules::{Answer, Launched, Outcome, RulesError};
-use crate::survey::{Overrides, Question, Survey, answer};
+use crate::outcome::{Answer, Launched, Outcome};
+use crate::question::{Overrides, Question};
+use crate::rules::RulesError;
+use crate::survey::{Survey, answer};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 

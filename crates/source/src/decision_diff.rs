@@ -5,7 +5,7 @@
 //! inner decision that differs; else a condition of the same words that came out differently; else the decision that took
 //! one side to its path and the one by which the other refused it; else what led each side to its launch.
 
-use crate::rules::Reason;
+use crate::outcome::Reason;
 
 /// The decision of either side; none where a side has no condition at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use crate::argument::Argument;
 use crate::fused_paths::FusedPath;
+use crate::outcome::{Answer, Launched, Outcome, Reason};
 use crate::preset::Preset;
 use crate::ranges::choice_of;
-use crate::rules::{Answer, Launched, Outcome, Reason};
 use crate::survey::Survey;
 use crate::tree::Tree;
 use evidence::Rung;

@@ -1,5 +1,7 @@
 //! What host code asks its driver and ggml's buffers, answered for the GPU that the question is about.
 
+use crate::kernel_facts::resources;
+use crate::outcome::Launched;
 use cxx::Span;
 use cxx::ast::Expr;
 use cxx::eval::{Machine, Property, Run, Value};
@@ -120,8 +122,8 @@ fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Re
     }
     let Value::Fn(found) = machine.eval(kernel)? else { return Ok(None) };
     let launch = machine.handoff_of(&found, [None; 2], &[], at)?;
-    let instance = crate::graph::GraphLaunch::from(&crate::session::launched(machine, &launch)).instance();
-    Ok(facts.get(&instance).and_then(|numbers| crate::graph::resources(numbers)))
+    let instance = Launched::of(machine, &launch).instance();
+    Ok(facts.get(&instance).and_then(|numbers| resources(numbers)))
 }
 
 /// How many blocks of a kernel fit; of one that nothing is known about, the most that can be.

@@ -4,25 +4,31 @@ use crate::device_queries::{attribute, buffer_usage, hash_find, occupancy, prope
 use crate::path;
 use cxx::ast::{ELSEWHERE, HERE, REMOTE};
 use cxx::eval::{Builtin, Machine};
-use cxx::{Dialect, Outside, Role, Word};
+use cxx::{Dialect, Outside, Role, Vocabulary, Word};
 
 pub static GGML: Dialect = Dialect {
-    words: &[
-        ("__host__", Word::Mark(HERE)),
-        ("__device__", Word::Mark(ELSEWHERE)),
-        ("__global__", Word::Mark(REMOTE)),
-        ("__shared__", Word::Storage),
-        ("__constant__", Word::Ignored),
-        ("__grid_constant__", Word::Ignored),
-        ("__launch_bounds__", Word::WithArguments),
-        ("__cluster_dims__", Word::WithArguments),
-    ],
-    kept: KEPT,
-    unused: &["GGML_UNUSED"],
-    prelude: include_str!("platform_types.hpp"),
-    units: &["cu", "c", "cpp", "hip"],
-    beside: &["cu", "c", "cpp"],
-    own_header: ".cuh",
+    vocabulary: Vocabulary {
+        words: &[
+            ("__host__", Word::Mark(HERE)),
+            ("__device__", Word::Mark(ELSEWHERE)),
+            ("__global__", Word::Mark(REMOTE)),
+            ("__shared__", Word::Storage),
+            ("__constant__", Word::Ignored),
+            ("__grid_constant__", Word::Ignored),
+            ("__launch_bounds__", Word::WithArguments),
+            ("__cluster_dims__", Word::WithArguments),
+        ],
+        kept: KEPT,
+        unused: &["GGML_UNUSED"],
+        prelude: include_str!("platform_types.hpp"),
+        units: &["cu", "c", "cpp", "hip"],
+        beside: &["cu", "c", "cpp"],
+        own_header: ".cuh",
+        // The device that is asked about is the first and only one.
+        settled: &["g_main_device", "g_main_device_index"],
+        answered: |name| BUILTINS.iter().any(|(known, _)| *known == name),
+        role,
+    },
     builtins: BUILTINS,
     constants: &[
         ("cudaSuccess", 0),
@@ -41,11 +47,8 @@ pub static GGML: Dialect = Dialect {
         ("HIPBLAS_R_32F", 151),
         ("HIPBLAS_R_16B", 168),
     ],
-    // The device that is asked about is the first and only one.
-    settled: &["g_main_device", "g_main_device_index"],
     // Words of four bytes to the compilers.
     aligned: &[("half2", 4), ("nv_bfloat162", 4)],
-    role,
     hands_out_memory: |name| name.contains("pool") && (name.starts_with("ggml_") || name.contains("alloc")),
     outside,
     show,

@@ -5,9 +5,11 @@
 
 use crate::cause::{Cause, causes};
 use crate::comparison::{Comparison, Difference, compare_answers};
+use crate::outcome::Answer;
+use crate::question::{Overrides, Question};
 use crate::reuse::Footprint;
-use crate::rules::{Answer, RulesError};
-use crate::survey::{Overrides, Question, Survey};
+use crate::rules::RulesError;
+use crate::survey::Survey;
 use crate::tree::{self, Changes, Commit, Series, Tree, TreeError, changes, commits, tag_of};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use rayon::prelude::*;
@@ -111,7 +113,7 @@ struct Snapshot {
     print: Footprint,
 }
 
-type Step = Result<(std::sync::Arc<Snapshot>, bool), String>;
+type SnapshotResult = Result<(std::sync::Arc<Snapshot>, bool), String>;
 
 /// Everything between `since` (None: from the beginning) and `until`.
 pub fn history(
@@ -137,12 +139,12 @@ pub fn history(
     // Each thread takes a stretch of its own; only the first commit of a stretch has none before it to go by.
     let stretch = all.len().div_ceil(rayon::current_num_threads().max(1) * 2).max(1);
     let moves = changes(repo, &all)?;
-    let parts: Result<Vec<Vec<Step>>, TreeError> = all
+    let parts: Result<Vec<Vec<SnapshotResult>>, TreeError> = all
         .par_chunks(stretch)
         .zip(moves.par_chunks(stretch))
         .map(|(part, moves)| walk(repo, part, moves, question, overrides))
         .collect();
-    let steps: Vec<Step> = parts?.into_iter().flatten().collect();
+    let steps: Vec<SnapshotResult> = parts?.into_iter().flatten().collect();
     let mut events = Vec::new();
     let mut unreadable: Vec<(String, String)> = Vec::new();
     let mut evaluated = 0;
@@ -218,8 +220,8 @@ fn walk(
     moves: &[Changes],
     question: &Question,
     overrides: &Overrides,
-) -> Result<Vec<Step>, TreeError> {
-    let mut out: Vec<Step> = Vec::with_capacity(part.len());
+) -> Result<Vec<SnapshotResult>, TreeError> {
+    let mut out: Vec<SnapshotResult> = Vec::with_capacity(part.len());
     let mut last: Option<std::sync::Arc<Snapshot>> = None;
     let Some(first) = part.first() else { return Ok(out) };
     let mut series = Series::begin(repo, first)?;

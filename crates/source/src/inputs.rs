@@ -2,7 +2,7 @@
 //! has, or a variable that nothing asks the environment for, is a slip of the pen and would change nothing.
 
 use crate::preset::Preset;
-use crate::survey::Overrides;
+use crate::question::Overrides;
 use crate::tree::Tree;
 use say::{Message, say};
 use std::collections::BTreeSet;

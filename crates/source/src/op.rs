@@ -1,7 +1,7 @@
 //! Operations: the tensors that the dispatcher is asked with.
 
 use cxx::IntTy;
-use cxx::eval::{Agg, FnValue, Machine, Place, Run, Shape as Held, Stop, Ty, Value};
+use cxx::eval::{Agg, FnValue, Machine, MemoryPlace, Run, Shape as Held, Stop, Ty, Value};
 use std::rc::Rc;
 
 /// A dimension: a number, or one that grows by `per` with each column.
@@ -142,12 +142,12 @@ pub struct Op {
 #[derive(Debug)]
 pub struct Stage {
     /// The backend's context, in versions that have one.
-    pub context: Option<Place>,
+    pub context: Option<MemoryPlace>,
     /// What the worker threads of a graph were told, in versions that ask.
-    pub task: Option<Place>,
-    pub(crate) buffers: [Place; 2],
+    pub task: Option<MemoryPlace>,
+    pub(crate) buffers: [MemoryPlace; 2],
     pub(crate) blank: Value,
-    slots: Vec<Place>,
+    slots: Vec<MemoryPlace>,
 }
 
 impl Stage {
@@ -166,7 +166,7 @@ impl Stage {
         Ok(Stage { context, task, buffers, blank, slots: Vec::new() })
     }
 
-    fn put(&mut self, machine: &mut Machine<'_>, slot: usize, value: Value) -> Place {
+    fn put(&mut self, machine: &mut Machine<'_>, slot: usize, value: Value) -> MemoryPlace {
         if let Some(&place) = self.slots.get(slot) {
             machine.write(place, value);
             return place;
@@ -184,7 +184,7 @@ pub(crate) fn missing(what: &str) -> Stop {
 impl Op {
     /// Builds the tensors and says where the result stands. Sizes of types and blocks are asked from the tree's own
     /// functions.
-    pub fn build(&self, machine: &mut Machine<'_>, stage: &mut Stage) -> Run<Place> {
+    pub fn build(&self, machine: &mut Machine<'_>, stage: &mut Stage) -> Run<MemoryPlace> {
         if stage.slots.is_empty() {
             stage.put(machine, 0, Value::Null);
         }
@@ -299,7 +299,7 @@ fn ask(machine: &mut Machine<'_>, function: &str, number: i64) -> Run<i64> {
 
 /// A buffer of the GPU backend, whole on device 0. Its functions have the names that the backend gives its own, so that
 /// "is this a split buffer" is answered by the code that asks.
-fn buffer(machine: &mut Machine<'_>, weights: bool) -> Run<Place> {
+fn buffer(machine: &mut Machine<'_>, weights: bool) -> Run<MemoryPlace> {
     let mut kind = machine.object("ggml_backend_buffer_type")?;
     name_functions(machine, &mut kind, "ggml_backend_cuda_buffer_type_");
     let context = machine.object("ggml_backend_cuda_buffer_type_context").ok();
@@ -338,7 +338,7 @@ fn name_functions(machine: &Machine<'_>, object: &mut Value, prefix: &str) {
     }
 }
 
-fn context(machine: &mut Machine<'_>) -> Option<Place> {
+fn context(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     let mut object = machine.object("ggml_backend_cuda_context").ok()?;
     if let Value::Agg(agg) = &mut object {
         for slot in &mut Rc::make_mut(agg).items {
@@ -350,7 +350,7 @@ fn context(machine: &mut Machine<'_>) -> Option<Place> {
 }
 
 /// Until March 2024 the dispatcher is called by the threads of a graph: here, the first one, to compute.
-fn task(machine: &mut Machine<'_>) -> Option<Place> {
+fn task(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     let mut object = machine.object("ggml_compute_params").ok()?;
     let compute = ["GGML_TASK_TYPE_COMPUTE", "GGML_TASK_COMPUTE"];
     let compute = compute.into_iter().find_map(|name| machine.constant_named(name))?;

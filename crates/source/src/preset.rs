@@ -4,9 +4,11 @@
 use crate::build_script;
 use crate::cmake::{Build, Cmake, Targets};
 use crate::device::Vendor;
-use crate::rules::Defines;
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Names and values, `None` for a name that is undefined on purpose.
+pub type Defines = Vec<(String, Option<String>)>;
 
 /// Who builds so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Tables compressed to what a person would write: up to how many columns, which path.
 
+use crate::outcome::{Answer, Outcome};
 use crate::path::{Choice, Path};
-use crate::rules::{Answer, Outcome};
 
 /// A stretch of column counts with one path; `to` None: for all larger that were asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

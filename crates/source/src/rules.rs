@@ -3,7 +3,6 @@
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
 //! something for it. No name, file or line of a predicate is known here.
 
-use crate::argument::{Argument, joined, same_all};
 use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
 use crate::dispatcher::{candidates, dispatchers, hint};
@@ -11,10 +10,11 @@ use crate::ggml_dialect::GGML;
 use crate::inputs::InputError;
 use crate::node_loop::{Doubt, GRAPH, doubt, takes};
 use crate::op::{Op, Shape};
-use crate::path::{self, Choice};
-use crate::preset::Preset;
+use crate::outcome::{Answer, DeviceAnswers, Launched, Outcome, Reason};
+use crate::path;
+use crate::preset::{Defines, Preset};
+use crate::question::Question;
 use crate::session::{Need, Session, undetermined};
-use crate::survey::Question;
 use crate::tree::Tree;
 use cxx::ast::Function;
 use cxx::eval::Stop;
@@ -22,11 +22,8 @@ use cxx::files::LoadError;
 use cxx::sym::FxSet;
 use cxx::{Program, mentions_call};
 use say::Message;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Names and values, `None` for a name that is undefined on purpose.
-pub type Defines = Vec<(String, Option<String>)>;
 
 #[derive(Debug)]
 pub enum RulesError {
@@ -46,92 +43,6 @@ say::worded! { RulesError {
 }}
 
 say::wraps! { RulesError { Input(InputError), Load(LoadError) }}
-
-/// One condition on the way, with what made it so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
-    pub function: String,
-    pub depth: usize,
-    pub file: String,
-    pub line: usize,
-    pub condition: String,
-    pub outcome: String,
-    pub values: Vec<(String, String)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    Chosen(Choice),
-    /// What could not be settled, where, and what it would be either way.
-    Undetermined {
-        place: String,
-        why: String,
-        either: Vec<Choice>,
-    },
-}
-
-/// What holds for a range of column counts.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    pub from: i64,
-    pub to: i64,
-    pub outcome: Outcome,
-    pub launch: Option<Launched>,
-}
-
-impl Answer {
-    /// What is said holds only if something else does not come first.
-    pub(crate) fn doubt(&mut self, place: &str, why: &str) {
-        let either = match &self.outcome {
-            Outcome::Chosen(choice) => vec![choice.clone()],
-            Outcome::Undetermined { .. } => return,
-        };
-        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.to_owned(), either };
-    }
-}
-
-/// The launch that settled it, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Launched {
-    pub kernel: String,
-    /// Template arguments by the names of the kernel's parameters.
-    pub args: Vec<(String, Argument)>,
-    pub grid: Option<[i64; 3]>,
-    pub block: Option<[i64; 3]>,
-    pub file: String,
-    pub line: usize,
-    pub stack: Vec<String>,
-}
-
-impl Launched {
-    /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; a library's function as it is called.
-    pub fn full(&self) -> String {
-        if self.args.is_empty() {
-            return self.kernel.clone();
-        }
-        format!("{}<{}>", self.kernel, joined(self.args.iter().map(|(_, value)| value)))
-    }
-
-    /// The kernel with the numbers among its template arguments: `flash_attn_ext_vec<128,1,8,8,0>`.
-    pub fn instance(&self) -> String {
-        let numbers = self.args.iter().filter_map(|(_, value)| value.number()).map(|number| number.to_string());
-        format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
-    }
-
-    /// Whether it is the same kernel in every template argument; None where that hangs on one that is not known.
-    pub fn same(&self, other: &Launched) -> Option<bool> {
-        match self.kernel == other.kernel {
-            true => same_all(self.args.iter().map(|(_, value)| value), other.args.iter().map(|(_, value)| value)),
-            false => Some(false),
-        }
-    }
-
-    /// Template arguments that are not known, with their kernel: `k_get_rows: dst_t`.
-    pub fn unknown(&self) -> impl Iterator<Item = String> {
-        let open = self.args.iter().filter(|(_, value)| !value.is_known());
-        open.map(|(name, _)| format!("{}: {name}", self.kernel))
-    }
-}
 
 #[derive(Debug)]
 pub struct Rules<'t> {
@@ -165,23 +76,9 @@ pub struct Missing {
     pub ran: FxSet<u32>,
 }
 
-/// Everything about one device.
-#[derive(Debug, Default)]
-pub struct DeviceAnswers {
-    /// The `cc` that the tree's own code computes.
-    pub cc: Option<i64>,
-    pub by_type: Vec<Vec<Answer>>,
-    /// The functions that had a part in it, by type.
-    pub ran: Vec<FxSet<u32>>,
-    /// Those that had one in `cc`.
-    pub cc_ran: FxSet<u32>,
-    /// Variables of the environment that were asked for, with what was answered.
-    pub environment: BTreeMap<String, Option<String>>,
-}
-
 impl<'t> Rules<'t> {
     pub fn open(tree: &'t Tree, vendor: Vendor, preset: &Preset, op: &str) -> Result<Rules<'t>, RulesError> {
-        let program = Program::new(&GGML, &preset.with_compilers())?;
+        let program = Program::new(&GGML.vocabulary, &preset.with_compilers())?;
         Rules::read(tree, vendor, preset, op, program)
     }
 
@@ -201,7 +98,8 @@ impl<'t> Rules<'t> {
         mut program: Program,
     ) -> Result<Rules<'t>, RulesError> {
         let defines = preset.defines.clone();
-        program.left_out = Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.is_unit(path))));
+        program.left_out =
+            Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.vocabulary.is_unit(path))));
         // As their compilers do: what is C++ alone stands behind it in headers that C shares.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
@@ -372,7 +270,7 @@ impl<'t> Rules<'t> {
             }
         }
         let files: BTreeSet<u16> = program.functions.iter().map(|function| function.span.file).collect();
-        let units = files.into_iter().map(|file| program.files.path(file)).filter(|path| GGML.is_unit(path));
+        let units = files.into_iter().map(|file| program.files.path(file)).filter(|path| GGML.vocabulary.is_unit(path));
         units.into_iter().find_map(|path| match self.targets.compiled(path) {
             Compiled::Unknown(at) => {
                 let why = format!("whether the build compiles this file is not known: it depends on {at}");

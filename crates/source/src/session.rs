@@ -1,14 +1,14 @@
 //! One machine for one device, asked again and again: forks over what is unknown, and the answer that all of them give.
 
-use crate::argument::Argument;
 use crate::device_globals;
+use crate::ggml_dialect::GGML;
 use crate::op::{Op, Stage};
+use crate::outcome::{Answer, Launched, Outcome};
 use crate::path::{self, Choice};
-use crate::rules::{Answer, Launched, Outcome};
 use crate::supports::Supports;
 use cxx::Program;
 use cxx::ast::{Base, Function};
-use cxx::eval::{Handoff, Machine, Place, Platform, Stop, Ty, Value, Window};
+use cxx::eval::{Handoff, Machine, MemoryPlace, Platform, Stop, Ty, Value, Window};
 use cxx::files::Span;
 use cxx::sym::Sym;
 use std::rc::Rc;
@@ -70,7 +70,7 @@ pub struct Session<'p> {
 
 impl<'p> Session<'p> {
     pub fn new(program: &'p Program, entry: u32, platform: Platform) -> Result<Session<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, platform, path::decider(""));
+        let mut machine = Machine::new(program, &GGML, platform, path::decider(""));
         let stage =
             device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine)).map_err(|stop| match stop {
                 Stop::Need(name) => Ok(Need(name)),
@@ -119,7 +119,7 @@ impl<'p> Session<'p> {
             from: window.from,
             to: window.to,
             outcome: Outcome::Chosen(choice),
-            launch: Some(launched(&self.machine, &window.handoff)),
+            launch: Some(Launched::of(&self.machine, &window.handoff)),
         };
         Ok(windows.into_iter().zip(choices).map(answer).collect())
     }
@@ -201,7 +201,7 @@ impl<'p> Session<'p> {
                 Outcome::Undetermined { place, why, either: different }
             }
         };
-        let launch = choices.first().map(|(_, launch)| launched(&self.machine, launch));
+        let launch = choices.first().map(|(_, launch)| Launched::of(&self.machine, launch));
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 
@@ -293,8 +293,8 @@ pub(crate) fn arguments(
     program: &Program,
     stage: &Stage,
     function: &Function,
-    tensor: Place,
-    graph: Option<(Place, i64)>,
+    tensor: MemoryPlace,
+    graph: Option<(MemoryPlace, i64)>,
 ) -> Vec<Value> {
     let unknown = || Value::Pointer(Rc::new(Ty::Unknown), None);
     let values = function.params.iter().map(|param| match (&param.ty.base, graph) {
@@ -318,28 +318,11 @@ pub(crate) fn arguments(
     values.collect()
 }
 
-pub(crate) fn launched(machine: &Machine<'_>, launch: &Handoff) -> Launched {
-    let program = machine.program;
-    let arg = |(name, value): &(Option<cxx::sym::Sym>, Value)| {
-        let name = name.map_or("", |name| program.text(name));
-        (name.to_owned(), Argument::of(machine, value))
-    };
-    Launched {
-        kernel: program.text(launch.name).to_owned(),
-        args: launch.args.iter().map(arg).collect(),
-        grid: launch.config[0],
-        block: launch.config[1],
-        file: program.files.path(launch.at.file).to_owned(),
-        line: program.files.line(launch.at),
-        stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
-    }
-}
-
 fn has_no_tile(choice: &Choice) -> bool {
     choice.path == path::Path::Mmq && choice.variant == 0
 }
 
-fn cc_of(machine: &Machine<'_>, place: Place) -> Option<i64> {
+fn cc_of(machine: &Machine<'_>, place: MemoryPlace) -> Option<i64> {
     let mut info = machine.read(place, Span::default());
     let mut devices = machine.field_mut(&mut info, "devices")?.clone();
     let Value::Agg(list) = &mut devices else { return None };

@@ -5,7 +5,7 @@ use crate::backend_table::{Entry, entry};
 use crate::op::{Stage, set};
 use cxx::Program;
 use cxx::ast::Base;
-use cxx::eval::{Machine, Place, Run, Stop, Value};
+use cxx::eval::{Machine, MemoryPlace, Run, Stop, Value};
 use cxx::files::Span;
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub enum Supports {
     /// The version has no such question.
     NotAsked,
     /// The function, and what it is given: a device, or a backend.
-    By { function: u32, of: Option<Place>, tensor_first: bool },
+    By { function: u32, of: Option<MemoryPlace>, tensor_first: bool },
     /// What stands in the table is not followed.
     Unclear(Span),
 }
@@ -45,7 +45,7 @@ impl Supports {
 
     /// Ok where the backend takes it, and where nobody asks. Products are asked about: what is checked of other operations reaches into
     /// more than a question gives.
-    pub fn ask(&self, machine: &mut Machine<'_>, op: &str, tensor: Place) -> Run<()> {
+    pub fn ask(&self, machine: &mut Machine<'_>, op: &str, tensor: MemoryPlace) -> Run<()> {
         if !matches!(op, "GGML_OP_MUL_MAT" | "GGML_OP_MUL_MAT_ID") {
             return Ok(());
         }
@@ -82,7 +82,7 @@ fn stopped(program: &Program, function: u32, what: &str) -> Stop {
 }
 
 /// The device or the backend that is asked, the first: what nobody gave of it is not known.
-fn asked_of(machine: &mut Machine<'_>, stage: &Stage, function: u32) -> Option<Place> {
+fn asked_of(machine: &mut Machine<'_>, stage: &Stage, function: u32) -> Option<MemoryPlace> {
     let first = &machine.program.function(function)?.params.first()?.ty.base;
     let of_device = matches!(first, Base::Name(name) if name.path.last().is_some_and(|last| machine.program.text(last.sym).contains("dev")));
     let context = if of_device {

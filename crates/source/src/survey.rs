@@ -1,53 +1,19 @@
 //! Many questions to one tree: GPUs x types x column counts, under the defines that its builds have.
 
-use crate::device::{Device, Vendor};
+use crate::device::Vendor;
 use crate::dispatcher::dispatchers;
 use crate::fused_paths::{FusedPath, fused_paths};
 use crate::inputs;
 use crate::op::Shape;
+use crate::outcome::{Answer, DeviceAnswers, Outcome, Reason};
 use crate::path::Path;
 use crate::preset::Preset;
-use crate::rules::{Answer, DeviceAnswers, Outcome, Reason, Rules, RulesError};
+use crate::question::{Overrides, Question};
+use crate::rules::{Rules, RulesError};
 use crate::tree::Tree;
 use cxx::sym::FxSet;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The types of a table where none are named.
-pub const DEFAULT_TYPES: &[&str] = &["Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ1_S", "F16", "F32"];
-
-/// The column counts of a table where none are named: around every limit that some version has.
-pub const DEFAULT_COLUMNS: &[i64] =
-    &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 17, 24, 32, 63, 64, 65, 127, 128, 129, 255, 256, 257, 290, 512];
-
-/// All types that weights are stored in, for `--type all`, in the order of a table. A test holds them against gguf's.
-pub const ALL_TYPES: &[&str] = &[
-    "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ1_S",
-    "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4", "NVFP4",
-];
-
-#[derive(Debug, Clone)]
-pub struct Question {
-    pub shape: Shape,
-    pub devices: Vec<Device>,
-    pub types: Vec<String>,
-    pub columns: Vec<i64>,
-    /// The counts alone are asked for, not what is between them: an answer's range then holds for those of them that are in it.
-    pub points: bool,
-}
-
-/// What the user changes about a build.
-#[derive(Debug, Clone, Default)]
-pub struct Overrides {
-    pub define: Vec<String>,
-    pub undefine: Vec<String>,
-    pub cmake: Vec<(String, String)>,
-    /// Variables of the environment that the program would be started with.
-    pub env: Vec<(String, String)>,
-    /// Versions of SDKs that nobody gave are varied: a row that hangs on one is undetermined. Each is another build to read
-    /// and run, which a table of thousands of rows leaves out, and says so.
-    pub vary_versions: bool,
-}
 
 /// One vendor's part of a tree, ready to be asked.
 #[derive(Debug)]
@@ -306,30 +272,4 @@ pub(crate) fn open<'t>(
     let mut rules = Rules::open(tree, vendor, &preset, name)?;
     rules.environment.clone_from(&overrides.env);
     Ok(Backend { preset, rules, ran: BTreeMap::new(), cc_ran: BTreeMap::new() })
-}
-
-impl Shape {
-    pub fn question(self, devices: Vec<Device>, types: Vec<String>, columns: Vec<i64>) -> Question {
-        Question { shape: self, devices, types, columns, points: false }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gguf::TensorType;
-
-    /// Types of weights that the tables do not ask for yet: adding one to `ALL_TYPES` adds it to every table.
-    const LEFT_OUT: &[&str] = &["TQ1_0", "TQ2_0", "Q1_0", "Q2_0", "F8_E4M3"];
-
-    #[test]
-    fn every_type_of_weights_is_asked_for_or_left_out_by_name() {
-        for ty in TensorType::weights().map(TensorType::name) {
-            let asked = ALL_TYPES.contains(&ty.as_str());
-            assert_ne!(asked, LEFT_OUT.contains(&ty.as_str()), "{ty} must stand in ALL_TYPES or in LEFT_OUT");
-        }
-        for ty in ALL_TYPES.iter().chain(DEFAULT_TYPES).chain(LEFT_OUT) {
-            assert!(TensorType::parse(ty).is_ok(), "gguf knows no {ty}");
-        }
-    }
 }

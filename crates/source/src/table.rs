@@ -2,9 +2,9 @@
 
 use crate::carried::Spared;
 use crate::device::Vendor;
+use crate::outcome::{Answer, Reason};
 use crate::path::Path;
 use crate::ranges::{Stretch, choice_of, stretches};
-use crate::rules::{Answer, Reason};
 use crate::survey::Survey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,11 @@
 //!
 //! A build under another define is only read where the define can have a part in what was run (`cxx::Relevance`).
 
+use crate::outcome::{Answer, Outcome};
 use crate::path::Choice;
-use crate::rules::{Answer, Outcome, RulesError};
-use crate::survey::{Backend, Question, Survey};
+use crate::question::Question;
+use crate::rules::RulesError;
+use crate::survey::{Backend, Survey};
 use crate::unknown_defines::is_compilers_value;
 use cxx::Relevance;
 use cxx::sym::FxSet;

@@ -22,7 +22,7 @@ impl Args {
             (None, Some(path)) => Key::from_file(path)?,
             (None, None) => return Ok(None),
         };
-        say::ensure!(named, "command-key-server");
+        say::ensure!(named, "server-key-for-whom");
         Ok(Some(key))
     }
 }

@@ -68,7 +68,7 @@ fn nothing_to_look_at_is_not_nothing_found() {
     let text = String::from_utf8(said.stdout).unwrap();
     assert!(
         said.status.success()
-            && text.contains("Not known: /sys (could not be read)")
+            && text.contains("Unknown: /sys (could not be read)")
             && !text.contains("no problems found"),
         "{text}"
     );

@@ -111,7 +111,7 @@ fn a_directory_names_what_it_does_not_look_into() {
     place.file("x.whl", b"PK\x03\x04rest");
     let (code, out, errors) = run("inspect", place.0.path(), &[]);
     assert_eq!(code, 0, "{errors}");
-    assert!(out.contains("were not looked into: libx.a (ar), x.whl (zip)"), "{out}");
+    assert!(out.contains("were not opened: libx.a (ar), x.whl (zip)"), "{out}");
 }
 
 #[test]

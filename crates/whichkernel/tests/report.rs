@@ -131,7 +131,7 @@ fn a_lake_is_written_proved_and_found_out() {
     drop(ledger);
     place.ok("report --export parquet --out lake --host alpha");
     let said = place.ok("ledger verify --parquet lake");
-    assert!(said.contains("whole, 2 rows") && said.contains("Proved: ") && said.contains("Not proved: "), "{said}");
+    assert!(said.contains("intact, 2 rows") && said.contains("Proved: ") && said.contains("Not proved: "), "{said}");
     let japanese = place.ok("--lang ja ledger verify --parquet lake");
     assert!(japanese.contains("改変なし(2 行"), "{japanese}");
     let verdict = schema_check::answer(PROGRAM, &place.run("ledger verify --parquet lake --format json").stdout);
@@ -178,7 +178,7 @@ fn exports_at_one_time_leave_a_whole_lake() {
         }
     }
     place.ok("report --export parquet --out lake --host alpha");
-    assert!(place.ok("ledger verify --parquet lake").contains("whole, 25 rows"));
+    assert!(place.ok("ledger verify --parquet lake").contains("intact, 25 rows"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_runtime_that_is_not_ours_is_no_real_device() {
         assert!(matches!(known, Some("none-seen" | "unlooked")), "{how}: {report:#}");
         let output = watch(home.path(), &["--how", how, "--", &program]);
         let said = text(&output.stdout);
-        assert!(said.contains("Rung: Selected (which device it was is not known: "), "{how}: {said}");
+        assert!(said.contains("Rung: Selected (device unknown: "), "{how}: {said}");
     }
 }
 
@@ -132,13 +132,13 @@ fn a_file_speaks_for_another_host() {
     let (csv, ledger) = (csv.display().to_string(), home.path().join("ledger").display().to_string());
     let output = watch(home.path(), &["--read", &csv]);
     let said = text(&output.stdout);
-    assert!(said.contains("According to run_kernel_trace.csv, made by rocprofv3 on host ?"), "{said}");
-    assert!(said.contains("Rung: Selected (which device it was is not known: the file names no device)"), "{said}");
+    assert!(said.contains("Source: run_kernel_trace.csv, written by rocprofv3 on host ?"), "{said}");
+    assert!(said.contains("Rung: Selected (device unknown: the file names no device)"), "{said}");
     let agents = "Agent_Type,Name\nGPU,gfx1201\n";
     std::fs::write(home.path().join("run_agent_info.csv"), agents).expect("written");
     let output = watch(home.path(), &["--read", &csv, "--record", "--ledger", &ledger]);
     let said = text(&output.stdout);
-    assert!(said.contains("Rung: Completed, by the file's word (its device: gfx1201)"), "{said}");
+    assert!(said.contains("Rung: Completed, according to the file (device: gfx1201)"), "{said}");
     // A claim about this machine is not answered by it; one that takes any machine is.
     for (host, open) in [("", true), ("scope = { host = \"*\" }\n", false)] {
         let file = home.path().join("claims.toml");

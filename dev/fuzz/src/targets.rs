@@ -302,11 +302,11 @@ impl cxx::Sources for OneFile {
 fn cxx_program(data: &[u8]) {
     static PLAIN: cxx::Dialect = cxx::Dialect::PLAIN;
     let files = OneFile(String::from_utf8_lossy(data).into());
-    let Ok(mut program) = cxx::Program::new(&PLAIN, &[]) else { return };
+    let Ok(mut program) = cxx::Program::new(&PLAIN.vocabulary, &[]) else { return };
     if program.load(&files, "main.cpp").is_err() {
         return;
     }
-    let mut machine = cxx::eval::Machine::new(&program, cxx::eval::Platform::default(), |_, _| true);
+    let mut machine = cxx::eval::Machine::new(&program, &PLAIN, cxx::eval::Platform::default(), |_, _| true);
     for index in (0..program.functions.len().min(16)).map(|index| index as u32) {
         let params = program.function(index).map_or(0, |function| function.params.len());
         let values = vec![cxx::eval::Value::Int(1, 1, cxx::IntTy::I64); params.min(1)];

@@ -1,12 +1,13 @@
 //! Arithmetic and comparison, with the dependence on the input carried through.
 
 use super::convert::rounded;
-use super::machine::{Machine, Run};
-use super::symbolic_int::{Number, is_linear, linear, plain};
+use super::linear_pieces::{Number, is_linear, linear, plain};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Ty, Value};
-use crate::ast::Binary;
-use crate::files::Span;
-use crate::integer::IntTy;
+use crate::syntax::ast::Binary;
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
 
 impl Machine<'_> {
     pub(super) fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: Span) -> Run<Value> {
@@ -29,7 +30,7 @@ impl Machine<'_> {
             (Null, &Int(0, 0, _)) | (&Int(0, 0, _), Null) => equality(op, true).unwrap_or(Opaque(at)),
             (Ptr(a), Ptr(b)) => match op {
                 Binary::Sub if a.root == b.root && a.len == b.len => {
-                    let last = |place: &super::value::Place| place.steps().last().copied().map_or(0, i64::from);
+                    let last = |place: &super::value::MemoryPlace| place.steps().last().copied().map_or(0, i64::from);
                     Value::typed(last(a) - last(b), IntTy::I64)
                 }
                 _ => equality(op, a == b).unwrap_or(Opaque(at)),

@@ -1,33 +1,14 @@
 //! Memory whose bytes come from elsewhere. A buffer of bytes (`std::vector<char> v(n)`) that a copy is made into holds what somebody
 //! told of that copy, and may be read as numbers of any width; whatever else may write to it makes it unknown again.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::{Block, Run};
 use super::value::{Ty, Value};
-use crate::ast::{Base, Expr, TemplateArg, Type};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym;
+use crate::syntax::ast::{Base, Expr, TemplateArg, Type};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym;
 use std::rc::Rc;
-
-/// What one copy from elsewhere brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arrival {
-    /// The address that was copied from.
-    pub from: i64,
-    pub length: i64,
-    /// None where nobody knows.
-    pub bytes: Option<Rc<[u8]>>,
-}
-
-/// A buffer of the run.
-#[derive(Debug)]
-pub(super) struct Block {
-    start: i64,
-    length: i64,
-    /// None: not known, since here.
-    bytes: Option<Rc<[u8]>>,
-    since: Span,
-}
 
 /// Addresses that no other memory has; each buffer has room for the largest.
 const FIRST: i64 = 1 << 60;

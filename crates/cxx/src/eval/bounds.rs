@@ -1,9 +1,9 @@
 //! Between which numbers a symbolic integer stays for all inputs of a window, seen from its operations: never too narrow, and
 //! cheap. Most comparisons are settled so, without following them count by count.
 
+use super::linear_pieces::{Kind, Number, Test, is_linear};
 use super::machine::Machine;
-use super::symbolic_int::{Kind, Number, Test, is_linear};
-use crate::ast::Binary;
+use crate::syntax::ast::Binary;
 
 /// The least and the largest value, as it is kept.
 type Bounds = (i64, i64);

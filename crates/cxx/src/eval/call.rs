@@ -1,14 +1,14 @@
 //! Calls: what a name means here (a built-in, a function, a lambda, a type, a stranger), and its arguments.
 
 use super::builtin::Builtin;
+use super::dialect::Outside;
 use super::exec::Flow;
-use super::machine::{Frame, Machine, Run, Stop};
+use super::machine::{Frame, Machine};
+use super::records::{Run, Stop};
 use super::value::{Closure, Ty, Value};
-use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment, Type};
-use crate::dialect::Outside;
-use crate::files::Span;
-use crate::sym::Sym;
+use crate::syntax::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment, Type, View};
+use crate::syntax::files::Span;
+use crate::syntax::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl<'p> Machine<'p> {
             return self.call_value(&value, args, at);
         }
         if self.program.is_type(last.sym) {
-            let mut ty = crate::ast::Type {
+            let mut ty = crate::syntax::ast::Type {
                 base: Base::Name(Box::new(name.clone())),
                 pointers: 0,
                 reference: false,

@@ -1,16 +1,17 @@
 //! Methods of std's containers and strings, as far as real decisions use them; after any other method the object is unknown.
 
 use super::init::MOST_IN_LIST;
-use super::machine::{Machine, Run};
-use super::value::{Agg, Place, Shape, Ty, Value};
-use crate::ast::{Binary, Expr};
-use crate::files::Span;
-use crate::sym::Sym;
+use super::machine::Machine;
+use super::records::Run;
+use super::value::{Agg, MemoryPlace, Shape, Ty, Value};
+use crate::syntax::ast::{Binary, Expr};
+use crate::syntax::files::Span;
+use crate::syntax::sym::Sym;
 use std::rc::Rc;
 
 impl Machine<'_> {
     /// `list.push_back(x)` where the list lies in memory: nothing is copied. False of anything else, which is not looked at.
-    pub(super) fn grown(&mut self, place: Place, name: Sym, args: &[Expr]) -> Run<bool> {
+    pub(super) fn grown(&mut self, place: MemoryPlace, name: Sym, args: &[Expr]) -> Run<bool> {
         let [item] = args else { return Ok(false) };
         let (length, of) = match self.peek(place) {
             Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array) => (agg.items.len(), agg.item.clone()),
@@ -27,7 +28,7 @@ impl Machine<'_> {
 
     pub(super) fn container(
         &mut self,
-        place: Option<Place>,
+        place: Option<MemoryPlace>,
         value: &Value,
         name: Sym,
         args: &[Expr],
@@ -49,7 +50,7 @@ impl Machine<'_> {
 
     fn sequence(
         &mut self,
-        place: Option<Place>,
+        place: Option<MemoryPlace>,
         (items, of): (&[Value], Option<Rc<Ty>>),
         method: &str,
         args: &[Expr],
@@ -181,8 +182,8 @@ impl Machine<'_> {
     }
 
     /// The items between two places of one array.
-    fn range(&self, from: Place, to: Place) -> Option<Vec<Value>> {
-        let last = |place: &Place| place.steps().last().copied().map(i64::from);
+    fn range(&self, from: MemoryPlace, to: MemoryPlace) -> Option<Vec<Value>> {
+        let last = |place: &MemoryPlace| place.steps().last().copied().map(i64::from);
         let (start, end) = (last(&from)?, last(&to)?);
         if from.moved(end - start)? != to {
             return None;

@@ -1,12 +1,12 @@
 //! Conversions, and how a value reads to a person.
 
-use super::machine::{Machine, Run};
-use super::value::{Place, Shape, Ty, Value};
-use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Root, Segment, Type};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::{self, Sym};
+use super::machine::Machine;
+use super::records::Run;
+use super::value::{MemoryPlace, Shape, Ty, Value};
+use crate::syntax::ast::{Base, Expr, ExprKind, Root, Segment, Type, View};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 /// An address that nobody told: what an allocator gives is aligned.
@@ -102,7 +102,7 @@ impl Machine<'_> {
     }
 
     /// Stores into a variable, which keeps the type that it was declared with.
-    pub fn store(&mut self, place: Place, new: Value) -> Run<Value> {
+    pub fn store(&mut self, place: MemoryPlace, new: Value) -> Run<Value> {
         let new = match (self.peek(place), new) {
             (Some(Value::Float(_, bits)), new @ (Value::Int(..) | Value::Float(..))) => {
                 let ty = Ty::Float(*bits);
@@ -283,7 +283,7 @@ impl Machine<'_> {
             _ => "",
         };
         if let Value::Int(number, 0, _) = value {
-            let shown = (self.program.dialect().show)(self, name, *number);
+            let shown = (self.dialect.show)(self, name, *number);
             if let Some(shown) = shown {
                 return shown;
             }

@@ -1,10 +1,11 @@
 //! Variables of the environment: an input like any other. Every one that is asked for is noted, and stands among the reasons.
 
-use super::machine::{Machine, Run, Step};
+use super::machine::Machine;
+use super::records::{AskedCondition, Run};
 use super::value::Value;
-use crate::ast::Expr;
-use crate::files::Span;
-use crate::lex::Kind;
+use crate::syntax::ast::Expr;
+use crate::syntax::files::Span;
+use crate::syntax::lex::Kind;
 
 /// As a reason tells of a variable that is not there.
 pub const NOT_SET: &str = "not set";
@@ -52,7 +53,7 @@ impl Machine<'_> {
         };
         let (depth, function) = (self.frames.len(), self.frames.last().map(|frame| frame.name));
         if let (Some(trace), Some(function)) = (&mut self.trace, function) {
-            trace.push(Step { function, depth, at, outcome, values: Vec::new() });
+            trace.push(AskedCondition { function, depth, at, outcome, values: Vec::new() });
         }
     }
 }

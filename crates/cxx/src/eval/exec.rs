@@ -1,11 +1,12 @@
 //! Statements.
 
-use super::machine::{Machine, Run, Step, Stop};
-use super::value::{GLOBAL_ROOT, Place, Shape, Ty, Value};
-use crate::ast::{Base, Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Type, Var};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::FxMap;
+use super::machine::Machine;
+use super::records::{AskedCondition, Run, Stop};
+use super::value::{GLOBAL_ROOT, MemoryPlace, Shape, Ty, Value};
+use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Initial, Jumps, Root, Stmt, Switch, Type, Var};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::FxMap;
 use std::rc::Rc;
 
 /// Values that one label may stand for.
@@ -182,7 +183,7 @@ impl Machine<'_> {
                 _ => Value::Uninit,
             };
             let root = self.slot(slot);
-            self.write(Place::new(root), item);
+            self.write(MemoryPlace::new(root), item);
             match self.exec(body)? {
                 Flow::Break => break,
                 Flow::Return(value) => return Ok(Flow::Return(value)),
@@ -430,7 +431,7 @@ impl Machine<'_> {
             return;
         };
         if trace.len() < 20_000 {
-            trace.push(Step {
+            trace.push(AskedCondition {
                 function: frame.name,
                 depth: self.frames.len(),
                 at,
@@ -444,7 +445,7 @@ impl Machine<'_> {
 
 /// Worth a line in the reasons: a comparison or a logical expression, not a plain value.
 fn is_condition(expr: &Expr) -> bool {
-    use crate::ast::Unary;
+    use crate::syntax::ast::Unary;
     match &expr.kind {
         ExprKind::Binary(op, ..) => matches!(
             op,

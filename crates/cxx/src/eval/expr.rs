@@ -1,10 +1,11 @@
 //! Expressions: their value, and the place that an assignable one names.
 
-use super::machine::{Machine, Run, Stop};
-use super::value::{Agg, FnValue, Place, Shape, Ty, Value};
-use crate::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
-use crate::files::Span;
-use crate::sym::{self, Sym};
+use super::machine::Machine;
+use super::records::{Run, Stop};
+use super::value::{Agg, FnValue, MemoryPlace, Shape, Ty, Value};
+use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Name, Root, TemplateArg, Unary};
+use crate::syntax::files::Span;
+use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -62,7 +63,9 @@ impl Machine<'_> {
                 let root = self.slot(*slot) as usize;
                 match self.stack.get(root) {
                     Some(Value::Ref(place)) => self.read(*place, expr.span),
-                    Some(Value::Uninit | Value::Unset(..)) | None => self.read(Place::new(root as u32), expr.span),
+                    Some(Value::Uninit | Value::Unset(..)) | None => {
+                        self.read(MemoryPlace::new(root as u32), expr.span)
+                    }
                     Some(value) => value.clone(),
                 }
             }
@@ -393,7 +396,7 @@ impl Machine<'_> {
     }
 
     /// The place of `base.name` or `base->name`; None where the base is no struct in memory.
-    fn member_place(&mut self, base: &Expr, name: Sym, arrow: bool) -> Run<Option<Place>> {
+    fn member_place(&mut self, base: &Expr, name: Sym, arrow: bool) -> Run<Option<MemoryPlace>> {
         let place = if arrow {
             match self.eval(base)? {
                 Value::Ptr(place) => Some(place),
@@ -405,7 +408,7 @@ impl Machine<'_> {
         Ok(place.and_then(|place| self.field_place(place, name)))
     }
 
-    fn field_place(&self, place: Place, name: Sym) -> Option<Place> {
+    fn field_place(&self, place: MemoryPlace, name: Sym) -> Option<MemoryPlace> {
         let Some(Value::Agg(agg)) = self.peek(place) else { return None };
         let Shape::Struct(instance) = &agg.shape else { return None };
         let index = self.field_index(instance, name)?;
@@ -419,13 +422,13 @@ impl Machine<'_> {
     }
 
     /// The place that an expression names. None for values without one, and for what is not in our memory.
-    pub(super) fn place(&mut self, expr: &Expr) -> Run<Option<Place>> {
+    pub(super) fn place(&mut self, expr: &Expr) -> Run<Option<MemoryPlace>> {
         Ok(match &expr.kind {
             ExprKind::Local(slot, _) => {
                 let root = self.slot(*slot);
                 match self.stack.get(root as usize) {
                     Some(Value::Ref(place)) => Some(*place),
-                    _ => Some(Place::new(root)),
+                    _ => Some(MemoryPlace::new(root)),
                 }
             }
             ExprKind::Name(name) if matches!(name.root, Root::Global) && name.path.len() == 1 => {
@@ -478,12 +481,12 @@ impl Machine<'_> {
         })
     }
 
-    pub(super) fn global_place(&mut self, index: u32) -> Run<Place> {
+    pub(super) fn global_place(&mut self, index: u32) -> Run<MemoryPlace> {
         if let Some(&root) = self.global_slots.get(&index) {
-            return Ok(Place::new(root));
+            return Ok(MemoryPlace::new(root));
         }
         let program = self.program;
-        let Some(global) = program.globals.get(index as usize) else { return Ok(Place::new(u32::MAX)) };
+        let Some(global) = program.globals.get(index as usize) else { return Ok(MemoryPlace::new(u32::MAX)) };
         let start = match self.resolve_in(global).and_then(|ty| ty.int_ty()) {
             Some(ty) => Value::Unset(ty, global.span),
             None => Value::Opaque(global.span),

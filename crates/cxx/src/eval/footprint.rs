@@ -1,8 +1,7 @@
 //! Which functions a stretch of questions ran: also those whose results were remembered from before, and those that made the
 //! variables which live as long as the machine.
 
-use super::machine::Machine;
-use crate::sym::{FxMap, FxSet};
+use crate::syntax::sym::{FxMap, FxSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Footprint {
@@ -51,25 +50,17 @@ impl Footprint {
     pub fn end_lasting(&mut self) {
         self.making = self.making.saturating_sub(1);
     }
-}
-
-impl Machine<'_> {
-    /// The function that is running; of a method's frame, the one around it.
-    pub(super) fn caller(&self) -> Option<u32> {
-        self.frames.iter().rev().find_map(|frame| frame.function)
-    }
 
     /// The functions that had a part in all that was asked since the last time.
-    pub fn take_ran(&mut self) -> FxSet<u32> {
-        let footprint = &mut self.ran;
-        let mut all = std::mem::take(&mut footprint.now);
-        let mut open: Vec<u32> = footprint.recalled.drain().chain(footprint.lasting.iter().copied()).collect();
+    pub fn take(&mut self) -> FxSet<u32> {
+        let mut all = std::mem::take(&mut self.now);
+        let mut open: Vec<u32> = self.recalled.drain().chain(self.lasting.iter().copied()).collect();
         // Of what was not run again, whatever it called the first time.
         let mut seen: FxSet<u32> = FxSet::default();
         while let Some(index) = open.pop() {
             if seen.insert(index) {
                 all.insert(index);
-                open.extend(footprint.calls.get(&index).into_iter().flatten());
+                open.extend(self.calls.get(&index).into_iter().flatten());
             }
         }
         all

@@ -2,37 +2,15 @@
 //! that takes the function, or within a library. They are what a run is for: which function, with which template
 //! arguments, in what configuration.
 
+use super::dialect::Outside;
 use super::invoke::Given;
-use super::machine::{Frame, Machine, Run, Stop};
+use super::machine::{Frame, Machine};
+use super::records::{Handoff, Run, Stop};
 use super::value::{FnValue, Shape, Ty, Value};
-use crate::ast::{Expr, Function, Stmt};
-use crate::dialect::Outside;
-use crate::files::Span;
-use crate::sym::Sym;
+use crate::syntax::ast::{Expr, Function, Stmt};
+use crate::syntax::files::Span;
+use crate::syntax::sym::Sym;
 use std::rc::Rc;
-
-#[derive(Debug, Clone)]
-pub struct Handoff {
-    pub name: Sym,
-    /// Template arguments by the parameter's name.
-    pub args: Vec<(Option<Sym>, Value)>,
-    /// The first two values of a configuration, each a number or up to three.
-    pub config: [Option<[i64; 3]>; 2],
-    pub at: Span,
-    /// The functions that were active, outermost first.
-    pub stack: Vec<Sym>,
-    /// Done within a library: there is no function to look at.
-    pub library: bool,
-    /// Local integers of the function that hands over, by name.
-    pub locals: Vec<(Sym, Value)>,
-}
-
-/// What a hand-off comes to, in terms of whoever asks: a class of theirs, and numbers that hold for all inputs of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decision {
-    pub class: usize,
-    pub numbers: [i64; 2],
-}
 
 /// More than one node of any graph takes.
 const MOST: usize = 1 << 14;
@@ -54,7 +32,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn outside(&self, name: Sym) -> Outside {
-        (self.program.dialect().outside)(self.program.text(name))
+        (self.dialect.outside)(self.program.text(name))
     }
 
     /// A remote function given to one that hands it over.
@@ -149,7 +127,7 @@ impl Machine<'_> {
         self.effects += 1;
         let decides = (self.decides)(self.program, &handoff);
         if decides && self.exploring {
-            self.decision = (self.program.dialect().decision)(self, &handoff);
+            self.decision = (self.dialect.decision)(self, &handoff);
         }
         // None is left out: what a run hands over is told as all of it.
         if self.handoffs.len() >= MOST {

@@ -1,14 +1,14 @@
 //! What an object starts as: by default, by `{...}`, by a constructor.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::types::MAX_ITEMS;
-use super::value::{Agg, Instance, Place, Shape, Ty, Value};
-use crate::ast::{Base, Designator, Expr, ExprKind, Field, Function, Initial, Unary};
-use crate::dialect::Role;
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::parse::Global;
-use crate::sym;
+use super::value::{Agg, Instance, MemoryPlace, Shape, Ty, Value};
+use crate::syntax::ast::{Base, Designator, Expr, ExprKind, Field, Function, Global, Initial, Unary};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym;
+use crate::syntax::vocabulary::Role;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -453,12 +453,12 @@ impl Machine<'_> {
     }
 
     /// An object that has no name yet, on top of the stack.
-    pub(super) fn push_temporary(&mut self, value: Value) -> Place {
+    pub(super) fn push_temporary(&mut self, value: Value) -> MemoryPlace {
         self.stack.push(value);
-        Place::new((self.stack.len() - 1) as u32)
+        MemoryPlace::new((self.stack.len() - 1) as u32)
     }
 
-    pub(super) fn drop_temporary(&mut self, place: Place) {
+    pub(super) fn drop_temporary(&mut self, place: MemoryPlace) {
         self.stack.truncate(place.root as usize);
     }
 }

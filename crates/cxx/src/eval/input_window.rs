@@ -3,20 +3,11 @@
 //! them, with memory as it was there. What stands before it is not repeated: it holds for them too.
 
 use super::exec::Flow;
-use super::handoff::{Decision, Handoff};
-use super::machine::{Machine, Run, Stop};
-use super::symbolic_int::Number;
-use super::value::{Place, Value};
-use crate::ast::Stmt;
-
-/// What a window of inputs comes to.
-#[derive(Debug)]
-pub struct Window {
-    pub from: i64,
-    pub to: i64,
-    pub decision: Decision,
-    pub handoff: Handoff,
-}
+use super::linear_pieces::Number;
+use super::machine::Machine;
+use super::records::{Handoff, Run, Stop, Window};
+use super::value::{MemoryPlace, Value};
+use crate::syntax::ast::Stmt;
 
 /// Where a machine stands between two statements.
 #[derive(Clone, Copy)]
@@ -130,7 +121,7 @@ impl Machine<'_> {
     }
 
     /// Keeps what a place holds before it is written to.
-    pub(super) fn remember(&mut self, place: Place) {
+    pub(super) fn remember(&mut self, place: MemoryPlace) {
         if !self.exploring {
             return;
         }
@@ -165,7 +156,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn set_slot(&mut self, root: u32, value: Value) {
-        self.remember(Place::new(root));
+        self.remember(MemoryPlace::new(root));
         if let Some(slot) = self.stack.get_mut(root as usize) {
             *slot = value;
         }

@@ -2,11 +2,11 @@
 //! depend on nothing else.
 
 use super::exec::Flow;
-use super::machine::{Frame, Machine, MemoKey, Run, Stop};
+use super::machine::{Frame, Machine, MemoKey};
+use super::records::{Run, Stop};
 use super::value::{Shape, Ty, Value};
-use crate::View;
-use crate::ast::{Base, Function, Param, Type};
-use crate::files::Span;
+use crate::syntax::ast::{Base, Function, Param, Type, View};
+use crate::syntax::files::Span;
 use std::rc::Rc;
 
 /// Numbers of an index sequence that are written out.

@@ -1,9 +1,10 @@
 //! How large a type is, as the compilers lay it out.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Instance, Shape, Ty, Value};
-use crate::ast::{Expr, ExprKind};
-use crate::files::Span;
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::files::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -62,7 +63,7 @@ impl Machine<'_> {
             }
         }
         let name = instance.of.name.map_or("", |name| program.text(name));
-        let told = program.dialect().aligned.iter().find(|(known, _)| *known == name);
+        let told = self.dialect.aligned.iter().find(|(known, _)| *known == name);
         let mut align = told.map_or(align, |(_, align)| *align);
         if let Some(aligned) = &program.members(&instance.of).aligned {
             let aligned = aligned.as_ref()?;

@@ -1,55 +1,25 @@
 //! The machine that functions are run on: memory, the range of inputs that the run stands for, and what it has seen.
 
-use super::arrivals::{Arrival, Block};
+use super::builtin::{self, Builtin};
+use super::dialect::Dialect;
 use super::footprint::Footprint;
-use super::handoff::{Decision, Handoff};
-use super::input_window::Window;
-use super::rows::Rows;
-use super::symbolic_int::{Followed, SymbolicInt};
-use super::value::{Agg, GLOBAL_ROOT, Instance, Place, Shape, Ty, Value};
-use crate::Program;
-use crate::View;
-use crate::ast::{Expr, Function};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::{FxMap, Sym};
+use super::linear_pieces::{Followed, SymbolicInt};
+use super::records::{Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, Window};
+use super::value::{Agg, GLOBAL_ROOT, Instance, MemoryPlace, Shape, Ty, Value};
+use crate::program::Program;
+use crate::syntax::ast::{Expr, Function, View};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::{FxMap, FxSet, Sym};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
-
-/// Why a run ended before its function returned.
-#[derive(Debug, Clone)]
-pub enum Stop {
-    /// Something was not understood or not known, here.
-    Undetermined { at: Span, why: String },
-    /// A function is declared and its unit is not loaded.
-    Need(Sym),
-    /// A condition is unknown and the script of outcomes has run out.
-    Fork { at: Span, why: String },
-    /// The program would abort here.
-    Abort { at: Span, what: String },
-    /// A hand-off was reached that settles the question.
-    Decided,
-}
-
-pub type Run<T> = Result<T, Stop>;
-
-/// A condition that was asked on the way.
-#[derive(Debug, Clone)]
-pub struct Step {
-    pub function: Sym,
-    pub depth: usize,
-    pub at: Span,
-    pub outcome: String,
-    pub values: Vec<(String, String)>,
-}
 
 pub(super) struct Frame {
     pub function: Option<u32>,
     pub name: Sym,
     pub view: View,
     pub base: usize,
-    pub this: Option<Place>,
+    pub this: Option<MemoryPlace>,
     /// What is no function of the program's list returns a reference.
     pub reference: bool,
 }
@@ -58,23 +28,6 @@ pub(super) struct Frame {
 pub(super) struct MemoKey {
     pub function: u32,
     pub args: Vec<i64>,
-}
-
-/// What the platform would answer: its properties, by the name of the field or attribute.
-#[derive(Debug, Clone, Default)]
-pub struct Platform {
-    pub properties: Vec<(String, Property)>,
-    /// `getenv`.
-    pub environment: Vec<(String, String)>,
-    /// What somebody knows of functions that run elsewhere, by name and template arguments: numbers for the dialect's own
-    /// builtins.
-    pub facts: Arc<BTreeMap<String, Vec<i64>>>,
-}
-
-#[derive(Debug, Clone)]
-pub enum Property {
-    Int(i64),
-    Text(String),
 }
 
 /// One run may take this many steps; the longest real one takes some 50,000.
@@ -87,6 +40,7 @@ const MAX_CALLS: usize = 120;
 
 pub struct Machine<'p> {
     pub program: &'p Program,
+    pub(super) dialect: &'static Dialect,
     pub platform: Platform,
     pub(super) stack: Vec<Value>,
     pub(super) globals: Vec<Value>,
@@ -122,7 +76,7 @@ pub struct Machine<'p> {
     pub points: bool,
     pub windows: Vec<Window>,
     /// What places held before they were written to.
-    pub(super) undo: Vec<(Place, Value)>,
+    pub(super) undo: Vec<(MemoryPlace, Value)>,
     /// A number could not be told at the window's first count: nothing that follows is to be believed.
     pub(super) lost: bool,
     pub(super) decision: Option<Decision>,
@@ -143,10 +97,10 @@ pub struct Machine<'p> {
     pub follows: bool,
     /// Those for which this holds end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
-    pub trace: Option<Vec<Step>>,
+    pub trace: Option<Vec<AskedCondition>>,
     /// Entering this function ends the trace: what follows chose no path, only how it is taken.
     pub trace_stop: Option<Sym>,
-    pub traced: Vec<Step>,
+    pub traced: Vec<AskedCondition>,
     /// What runs is what runs first in a process: state is what it starts with.
     pub starting: bool,
     pub(super) ran: Footprint,
@@ -165,7 +119,7 @@ pub struct Machine<'p> {
     pub(super) blocks: Vec<Block>,
     /// Steps that runs may take beyond their own where data is told: loops over it are long. All runs together.
     pub allowance: u64,
-    pub(super) builtins: FxMap<Sym, super::builtin::Builtin>,
+    pub(super) builtins: FxMap<Sym, Builtin>,
     pub(super) token_rest: Option<String>,
     pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
     /// How the numbers of this run that are not linear depend on the input, and how many there were before.
@@ -183,9 +137,16 @@ impl std::fmt::Debug for Machine<'_> {
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, platform: Platform, decides: fn(&Program, &Handoff) -> bool) -> Self {
+    /// `dialect` is the one whose vocabulary the program was read with.
+    pub fn new(
+        program: &'p Program,
+        dialect: &'static Dialect,
+        platform: Platform,
+        decides: fn(&Program, &Handoff) -> bool,
+    ) -> Self {
         Machine {
             program,
+            dialect,
             platform,
             stack: Vec::new(),
             globals: Vec::new(),
@@ -239,7 +200,7 @@ impl<'p> Machine<'p> {
             arrived: 0,
             blocks: Vec::new(),
             allowance: 0,
-            builtins: super::builtin::table(program),
+            builtins: builtin::table(program, dialect),
             token_rest: None,
             layouts: FxMap::default(),
             symbolic: Vec::new(),
@@ -327,6 +288,16 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
+    /// The function that is running; of a method's frame, the one around it.
+    pub(super) fn caller(&self) -> Option<u32> {
+        self.frames.iter().rev().find_map(|frame| frame.function)
+    }
+
+    /// The functions that had a part in all that was asked since the last time.
+    pub fn take_ran(&mut self) -> FxSet<u32> {
+        self.ran.take()
+    }
+
     /// Where the running function stands, which is what its names are looked up from.
     pub(super) fn view(&self) -> View {
         self.frames.last().map_or(View::ANYWHERE, |frame| frame.view)
@@ -345,10 +316,10 @@ impl<'p> Machine<'p> {
     }
 
     /// A new variable that lives as long as the machine.
-    pub fn global(&mut self, value: Value) -> Place {
+    pub fn global(&mut self, value: Value) -> MemoryPlace {
         let root = GLOBAL_ROOT | self.globals.len() as u32;
         self.globals.push(value);
-        Place::new(root)
+        MemoryPlace::new(root)
     }
 
     fn root(&self, root: u32) -> Option<&Value> {
@@ -367,7 +338,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn peek(&self, place: Place) -> Option<&Value> {
+    pub fn peek(&self, place: MemoryPlace) -> Option<&Value> {
         let mut value = self.root(place.root)?;
         for &step in place.steps() {
             match value {
@@ -378,7 +349,7 @@ impl<'p> Machine<'p> {
         Some(value)
     }
 
-    pub fn read(&self, place: Place, at: Span) -> Value {
+    pub fn read(&self, place: MemoryPlace, at: Span) -> Value {
         match self.peek(place) {
             Some(Value::Ref(inner)) => self.read(*inner, at),
             Some(Value::Unset(_, from)) => Value::Opaque(if *from == Span::default() { at } else { *from }),
@@ -387,7 +358,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn write(&mut self, place: Place, new: Value) {
+    pub fn write(&mut self, place: MemoryPlace, new: Value) {
         if place.root & GLOBAL_ROOT != 0 {
             self.effects += 1;
         }
@@ -396,7 +367,7 @@ impl<'p> Machine<'p> {
     }
 
     /// One more item behind those of a list.
-    pub(super) fn append(&mut self, place: Place, new: Value) {
+    pub(super) fn append(&mut self, place: MemoryPlace, new: Value) {
         if place.root & GLOBAL_ROOT != 0 {
             self.effects += 1;
         }
@@ -406,7 +377,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn held_at(&mut self, place: Place) -> Option<&mut Value> {
+    fn held_at(&mut self, place: MemoryPlace) -> Option<&mut Value> {
         let mut value = self.root_mut(place.root)?;
         for &step in place.steps() {
             match value {
@@ -417,7 +388,7 @@ impl<'p> Machine<'p> {
         Some(value)
     }
 
-    pub(super) fn put(&mut self, place: Place, new: Value) {
+    pub(super) fn put(&mut self, place: MemoryPlace, new: Value) {
         let Some(value) = self.held_at(place) else { return };
         // What an integer variable was declared as outlives what it holds.
         *value = match (new, value.int_ty()) {
@@ -427,10 +398,10 @@ impl<'p> Machine<'p> {
     }
 
     /// The globals that were asked for so far, in the order of the sources.
-    pub fn globals_in_use(&self) -> impl Iterator<Item = Place> {
+    pub fn globals_in_use(&self) -> impl Iterator<Item = MemoryPlace> {
         let mut known: Vec<(u32, u32)> = self.global_slots.iter().map(|(&index, &slot)| (index, slot)).collect();
         known.sort_unstable();
-        known.into_iter().map(|(_, slot)| Place::new(slot))
+        known.into_iter().map(|(_, slot)| MemoryPlace::new(slot))
     }
 
     /// The struct that a value is of, whatever way it is held.

@@ -1,12 +1,13 @@
 //! Calls of methods, on objects of the tree's own structs and on what is known of others.
 
 use super::exec::Flow;
-use super::machine::{Frame, Machine, Run};
-use super::value::{Instance, Place, Ty, Value};
-use crate::ast::{Expr, Function};
-use crate::dialect::Role;
-use crate::files::Span;
-use crate::sym::{self, Sym};
+use super::machine::{Frame, Machine};
+use super::records::Run;
+use super::value::{Instance, MemoryPlace, Ty, Value};
+use crate::syntax::ast::{Expr, Function};
+use crate::syntax::files::Span;
+use crate::syntax::sym::{self, Sym};
+use crate::syntax::vocabulary::Role;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,14 +67,14 @@ impl Machine<'_> {
         Ok(Value::Opaque(at))
     }
 
-    fn here(&self, place: Option<Place>) -> Value {
+    fn here(&self, place: Option<MemoryPlace>) -> Value {
         place.and_then(|place| self.peek(place)).cloned().unwrap_or_default()
     }
 
     pub(super) fn method(
         &mut self,
         instance: &Rc<Instance>,
-        this: Place,
+        this: MemoryPlace,
         name: Sym,
         args: &[Expr],
         at: Span,
@@ -140,7 +141,7 @@ impl Machine<'_> {
         &mut self,
         method: &Function,
         instance: &Rc<Instance>,
-        this: Place,
+        this: MemoryPlace,
         args: &[Expr],
         at: Span,
     ) -> Run<Value> {
@@ -162,7 +163,7 @@ impl Machine<'_> {
         &mut self,
         method: &Function,
         instance: &Rc<Instance>,
-        this: Place,
+        this: MemoryPlace,
         values: Vec<Value>,
     ) -> Run<Value> {
         let base = self.base();

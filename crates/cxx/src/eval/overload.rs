@@ -1,12 +1,12 @@
 //! Which function a call means, among those of one name.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Ty, Value};
-use crate::View;
-use crate::ast::{Base, Expr, ExprKind, Function, Param, Segment, Type, WEAK};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::Sym;
+use crate::syntax::ast::{Base, Expr, ExprKind, Function, Param, Segment, Type, View, WEAK, same_type};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::Sym;
 
 impl<'p> Machine<'p> {
     /// The overload that a call means: one that is visible there, by arity, on the host, with a body.
@@ -309,17 +309,4 @@ fn same_given(a: &Function, b: &Function, args: usize) -> bool {
 /// Whether two declarations are of one function, as far as their parameters' types are spelled.
 fn same_parameters(a: &Function, b: &Function) -> bool {
     a.params.len() != b.params.len() || a.params.iter().zip(&b.params).all(|(x, y)| same_type(&x.ty, &y.ty))
-}
-
-/// Whether two types are spelled alike.
-pub(crate) fn same_type(x: &Type, y: &Type) -> bool {
-    let base = match (&x.base, &y.base) {
-        (Base::Int { bits, signed }, Base::Int { bits: b, signed: s }) => bits == b && signed == s,
-        (Base::Float(a), Base::Float(b)) => a == b,
-        (Base::Name(a), Base::Name(b)) => {
-            a.path.last().map(|segment| segment.sym) == b.path.last().map(|segment| segment.sym)
-        }
-        (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
-    };
-    base && x.pointers == y.pointers && x.reference == y.reference
 }

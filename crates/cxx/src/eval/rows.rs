@@ -2,19 +2,11 @@
 //! the value at hand is known after the first time; the others are passed over together, as each would be by itself.
 
 use super::machine::Machine;
+use super::records::Rows;
 use super::value::Value;
-use crate::ast::{Binary, Expr, ExprKind, Stmt};
-use crate::sym::FxMap;
-use std::ops::Range;
+use crate::syntax::ast::{Binary, Expr, ExprKind, Stmt};
+use crate::syntax::sym::FxMap;
 use std::rc::Rc;
-
-/// Statements of a block that ask first whether one variable is a number.
-#[derive(Debug)]
-pub(super) struct Rows {
-    slot: u32,
-    of: Range<usize>,
-    by_value: FxMap<i64, Vec<usize>>,
-}
 
 /// Fewer rows are gone through one by one.
 const MANY: usize = 16;

@@ -1,11 +1,12 @@
 //! The type that an expression would have, without running it: both sides of `?:` have one type, and only one is run.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Ty, Value};
-use crate::ast::{Base, Binary, Expr, ExprKind, Name, TemplateArg, Unary};
-use crate::integer::IntTy;
-use crate::sym::Sym;
-use crate::visit::parts;
+use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Name, TemplateArg, Unary};
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::Sym;
+use crate::syntax::visit::parts;
 
 impl Machine<'_> {
     /// A side of `?:` that was taken, as the type that it has together with the other one.

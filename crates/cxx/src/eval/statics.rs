@@ -1,9 +1,10 @@
 //! Statics of functions: each is made once. What its first call gave it holds for that run alone, anything else for all.
 
-use super::machine::{Machine, Run};
-use super::value::{Place, Ty, Value};
-use crate::ast::{Expr, ExprKind, Initial, Stmt, Var};
-use crate::visit::parts;
+use super::machine::Machine;
+use super::records::Run;
+use super::value::{MemoryPlace, Ty, Value};
+use crate::syntax::ast::{Expr, ExprKind, Initial, Stmt, Var};
+use crate::syntax::visit::parts;
 use std::hash::{Hash, Hasher};
 
 impl Machine<'_> {
@@ -44,7 +45,7 @@ impl Machine<'_> {
                 place.root
             }
         };
-        self.set_slot(root, Value::Ref(Place::new(id)));
+        self.set_slot(root, Value::Ref(MemoryPlace::new(id)));
         Ok(())
     }
 

@@ -1,11 +1,12 @@
 //! What was not understood: whatever it may have written to is unknown from then on, with the place where that
 //! happened. A value is never kept because a call, a method or a target was not recognised.
 
-use super::machine::{Machine, Run};
-use super::value::{Closure, Place, Shape, Value};
-use crate::ast::{Base, Expr, ExprKind, Function, Name, Unary};
-use crate::files::Span;
-use crate::sym;
+use super::machine::Machine;
+use super::records::Run;
+use super::value::{Closure, MemoryPlace, Shape, Value};
+use crate::syntax::ast::{Base, Expr, ExprKind, Function, Name, Unary};
+use crate::syntax::files::Span;
+use crate::syntax::sym;
 
 /// Functions of `std` that only look at what they are given.
 const PURE: &[&str] = &[
@@ -55,21 +56,21 @@ const PURE: &[&str] = &[
 ];
 
 impl Machine<'_> {
-    pub(super) fn taint(&mut self, place: Place, at: Span) {
+    pub(super) fn taint(&mut self, place: MemoryPlace, at: Span) {
         self.write(place, Value::Opaque(at));
     }
 
     /// A pointer to an item may be used to reach the rest of its array.
-    pub(super) fn taint_around(&mut self, place: Place, at: Span) {
+    pub(super) fn taint_around(&mut self, place: MemoryPlace, at: Span) {
         let whole = self.array_around(place).unwrap_or(place);
         self.taint(whole, at);
     }
 
-    pub(super) fn in_array(&self, place: Place) -> bool {
+    pub(super) fn in_array(&self, place: MemoryPlace) -> bool {
         self.array_around(place).is_some()
     }
 
-    pub(super) fn array_around(&self, place: Place) -> Option<Place> {
+    pub(super) fn array_around(&self, place: MemoryPlace) -> Option<MemoryPlace> {
         let mut whole = place;
         whole.len = whole.len.checked_sub(1)?;
         match self.peek(whole) {
@@ -102,7 +103,7 @@ impl Machine<'_> {
     /// What a lambda may write to, of the variables around it, when somebody calls it whom nobody follows.
     fn taint_written(&mut self, closure: &Closure, at: Span) {
         let mut slots = Vec::new();
-        crate::visit::locals(&closure.lambda.body, &mut slots);
+        crate::syntax::visit::locals(&closure.lambda.body, &mut slots);
         slots.sort_unstable();
         slots.dedup();
         let own = |slot: u32| {
@@ -118,7 +119,7 @@ impl Machine<'_> {
                     self.taint(place, at);
                 }
                 Some(Value::Type(_) | Value::Pack(_) | Value::Lambda(_) | Value::Fn(_)) | None => {}
-                Some(_) => self.taint(Place::new(root as u32), at),
+                Some(_) => self.taint(MemoryPlace::new(root as u32), at),
             }
         }
     }
@@ -163,7 +164,7 @@ impl Machine<'_> {
     /// Which memory it gives hangs on every call before, and decides nothing.
     pub(super) fn hands_out_memory(&self, function: &Function) -> bool {
         let gives_memory = matches!(function.ret.base, Base::Void) && function.ret.pointers == 1;
-        gives_memory && (self.program.dialect().hands_out_memory)(self.program.text(function.name))
+        gives_memory && (self.dialect.hands_out_memory)(self.program.text(function.name))
     }
 
     /// The target of an assignment has no place: what it may be a part of is unknown now.
@@ -223,5 +224,5 @@ fn is_variable(expr: &Expr) -> bool {
 /// Whether evaluating an expression may change a variable.
 pub(super) fn changes(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. })
-        || crate::visit::parts(expr).into_iter().any(changes)
+        || crate::syntax::visit::parts(expr).into_iter().any(changes)
 }

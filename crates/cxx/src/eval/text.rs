@@ -2,11 +2,12 @@
 //! code has it as an array, a pointer or an object.
 
 use super::builtin::Builtin;
-use super::machine::{Machine, Run};
-use super::value::{Place, Shape, Ty, Value};
-use crate::ast::{Expr, ExprKind};
-use crate::files::Span;
-use crate::integer::IntTy;
+use super::machine::Machine;
+use super::records::Run;
+use super::value::{MemoryPlace, Shape, Ty, Value};
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -104,7 +105,7 @@ impl Machine<'_> {
         Ok(Value::Opaque(at))
     }
 
-    fn store_text(&mut self, place: Place, text: &str) {
+    fn store_text(&mut self, place: MemoryPlace, text: &str) {
         let length = match self.peek(place) {
             Some(Value::Agg(agg)) => agg.items.len(),
             _ => 0,
@@ -187,7 +188,7 @@ impl Machine<'_> {
     }
 
     /// The array that begins here, where as many bytes are meant as `sizeof` says of it.
-    fn whole_array(&mut self, to: Place, bytes: &[Expr]) -> Run<Option<Place>> {
+    fn whole_array(&mut self, to: MemoryPlace, bytes: &[Expr]) -> Run<Option<MemoryPlace>> {
         let [Expr { kind: ExprKind::SizeofExpr(measured), .. }] = bytes else { return Ok(None) };
         let declared = matches!(measured.kind, ExprKind::Member { .. });
         let Some(whole) = self.array_around(to).filter(|whole| declared && whole.part(0) == Some(to)) else {
@@ -199,7 +200,7 @@ impl Machine<'_> {
     }
 
     /// Another array of as many items that begins here.
-    fn array_from(&self, from: Place, like: Place) -> Option<Value> {
+    fn array_from(&self, from: MemoryPlace, like: MemoryPlace) -> Option<Value> {
         let other = self.array_around(from).filter(|other| other.part(0) == Some(from))?;
         match (self.peek(other)?, self.peek(like)?) {
             (Value::Agg(a), Value::Agg(b)) if a.items.len() == b.items.len() => {
@@ -245,7 +246,7 @@ impl Machine<'_> {
     /// Methods of `std::string`. None: not one that is known.
     pub(super) fn string_method(
         &mut self,
-        place: Option<Place>,
+        place: Option<MemoryPlace>,
         text: &str,
         method: &str,
         args: &[Expr],

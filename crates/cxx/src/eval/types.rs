@@ -1,11 +1,11 @@
 //! Types at run time: what a name means here, and the constants that a struct has.
 
-use super::machine::{Machine, Run};
+use super::machine::Machine;
+use super::records::Run;
 use super::value::{Instance, Shape, Ty, Value};
-use crate::View;
-use crate::ast::{Base, Enum, Name, Root, TemplateArg, Type};
-use crate::files::Span;
-use crate::sym::{self, Sym};
+use crate::syntax::ast::{Base, Enum, Name, Root, TemplateArg, Type, View};
+use crate::syntax::files::Span;
+use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 pub(super) const MAX_ITEMS: usize = 1 << 16;

@@ -1,11 +1,10 @@
 //! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision that
 //! is taken on it narrows the range of inputs for which this very run holds. One run so answers for a whole range, exactly.
 
-use crate::View;
-use crate::ast::{Lambda, Struct};
-use crate::files::Span;
-use crate::integer::IntTy;
-use crate::sym::Sym;
+use crate::syntax::ast::{Lambda, Struct, View};
+use crate::syntax::files::Span;
+use crate::syntax::integer::IntTy;
+use crate::syntax::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,8 +24,8 @@ pub enum Value {
     /// With the number of its bits: 32 or 64.
     Float(f64, u8),
     Str(Rc<str>),
-    Ptr(Place),
-    Ref(Place),
+    Ptr(MemoryPlace),
+    Ref(MemoryPlace),
     Fn(Rc<FnValue>),
     Lambda(Rc<Closure>),
     Agg(Rc<Agg>),
@@ -98,7 +97,7 @@ pub enum Ty {
 
 /// A place in memory: a variable, and the way down to a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryPlace {
     pub root: u32,
     pub len: u8,
     pub path: [u16; 5],
@@ -107,13 +106,13 @@ pub struct Place {
 /// Roots from here on are globals.
 pub const GLOBAL_ROOT: u32 = 1 << 31;
 
-impl Place {
-    pub fn new(root: u32) -> Place {
-        Place { root, len: 0, path: [0; 5] }
+impl MemoryPlace {
+    pub fn new(root: u32) -> MemoryPlace {
+        MemoryPlace { root, len: 0, path: [0; 5] }
     }
 
     /// One step further down; None beyond the depth that real code has.
-    pub fn part(mut self, index: usize) -> Option<Place> {
+    pub fn part(mut self, index: usize) -> Option<MemoryPlace> {
         *self.path.get_mut(usize::from(self.len))? = u16::try_from(index).ok()?;
         self.len += 1;
         Some(self)
@@ -124,7 +123,7 @@ impl Place {
     }
 
     /// The element `by` further on in the same array.
-    pub fn moved(mut self, by: i64) -> Option<Place> {
+    pub fn moved(mut self, by: i64) -> Option<MemoryPlace> {
         let last = self.path.get_mut(usize::from(self.len).checked_sub(1)?)?;
         *last = u16::try_from(i64::from(*last).checked_add(by)?).ok()?;
         Some(self)

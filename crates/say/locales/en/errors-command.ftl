@@ -95,7 +95,6 @@ command-no-runtime-named = no runtime named { $name } is in the cache{ $hint }
 command-hint-takes = ; a device of it takes { $code }: --target { $code }
 command-no-own-code = there is no code of its own for { $arch }{ $hint } (there is: { $there })
 command-hint-words = ; `whichkernel explain --terms` lists the words, `whichkernel source --help` the rest
-command-key-server = name the server that the key is for: give its URL
 command-not-in-range = { $value } is not in { $low }..={ $high }
 command-no-time = { $text } is no time: write 10s, 500ms or 2m
 command-no-unit = { $unit } is no unit of time: write 10s, 500ms or 2m

@@ -95,7 +95,6 @@ command-no-runtime-named = キャッシュに { $name } という名前のラン
 command-hint-takes = 。このデバイスは { $code } を使います: --target { $code }
 command-no-own-code = { $arch } 専用のコードはありません{ $hint } (あるもの: { $there })
 command-hint-words = 。用語の一覧は `whichkernel explain --terms`、ほかは `whichkernel source --help` で見られます
-command-key-server = どのサーバーのキーか分かりません。サーバーの URL を指定してください
 command-not-in-range = { $value } は { $low } から { $high } までの範囲にありません
 command-no-time = { $text } は時間ではありません。10s、500ms、2m のように書いてください
 command-no-unit = { $unit } は時間の単位ではありません。10s、500ms、2m のように書いてください

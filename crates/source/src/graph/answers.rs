@@ -2,13 +2,15 @@
 
 use super::code::{Code, CodeUsed};
 use super::compare::Compared;
-use super::run::{Evaluation, Step};
+use super::run::{Evaluation, NodeStep};
 use super::{Data, Graph, Routing, Written, family, run};
 use crate::argument::{Argument, joined};
 use crate::declared::Build;
 use crate::device::Device;
-use crate::rules::{Launched, RulesError};
-use crate::survey::{Overrides, open};
+use crate::outcome::Launched;
+use crate::question::Overrides;
+use crate::rules::RulesError;
+use crate::survey::open;
 use crate::tree::Tree;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use gguf::Gguf;
@@ -346,7 +348,7 @@ fn whole(of: [&str; 2], steps: &[GraphStep], placed: bool) -> Conclusion {
 }
 
 impl GraphStep {
-    fn new(graph: &Graph, step: &Step) -> GraphStep {
+    fn new(graph: &Graph, step: &NodeStep) -> GraphStep {
         let first = graph.node(step.node);
         let nodes = (step.node..step.node + step.nodes).filter_map(|index| graph.node(index));
         let operations = nodes.filter(|node| !node.is_view());

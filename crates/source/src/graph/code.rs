@@ -1,6 +1,7 @@
 //! What a compiler gave kernels: registers and shared memory, from which HIP computes how many blocks fit on a multiprocessor.
 
-use super::compare::instance;
+use super::instance_name::instance;
+use crate::kernel_facts::numbers;
 use gpu::occupancy::Resources;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,27 +47,10 @@ impl Code {
     }
 }
 
-fn numbers(needs: &Resources) -> Vec<i64> {
-    let Resources { vgprs, sgprs, lds, wavefront, wgp_mode } = *needs;
-    vec![vgprs.into(), sgprs.into(), lds.into(), wavefront.into(), wgp_mode.into()]
-}
-
-/// The same back; None of what is not known.
-pub(crate) fn resources(numbers: &[i64]) -> Option<Resources> {
-    let &[vgprs, sgprs, lds, wavefront, wgp_mode] = numbers else { return None };
-    let number = |number: i64| u32::try_from(number).ok();
-    Some(Resources {
-        vgprs: number(vgprs)?,
-        sgprs: number(sgprs)?,
-        lds: number(lds)?,
-        wavefront: number(wavefront)?,
-        wgp_mode: wgp_mode != 0,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel_facts::resources;
 
     #[test]
     fn what_only_types_tell_apart_is_known_where_it_needs_the_same() {

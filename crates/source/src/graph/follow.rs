@@ -2,13 +2,13 @@
 
 use super::{Data, Graph, Home, Param, Tensor};
 use crate::device_globals;
-use crate::ggml_dialect::is_move;
+use crate::ggml_dialect::{GGML, is_move};
 use crate::op::{Stage, fill, missing, set};
-use crate::rules::Launched;
-use crate::session::{MAX_FORKS, Need, arguments, explain, launched};
+use crate::outcome::Launched;
+use crate::session::{MAX_FORKS, Need, arguments, explain};
 use crate::supports::Supports;
 use cxx::Program;
-use cxx::eval::{Machine, Place, Platform, Run, Stop, Ty, Value};
+use cxx::eval::{Machine, MemoryPlace, Platform, Run, Stop, Ty, Value};
 use cxx::files::Span;
 use std::rc::Rc;
 
@@ -19,12 +19,12 @@ pub(super) struct GraphSession<'p> {
     entry: u32,
     fuses: Option<u32>,
     /// What memory holds before a node is looked at.
-    image: Vec<(Place, Value)>,
-    tensors: Vec<Place>,
+    image: Vec<(MemoryPlace, Value)>,
+    tensors: Vec<MemoryPlace>,
     nodes: Vec<usize>,
     /// What each of them does.
     operations: Vec<String>,
-    graph: Place,
+    graph: MemoryPlace,
 }
 
 /// What one way through the code came to.
@@ -56,12 +56,12 @@ impl<'p> GraphSession<'p> {
         platform: Platform,
         graph: &Graph,
     ) -> Result<GraphSession<'p>, Result<Need, Stop>> {
-        let mut machine = Machine::new(program, platform, |_, _| false);
+        let mut machine = Machine::new(program, &GGML, platform, |_, _| false);
         machine.follows = true;
         machine.allowance = ALLOWANCE;
         let made = device_globals::fill(&mut machine).and_then(|()| Stage::new(&mut machine));
         let made = made.and_then(|stage| {
-            let tensors: Vec<Place> = graph.tensors.iter().map(|_| machine.global(Value::Null)).collect();
+            let tensors: Vec<MemoryPlace> = graph.tensors.iter().map(|_| machine.global(Value::Null)).collect();
             let mut image = Vec::with_capacity(tensors.len() + 1);
             for (place, tensor) in tensors.iter().zip(&graph.tensors) {
                 image.push((*place, built(&mut machine, &stage, tensor, &tensors)?));
@@ -180,7 +180,7 @@ impl<'p> GraphSession<'p> {
             });
             let open = open.or(missed);
             let handoffs = std::mem::take(&mut self.machine.handoffs);
-            let all = handoffs.iter().map(|handoff| launched(&self.machine, handoff));
+            let all = handoffs.iter().map(|handoff| Launched::of(&self.machine, handoff));
             let (moves, launches) = all.partition(|handoff| is_move(&handoff.kernel));
             ends.push(End { launches, moves, nodes, read: self.machine.arrived, open });
         }
@@ -224,7 +224,7 @@ impl<'p> GraphSession<'p> {
 }
 
 /// A tensor as the tree declares it.
-fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Place]) -> Run<Value> {
+fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[MemoryPlace]) -> Run<Value> {
     let mut number = |name: &str| machine.constant_named(name).map(Value::int).ok_or_else(|| missing(name));
     let ty = number(&format!("GGML_TYPE_{}", tensor.ty.name()))?;
     let op = number(&tensor.op)?;
@@ -259,7 +259,7 @@ fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Pl
 }
 
 /// The graph as the tree declares it: its nodes, and how often each tensor is used.
-fn whole(machine: &mut Machine<'_>, graph: &Graph, places: &[Place]) -> Run<Value> {
+fn whole(machine: &mut Machine<'_>, graph: &Graph, places: &[MemoryPlace]) -> Run<Value> {
     let mut object = machine.object("ggml_cgraph")?;
     let pointers = |ids: &mut dyn Iterator<Item = usize>| {
         let known = ids.filter_map(|id| places.get(id).copied());

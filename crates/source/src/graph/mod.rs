@@ -11,6 +11,7 @@ mod compare;
 mod data;
 mod family;
 mod follow;
+mod instance_name;
 mod memory;
 mod run;
 mod symbol;
@@ -22,12 +23,12 @@ pub use answers::{
     dims,
 };
 pub use build::Builder;
-pub(crate) use code::resources;
 pub use code::{Code, CodeUsed};
-pub use compare::{Compared, Mismatch, Seen, SeenRun, compare, instance};
+pub use compare::{Compared, Mismatch, Seen, SeenRun, compare};
 pub use data::{Data, Routing};
 pub use family::{FAMILIES, FamilyError, model};
-pub use run::{Evaluation, Step, evaluate};
+pub use instance_name::instance;
+pub use run::{Evaluation, NodeStep, evaluate};
 pub use symbol::arguments as symbol_arguments;
 pub use written::WrittenError;
 pub use written_file::{Ran, Read, Written, parse_all};

@@ -6,7 +6,8 @@ use super::{Data, Graph, Tensor};
 use crate::device::Device;
 use crate::node_loop::doubt;
 use crate::op::Shape;
-use crate::rules::{Launched, Rules, RulesError};
+use crate::outcome::Launched;
+use crate::rules::{Rules, RulesError};
 use crate::session::explain;
 use cxx::Program;
 use cxx::Span;
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// One node that launches something, or several that do so together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct NodeStep {
     /// The first node.
     pub node: usize,
     /// How many nodes it stands for: more than one are fused.
@@ -36,7 +37,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     pub graph: Graph,
-    pub steps: Vec<Step>,
+    pub steps: Vec<NodeStep>,
     /// The function that fuses nodes, where the tree has one.
     pub fuses: Option<String>,
 }
@@ -51,7 +52,7 @@ pub fn evaluate(
 ) -> Result<Evaluation, RulesError> {
     // The dispatcher is found by a plain product.
     rules.settle(device, &Shape::MulMat { rows: 4096, k: 4096 }.op("Q4_0", 1))?;
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<NodeStep> = Vec::new();
     let mut next = 0;
     loop {
         let fusion = rules.entry().map_or(Fusion::None, |entry| fusion(&rules.program, entry));
@@ -91,7 +92,7 @@ fn follow(
     rules: &Rules<'_>,
     (graph, data): (&Graph, &Data),
     fusion: &Fusion,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<NodeStep>,
     next: &mut usize,
 ) -> Option<cxx::sym::Sym> {
     session.tell(data);
@@ -147,18 +148,18 @@ fn follow(
     None
 }
 
-fn unknown_step(node: usize, open: Option<(String, String)>) -> Step {
-    Step { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
+fn unknown_step(node: usize, open: Option<(String, String)>) -> NodeStep {
+    NodeStep { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
 }
 
 /// How many of a program's copies from the GPU were made so far; None where that is not known any more.
-fn came(steps: &[Step]) -> Option<usize> {
+fn came(steps: &[NodeStep]) -> Option<usize> {
     steps.iter().map(|step| step.read).sum()
 }
 
 /// A step that is open may have read back what was taken for a later one's: copies are told apart by their order, address and
 /// length. Where the steps that must have read have read all there is, none is left for it; else what came behind it is open.
-fn mistaken(steps: &mut [Step], given: usize) {
+fn mistaken(steps: &mut [NodeStep], given: usize) {
     if came(steps) == Some(given) {
         return;
     }
@@ -170,14 +171,14 @@ fn mistaken(steps: &mut [Step], given: usize) {
 }
 
 /// What all ways have in common; where they part, it is open.
-fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Step {
+fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> NodeStep {
     let mut ends = ends.into_iter();
     let Some(first) = ends.next() else {
         return unknown_step(node, unknown.or_else(|| Some(Default::default())));
     };
     let (launches, moves) = (first.launches, Some(first.moves));
     let read = Some(first.read);
-    let mut step = Step { node, nodes: first.nodes, launches, moves, open: first.open, unsized_by: None, read };
+    let mut step = NodeStep { node, nodes: first.nodes, launches, moves, open: first.open, unsized_by: None, read };
     for end in ends {
         let same = |(a, b): &(&Launched, &Launched)| a.kernel == b.kernel && a.args == b.args;
         let common = step.launches.iter().zip(&end.launches).take_while(same).count();

@@ -1,7 +1,7 @@
 //! What a condition comes to for a node of one operation that is by itself: marked to be computed, not empty, and with no node
 //! beside it that it could be fused with.
 
-use super::{called, is_local, only_body};
+use super::calls::{called, is_local, only_body};
 use cxx::Program;
 use cxx::ast::{Binary, Expr, ExprKind, Stmt, Unary};
 use cxx::sym::FxSet;

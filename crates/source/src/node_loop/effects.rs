@@ -1,7 +1,7 @@
 //! Where an expression or a statement launches something, changes a node or the graph, or does what may.
 
+use super::calls::{GRAPH, TENSOR, called, type_name};
 use super::harmless::{FIELDS, KEPT_GRAPH, MEMORY_WRITES, REORDERED, STD_WRITES};
-use super::{GRAPH, TENSOR, called, type_name};
 use cxx::Program;
 use cxx::ast::{Base, Expr, ExprKind, Function, Initial, Stmt, Type, Unary, Var};
 use cxx::files::Span;

@@ -2,8 +2,8 @@
 //!
 //! `int nodes_to_skip = ggml_cuda_try_fuse(cuda_ctx, cgraph, i); if (nodes_to_skip != 0) { i += nodes_to_skip; continue; }`
 
+use super::calls::{called, is_local, only_body};
 use super::walk::{Misread, Walk, Within};
-use super::{called, is_local, only_body};
 use cxx::ast::{Base, Binary, Expr, ExprKind, Stmt};
 
 impl<'p> Walk<'p, '_> {

@@ -1,8 +1,8 @@
 //! What neither launches a kernel nor changes a node: functions that are known by name, and those of the tree that are read.
 
+use super::calls::type_name;
 use super::conditions::{ASKS_FUSION, MATCHES};
 use super::effects::Effects;
-use super::type_name;
 use crate::ggml_dialect::{KEPT, is_blas};
 use cxx::ast::{Base, Expr, ExprKind, Function, Name};
 use cxx::sym::Sym;

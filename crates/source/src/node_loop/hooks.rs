@@ -1,9 +1,9 @@
 //! What a backend does with tensors before they are computed: the functions in its tables (`init_tensor`, `set_tensor`, ...). None of them
 //! is evaluated, so one that writes to what a dispatcher decides by leaves the answer open.
 
+use super::calls::{Doubt, TENSOR, called, told, type_name};
 use super::effects::Effects;
 use super::harmless::STD_WRITES;
-use super::{TENSOR, called, told, type_name};
 use crate::backend_table::functions;
 use cxx::Program;
 use cxx::ast::{Expr, ExprKind, Function, Param, Unary};
@@ -19,7 +19,7 @@ const DECIDES: &[&str] = &["type", "ne", "nb", "op", "op_params", "flags", "src"
 const DEEPEST: usize = 4;
 
 /// A function of the backend's tables that may change a tensor, beside those that compute graphs.
-pub(super) fn changed(program: &Program, dispatcher: &Function) -> Option<super::Doubt> {
+pub(super) fn changed(program: &Program, dispatcher: &Function) -> Option<Doubt> {
     let mut seen = FxSet::default();
     let (functions, others) = functions(program, &["graph_compute", "graph_optimize"]);
     let unknown = others.into_iter().find(|value| is_hook(program, value)).map(|value| value.span);

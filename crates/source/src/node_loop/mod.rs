@@ -5,6 +5,7 @@
 //! those known to do neither for a node by itself, makes the answer undetermined. What fuses nodes is told beside an answer: of a
 //! lone node nothing is fused.
 
+mod calls;
 mod conditions;
 mod effects;
 mod fusion;
@@ -12,16 +13,15 @@ mod harmless;
 mod hooks;
 mod walk;
 
+pub use calls::Doubt;
+pub(crate) use calls::{GRAPH, callers, takes};
+
 use crate::backend_table::{Entry, entry};
+use calls::told;
 use cxx::Program;
-use cxx::ast::{Base, Expr, ExprKind, Function, Type};
-use cxx::files::Span;
-use cxx::sym::Sym;
+use cxx::ast::Function;
 use effects::Effects;
 use walk::Walk;
-
-/// Where what is done is not understood, and why.
-pub type Doubt = (String, String);
 
 /// Something between the loop over the nodes and the dispatcher that is not understood, for this operation.
 /// `lone`: of a node by itself; else of one in a graph, where what fuses nodes is followed.
@@ -76,57 +76,4 @@ fn chain<'p>(program: &'p Program, dispatcher: &Function) -> Result<Vec<&'p Func
     }
     let why = format!("how {} comes to {} is not followed", program.text(top.name), program.text(dispatcher.name));
     Err((program.files.place(top.span), why))
-}
-
-/// The functions of the same unit that are given a graph and name another.
-pub(crate) fn callers<'p>(program: &'p Program, of: &Function) -> impl Iterator<Item = &'p Function> {
-    let (unit, name) = (of.unit, of.name);
-    let all = (0..program.functions.len() as u32).filter_map(|index| program.function(index));
-    all.filter(move |function| {
-        function.unit == unit
-            && function.name != name
-            && !function.is_remote()
-            && function.body.is_some()
-            && takes(program, function, GRAPH)
-            && program.mentions(function, name)
-    })
-}
-
-/// What a graph of nodes is, and a node.
-pub(crate) const GRAPH: &str = "ggml_cgraph";
-const TENSOR: &str = "ggml_tensor";
-
-pub(crate) fn takes(program: &Program, function: &Function, part: &str) -> bool {
-    function.params.iter().any(|param| type_name(program, &param.ty).is_some_and(|name| name.contains(part)))
-}
-
-/// The place, and what is said of it with the first line of its text.
-fn told(program: &Program, at: Span, what: &str) -> Doubt {
-    let text = program.files.text(at);
-    (program.files.place(at), format!("{what}: `{}`", text.lines().next().unwrap_or_default()))
-}
-
-fn type_name<'p>(program: &'p Program, ty: &Type) -> Option<&'p str> {
-    match &ty.base {
-        Base::Name(name) => name.path.last().map(|last| program.text(last.sym)),
-        _ => None,
-    }
-}
-
-/// The function that a call names, and what it is given.
-fn called(expr: &Expr) -> Option<(Sym, &[Expr])> {
-    let ExprKind::Call(callee, args) = &expr.kind else { return None };
-    let ExprKind::Name(name) = &callee.kind else { return None };
-    Some((name.path.last()?.sym, args))
-}
-
-/// The one function of a name that has a body.
-fn only_body(program: &Program, name: Sym) -> Option<&Function> {
-    let all = program.overloads(name).iter().filter_map(|&index| program.function(index));
-    let mut bodies = all.filter(|function| function.body.is_some());
-    bodies.next().filter(|_| bodies.next().is_none())
-}
-
-fn is_local(expr: &Expr, slot: Option<u32>) -> bool {
-    matches!(expr.kind, ExprKind::Local(found, _) if Some(found) == slot)
 }

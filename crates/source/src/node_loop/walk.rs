@@ -1,8 +1,8 @@
 //! A function on the way to the dispatcher, statement by statement: whether every node reaches the function below, once and as it is.
 
+use super::calls::{GRAPH, called, is_local, type_name};
 use super::conditions::{Holds, LoneNode};
 use super::effects::Effects;
-use super::{GRAPH, called, is_local, type_name};
 use cxx::Program;
 use cxx::ast::{Binary, Expr, ExprKind, Function, Initial, Stmt, Unary};
 use cxx::files::Span;

@@ -3,7 +3,7 @@
 //! Sizes that an archive states are not believed: bytes are counted as they come out, and a stream that swells beyond
 //! what sources can be is given up. Nothing is written, so a member's name can lead nowhere; one that tries is left out.
 
-use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, Store, Tree, TreeError, wanted};
+use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
 use say::{Key, Message, key, say};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,7 +31,7 @@ fn plain(error: &impl std::fmt::Display) -> Message {
     Message::verbatim(error.to_string().split(": ").next().unwrap_or_default())
 }
 
-pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
+pub(super) fn open(path: &Path, label: &str) -> Result<Listing, TreeError> {
     let fail = |error| TreeError::Io { path: label.to_owned(), error };
     let mut file = sys::regular_file::open(path).map_err(fail)?;
     let mut magic = [0; 4];
@@ -51,17 +51,7 @@ pub(super) fn open(path: &Path, label: &str) -> Result<Tree, TreeError> {
         Err(Failed::Read(what)) if found.members == 0 => return Err(TreeError::Archive { path, what }),
         Err(Failed::Read(what)) => return Err(TreeError::ArchiveDamaged { path, members: found.members, what }),
     }
-    let Found { files, skipped, .. } = found;
-    Ok(Tree {
-        label: path,
-        commit: None,
-        files: files.into(),
-        store: Store::Memory,
-        read: Default::default(),
-        texts: Default::default(),
-        named: Default::default(),
-        skipped,
-    })
+    Ok(Listing { commit: None, files: found.files.into(), skipped: found.skipped })
 }
 
 struct Found {

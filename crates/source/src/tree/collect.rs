@@ -1,6 +1,7 @@
 //! The texts of whole trees that a parser is to read, within bounds: parsing takes many times a file's size.
 
-use super::{Skipped, Tree};
+use super::Tree;
+use super::listing::Skipped;
 use std::collections::BTreeSet;
 
 /// A file's path and its text.

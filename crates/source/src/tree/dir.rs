@@ -1,6 +1,7 @@
 //! A directory. Symbolic links to files are followed; linked directories are not, so no loop can be entered.
 
-use super::{Entry, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, Store, Tree, TreeError, git, wanted};
+use super::git;
+use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
 use say::{Key, key};
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use std::path::Path;
 const NEVER: &[&str] = &[".git", "node_modules", "target", "__pycache__", ".venv"];
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
+pub(super) fn open(root: &Path, label: &str) -> Result<Listing, TreeError> {
     let mut found = Found { files: BTreeMap::new(), total: 0, skipped: Skipped::default() };
     walk(root, String::new(), 0, &mut found).map_err(|limit| TreeError::TooLarge { path: label.to_owned(), limit })?;
     if found.files.is_empty()
@@ -17,16 +18,7 @@ pub(super) fn open(root: &Path, label: &str) -> Result<Tree, TreeError> {
     {
         return Err(TreeError::Io { path: label.to_owned(), error });
     }
-    Ok(Tree {
-        label: label.to_owned(),
-        commit: git::head(root),
-        files: std::sync::Arc::new(found.files),
-        store: Store::Dir(root.to_owned()),
-        read: Default::default(),
-        texts: Default::default(),
-        named: Default::default(),
-        skipped: found.skipped,
-    })
+    Ok(Listing { commit: git::head(root), files: found.files.into(), skipped: found.skipped })
 }
 
 struct Found {

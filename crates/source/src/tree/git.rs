@@ -4,13 +4,13 @@
 //! what a repository's own configuration could start (fsmonitor, hooks, transports, helpers) is switched off on the
 //! command line, which outranks it. None of the three commands used reads the work tree, the index or attributes.
 
-use super::{Entry, MAX_FILE, MAX_FILES, Skipped, Store, Tree, TreeError, wanted};
+use super::listing::{Entry, Files, Listing, MAX_FILE, MAX_FILES, Skipped, TreeError, as_text, wanted};
 use say::{Message, key, say};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use sys::regular_file;
 
 pub(super) struct Batch {
@@ -122,7 +122,7 @@ pub(super) fn head(root: &Path) -> Option<String> {
     (id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
 }
 
-pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeError> {
+pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<(Listing, Batch), TreeError> {
     let name = repo.display().to_string();
     if !repo.exists() {
         return Err(TreeError::Missing { path: name });
@@ -130,24 +130,9 @@ pub(super) fn open(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeErro
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
     let commit = commit(&dir, &name, rev)?;
     let (files, skipped) = list(&dir, &name, &commit, label)?;
-    let store = Store::Git(Arc::new(Mutex::new(batch(&dir, &name, false)?)));
-    Ok(tree(label, commit, Arc::new(files), store, skipped))
+    let batch = batch(&dir, &name, false)?;
+    Ok((Listing { commit: Some(commit), files: Arc::new(files), skipped }, batch))
 }
-
-pub(super) fn tree(label: &str, commit: String, files: Arc<Files>, store: Store, skipped: Skipped) -> Tree {
-    Tree {
-        label: label.to_owned(),
-        commit: Some(commit),
-        files,
-        store,
-        read: Mutex::default(),
-        texts: Mutex::default(),
-        named: Default::default(),
-        skipped,
-    }
-}
-
-pub(super) type Files = BTreeMap<String, Entry>;
 
 /// Every wanted file of a commit.
 pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<(Files, Skipped), TreeError> {
@@ -293,7 +278,7 @@ impl Batch {
         if let Some(text) = self.kept.as_ref().and_then(|kept| kept.texts.get(id)) {
             return Ok(text.clone());
         }
-        let text = super::as_text(&self.fetch(id, path)?);
+        let text = as_text(&self.fetch(id, path)?);
         if let Some(kept) = &mut self.kept {
             kept.room(text.len());
             kept.texts.insert(id.to_owned(), text.clone());

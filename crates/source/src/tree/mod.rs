@@ -7,64 +7,26 @@ mod archive;
 mod collect;
 mod dir;
 mod git;
+mod listing;
 mod series;
 pub mod tags;
 
 pub use collect::{Text, collect, collect_within};
-use cxx::sym::FxMap;
 pub use git::{Commit, commits, on_the_way, tag_of};
-use say::{Key, Message, Say, key};
+pub use listing::{MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError};
+use say::Say;
 pub use series::{Changes, Series, changes};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use cxx::sym::FxMap;
+use listing::{Entry, Files, Listing, as_text};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// Sources in one tree, in all; llama.cpp's are under 40 MB.
-pub const MAX_TOTAL: u64 = 1 << 30;
-/// One file. The largest real one is a generated shader table of 30 MB.
-pub const MAX_FILE: u64 = 64 << 20;
-pub const MAX_FILES: usize = 400_000;
-
-#[derive(Debug)]
-pub enum TreeError {
-    Missing { path: String },
-    Io { path: String, error: std::io::Error },
-    NoRepository { repo: String },
-    NoRevision { repo: String, rev: String, shallow: bool, said: Message },
-    NoGit { error: std::io::Error },
-    Git { repo: String, what: &'static str, said: Message },
-    ContentMissing { path: String },
-    FileTooLarge { path: String, size: u64, limit: u64 },
-    TooLarge { path: String, limit: Key },
-    Archive { path: String, what: Message },
-    ArchiveDamaged { path: String, members: usize, what: Message },
-}
-
-say::worded! { TreeError {
-    Missing { path } => "source-tree-missing",
-    Io { path, error } => "about-why" (what = path, why = error),
-    NoRepository { repo } => "source-tree-no-repository",
-    NoRevision { repo, rev, shallow, said } => "source-tree-no-revision" (repo, rev = format!("{rev:?}"), hint = shallow.then(|| key!("source-tree-shallow")), said),
-    NoGit { error } => "source-tree-no-git",
-    Git { repo, what, said } => "source-tree-git",
-    ContentMissing { path } => "source-tree-content-missing",
-    FileTooLarge { path, size, limit } => "source-tree-file-too-large",
-    TooLarge { path, limit } => "source-tree-too-large",
-    Archive { path, what } => "source-tree-archive",
-    ArchiveDamaged { path, members, what } => "source-tree-archive-damaged",
-}}
 
 enum Store {
     Dir(PathBuf),
     Git(Arc<Mutex<git::Batch>>),
     Memory,
-}
-
-#[derive(Clone)]
-enum Entry {
-    File,
-    Blob(String),
-    Bytes(Arc<[u8]>),
 }
 
 /// An opened tree: a list of paths (with `/`, relative to its root), and their contents on demand.
@@ -73,7 +35,7 @@ pub struct Tree {
     pub label: String,
     /// The commit, where the tree came from git or is a checkout whose HEAD can be read.
     pub commit: Option<String>,
-    files: Arc<BTreeMap<String, Entry>>,
+    files: Arc<Files>,
     store: Store,
     /// What was read so far.
     read: Mutex<BTreeSet<String>>,
@@ -83,33 +45,6 @@ pub struct Tree {
     named: OnceLock<FxMap<String, Vec<String>>>,
     /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
     pub skipped: Skipped,
-}
-
-/// What was left out of a tree, and why: the first hundred in words, the rest as a number.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skipped {
-    pub told: Vec<String>,
-    pub more: usize,
-}
-
-impl Skipped {
-    const TOLD: usize = 100;
-
-    pub fn add(&mut self, what: String) {
-        if self.told.len() < Self::TOLD {
-            self.told.push(what);
-        } else {
-            self.more += 1;
-        }
-    }
-
-    pub fn len(&self) -> usize {
-        self.told.len() + self.more
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.told.is_empty()
-    }
 }
 
 impl std::fmt::Debug for Tree {
@@ -124,33 +59,43 @@ impl Tree {
         let path = Path::new(spec);
         if path.is_dir() {
             return match git::bare(path) {
-                true => git::open(path, "HEAD", spec),
-                false => dir::open(path, spec),
+                true => Tree::at_revision(path, "HEAD", spec),
+                false => Ok(Tree::of(spec, dir::open(path, spec)?, Store::Dir(path.to_owned()))),
             };
         }
         if path.is_file() {
-            return archive::open(path, spec);
+            return Ok(Tree::of(spec, archive::open(path, spec)?, Store::Memory));
         }
         match spec.rsplit_once('@') {
-            Some((repo, rev)) if !repo.is_empty() && !rev.is_empty() => git::open(Path::new(repo), rev, spec),
+            Some((repo, rev)) if !repo.is_empty() && !rev.is_empty() => Tree::at_revision(Path::new(repo), rev, spec),
             _ => Err(TreeError::Missing { path: spec.to_owned() }),
+        }
+    }
+
+    fn at_revision(repo: &Path, rev: &str, label: &str) -> Result<Tree, TreeError> {
+        let (listing, batch) = git::open(repo, rev, label)?;
+        Ok(Tree::of(label, listing, Store::Git(Arc::new(Mutex::new(batch)))))
+    }
+
+    fn of(label: &str, listing: Listing, store: Store) -> Tree {
+        let Listing { commit, files, skipped } = listing;
+        Tree {
+            label: label.to_owned(),
+            commit,
+            files,
+            store,
+            read: Mutex::default(),
+            texts: Mutex::default(),
+            named: OnceLock::new(),
+            skipped,
         }
     }
 
     /// A tree of files held in memory, for tests and for embedded ones.
     pub fn from_memory(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Tree {
-        let files: BTreeMap<String, Entry> =
-            files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
-        Tree {
-            label: label.to_owned(),
-            commit: None,
-            files: Arc::new(files),
-            store: Store::Memory,
-            read: Mutex::default(),
-            texts: Mutex::default(),
-            named: OnceLock::new(),
-            skipped: Skipped::default(),
-        }
+        let files = files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
+        let listing = Listing { commit: None, files: Arc::new(files), skipped: Skipped::default() };
+        Tree::of(label, listing, Store::Memory)
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &str> {
@@ -235,14 +180,6 @@ impl Tree {
     }
 }
 
-/// Bytes that are no UTF-8 become U+FFFD: they only ever stand in comments and strings.
-fn as_text(bytes: &[u8]) -> Arc<str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Arc::from(text),
-        Err(_) => Arc::from(String::from_utf8_lossy(bytes).as_ref()),
-    }
-}
-
 impl cxx::Sources for Tree {
     fn has(&self, path: &str) -> bool {
         Tree::has(self, path)
@@ -270,26 +207,4 @@ impl cxx::Sources for Tree {
     fn text(&self, path: &str) -> Result<Arc<str>, cxx::files::Unreadable> {
         Tree::text(self, path).map_err(|error| error.message())
     }
-}
-
-/// Files that can hold a rule, a build define or a step of a call chain.
-fn wanted(path: &str) -> bool {
-    const EXTENSIONS: &[&str] = &[
-        "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk",
-        "toml", "json", "py", "in", "patch", "sh",
-    ];
-    const NAMES: &[&str] = &[
-        "CMakeLists.txt",
-        "Makefile",
-        "Makefile.sync",
-        "rules",
-        "changelog",
-        "control",
-        "Dockerfile",
-        "FETCH_HEAD",
-        "LLAMA_CPP_VERSION",
-        "vendoring",
-    ];
-    let name = path.rsplit('/').next().unwrap_or(path);
-    NAMES.contains(&name) || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }

@@ -1,7 +1,8 @@
 //! Many revisions of one repository, one after the other: what changed from each to the next by one process, contents by another.
 
-use super::git::{Batch, Commit, Files, batch, git, git_dir, list as files_of, tree};
-use super::{Entry, Skipped, Store, Tree, TreeError, wanted};
+use super::git::{Batch, Commit, batch, git, git_dir, list as files_of};
+use super::listing::{Entry, Files, Listing, Skipped, TreeError, wanted};
+use super::{Store, Tree};
 use say::{Message, say};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -109,6 +110,8 @@ impl Series {
     /// The tree as it stands now.
     pub fn tree(&self, commit: &Commit) -> Tree {
         let label = format!("{}@{}", self.repo, commit.id);
-        tree(&label, commit.id.clone(), self.files.clone(), Store::Git(self.store.clone()), Skipped::default())
+        let files = self.files.clone();
+        let listing = Listing { commit: Some(commit.id.clone()), files, skipped: Skipped::default() };
+        Tree::of(&label, listing, Store::Git(self.store.clone()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::profile::VulkanProfile;
 use super::unit::TILES;
-use cxx::eval::{Machine, Place, Run, Stop, Value};
+use cxx::eval::{Machine, MemoryPlace, Run, Stop, Value};
 use std::rc::Rc;
 
 /// AMD's number (PCI).
@@ -16,7 +16,7 @@ const GROUPS: [i64; 3] = [u32::MAX as i64, 65_535, 65_535];
 const MATRIX: i64 = 16;
 
 /// The device with its pipelines made; where they could not be, what stood in the way. Vectors do not ask for it.
-pub fn ready(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<(Place, Option<Stop>)> {
+pub fn ready(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<(MemoryPlace, Option<Stop>)> {
     let place = device(machine, card)?;
     let mut table = Vec::new();
     // Which tiles a vendor's cards may take, then what is made of them.
@@ -65,7 +65,7 @@ fn entry(machine: &mut Machine<'_>, made: &[Value]) -> Run<Value> {
     Ok(Value::array(key))
 }
 
-fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<Place> {
+fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
     let mut object = machine.object("vk_device_struct")?;
     // What is not set here is not known.
     if let Value::Agg(agg) = &mut object {

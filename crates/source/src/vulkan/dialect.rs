@@ -3,16 +3,20 @@
 use crate::ggml_dialect::GGML;
 use cxx::ast::Expr;
 use cxx::eval::{Builtin, Handoff, Machine, Run, Stop, Value};
-use cxx::{Dialect, Span};
+use cxx::{Dialect, Span, Vocabulary};
 
 pub static VULKAN: Dialect = Dialect {
-    prelude: include_str!("vulkan_types.hpp"),
-    units: &["c", "cpp"],
-    beside: &["cpp", "c"],
-    own_header: "ggml-vulkan-common.h",
+    vocabulary: Vocabulary {
+        prelude: include_str!("vulkan_types.hpp"),
+        units: &["c", "cpp"],
+        beside: &["cpp", "c"],
+        own_header: "ggml-vulkan-common.h",
+        settled: &[],
+        answered: |name| BUILTINS.iter().any(|(known, _)| *known == name),
+        ..GGML.vocabulary
+    },
     builtins: BUILTINS,
     constants: &[],
-    settled: &[],
     ..GGML
 };
 

@@ -85,7 +85,7 @@ impl<'t> VulkanRules<'t> {
         let unit = tree.paths().filter(|path| path.ends_with("/ggml-vulkan.cpp")).min_by_key(|path| path.len());
         let none = || RulesError::NoVulkan { tree: tree.label.clone() };
         let unit = Unit::new(tree, unit.ok_or_else(none)?);
-        let mut program = Program::new(&VULKAN, &defines())?;
+        let mut program = Program::new(&VULKAN.vocabulary, &defines())?;
         program.load(&unit, &unit.path)?;
         Ok(VulkanRules { program, unit })
     }
@@ -108,7 +108,7 @@ impl<'t> VulkanRules<'t> {
             undetermined: None,
         };
         let stop = loop {
-            let mut machine = Machine::new(&self.program, Platform::default(), |_, _| false);
+            let mut machine = Machine::new(&self.program, &VULKAN, Platform::default(), |_, _| false);
             match run(&mut machine, card, shape, kind, columns) {
                 Err(Stop::Need(name)) => {
                     self.program.define_function(&self.unit, name)?;
@@ -142,7 +142,7 @@ impl<'t> VulkanRules<'t> {
 
     /// The name that the tree gives to the pipeline of these types, where it makes it.
     fn vector_name(&self, kind: &str, activations: &str, experts: bool) -> Option<String> {
-        let mut machine = Machine::new(&self.program, Platform::default(), |_, _| false);
+        let mut machine = Machine::new(&self.program, &VULKAN, Platform::default(), |_, _| false);
         let number: i64 = activations.parse().ok()?;
         let of = ["Q8_1", "F32", "F16"]
             .into_iter()

@@ -1,0 +1,493 @@
+//! A loaded program: every unit read so far, and what its names mean. Grows on demand: where a function is called that
+//! is only declared, the unit that defines it is looked for and loaded.
+
+mod bodies;
+mod mention;
+mod reached;
+mod region;
+mod relevance;
+mod same_build;
+mod spelled;
+mod state;
+mod visible;
+
+pub use reached::{Alike, Reached};
+pub use relevance::{Hanging, Relevance};
+
+use crate::syntax::ast::{Body, Enum, Function, Global, Initial, Members, Struct, Type, same_type};
+use crate::syntax::files::{Files, LoadError, NoSources, Sources, Span};
+use crate::syntax::lex::{BodyId, Kind, Tok, lex};
+use crate::syntax::macro_table::Macro;
+use crate::syntax::macros::Macros;
+use crate::syntax::parse::{self, Declared, Names, Pick, SeenSignatures};
+use crate::syntax::preprocess::Preprocessor;
+use crate::syntax::sym::{self, FxMap, FxSet, Interner, Sym};
+use crate::syntax::vocabulary::Vocabulary;
+use spelled::Spelled;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Their macros are left alone and answered as calls: they have no part in a decision.
+const KEPT: &[&str] = &["assert", "static_assert"];
+
+/// Room for the functions of a few units: a question reads seven, with 7,000 in all.
+const FUNCTIONS: usize = 8192;
+
+#[derive(Debug, Default)]
+pub struct Program {
+    pub files: Files,
+    pub interner: Interner,
+    pub macros: Macros,
+    names: Names,
+    units: Vec<Arc<Vec<Tok>>>,
+    pub functions: Vec<Function>,
+    /// An empty list with room for those of a unit.
+    room: Vec<Function>,
+    seen: SeenSignatures,
+    by_name: FxMap<Sym, Vec<u32>>,
+    structs: FxMap<Sym, Vec<Arc<Struct>>>,
+    aliases: FxMap<Sym, Vec<(u32, Type)>>,
+    /// Aliases that stand for one of their arguments, as each unit has them.
+    picks: FxMap<Sym, Vec<(u32, Option<Pick>)>>,
+    pub enums: Vec<Enum>,
+    /// Operators that are defined by functions, with the names in their parameters.
+    operators: Vec<(Sym, Vec<Sym>)>,
+    enum_names: FxSet<Sym>,
+    enumerators: FxMap<Sym, Vec<(u32, u32)>>,
+    pub globals: Vec<Global>,
+    global_names: FxMap<Sym, Vec<u32>>,
+    spaces: Vec<Vec<Sym>>,
+    /// `using a::name`, by unit.
+    pub(crate) brought: FxSet<(u32, Sym)>,
+    /// `using namespace`, by unit.
+    opened: FxSet<(u32, Sym)>,
+    pub(crate) spelled: Spelled,
+    loaded: FxSet<Sym>,
+    /// It began with what another build had read.
+    pub(crate) taken_over: bool,
+    /// Variables whose writers were looked for, and functions that were asked for by name.
+    looked_for: Mutex<FxSet<Sym>>,
+    /// Units that the build leaves out: no definition is taken from them.
+    pub left_out: Arc<BTreeSet<String>>,
+    /// Functions that were looked for and are defined nowhere in the tree.
+    pub missing: FxSet<Sym>,
+    /// Units in the order in which a definition is looked for, by the file that declares it.
+    near: FxMap<String, Arc<[String]>>,
+}
+
+impl Program {
+    /// An empty program under these defines; `None` undefines a name for good.
+    pub fn new(vocabulary: &'static Vocabulary, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
+        let mut program =
+            Program { interner: Interner::with(vocabulary.words), names: Names::new(vocabulary), ..Program::default() };
+        program.start(defines, None)?;
+        Ok(program)
+    }
+
+    /// An empty program under other defines, with the files that this one has read: their text and tokens are the same, and so is
+    /// what a header comes to that has nothing to do with what is defined otherwise. What conditionals asked for is not taken over.
+    pub fn again(&self, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
+        let vocabulary = self.vocabulary();
+        let mut program = Program {
+            interner: self.interner.clone(),
+            files: self.files.clone(),
+            names: Names::new(vocabulary),
+            near: self.near.clone(),
+            left_out: self.left_out.clone(),
+            seen: self.seen.clone(),
+            taken_over: true,
+            ..Program::default()
+        };
+        program.start(defines, Some(&self.macros))?;
+        Ok(program)
+    }
+
+    fn start(&mut self, defines: &[(String, Option<String>)], before: Option<&Macros>) -> Result<(), LoadError> {
+        let vocabulary = self.vocabulary();
+        self.macros.own_header = vocabulary.own_header;
+        for name in KEPT.iter().chain(vocabulary.kept) {
+            let name = self.interner.intern(name);
+            self.macros.kept.insert(name);
+        }
+        self.spaces.push(Vec::new());
+        self.functions.reserve(FUNCTIONS);
+        for (name, value) in defines {
+            self.define(name, value.as_deref());
+        }
+        if let Some(before) = before {
+            let otherwise = self.macros.otherwise(before);
+            // `__has_include(<x>)` is asked for under a name that stands in no file.
+            if !otherwise.iter().any(|name| self.interner.text(*name).contains('(')) {
+                let named = |tok: &Tok| tok.kind == Kind::Ident && otherwise.contains(&tok.sym);
+                let mentions = |file| self.files.get(file).is_none_or(|file| file.toks.iter().any(named));
+                let fixed = self.macros.fixed != before.fixed;
+                self.macros.included = before.included_without(&otherwise, mentions, fixed);
+            }
+            self.macros.definitions.clone_from(&before.definitions);
+            self.macros.system.clone_from(&before.system);
+            self.macros.quoted.clone_from(&before.quoted);
+            self.macros.absent.clone_from(&before.absent);
+            self.macros.packed.clone_from(&before.packed);
+            self.macros.renumbered.clone_from(&before.renumbered);
+        }
+        if self.files.number("<prelude>").is_none() {
+            self.files.add("<prelude>", vocabulary.prelude.into(), &mut self.interner)?;
+        }
+        self.load(&NoSources, "<prelude>")
+    }
+
+    pub fn vocabulary(&self) -> &'static Vocabulary {
+        self.names.vocabulary
+    }
+
+    fn define(&mut self, name: &str, value: Option<&str>) {
+        let sym = self.interner.intern(name);
+        match value {
+            Some(value) => {
+                let made = self.made(value);
+                self.macros.ever.insert(sym);
+                self.macros.base.insert(sym, made);
+            }
+            None => drop(self.macros.fixed.insert(sym)),
+        }
+    }
+
+    fn made(&mut self, value: &str) -> Arc<Macro> {
+        let body = lex(u16::MAX, value, &mut self.interner);
+        Arc::new(Macro::new(None, false, &body))
+    }
+
+    /// What files whose path ends so are compiled with beside the rest; `None` undefines.
+    pub fn define_in(&mut self, end: &str, defines: &[(String, Option<String>)]) {
+        let mut list = Vec::with_capacity(defines.len());
+        for (name, value) in defines {
+            let sym = self.interner.intern(name);
+            self.macros.ever.insert(sym);
+            let made = value.as_ref().map(|value| self.made(value));
+            list.push((sym, made));
+        }
+        self.macros.of_file.push((end.to_owned(), list));
+    }
+
+    /// Reads a unit with what it includes; a second time it does nothing.
+    pub fn load(&mut self, tree: &dyn Sources, path: &str) -> Result<(), LoadError> {
+        let key = self.interner.intern(path);
+        if !self.loaded.insert(key) {
+            return Ok(());
+        }
+        let (mut toks, done) =
+            Preprocessor::new(tree, &mut self.files, &mut self.interner, &mut self.macros).unit(path)?;
+        let unit = self.units.len() as u32;
+        let room = std::mem::take(&mut self.room);
+        let mut declared = parse::declarations(&toks, &self.names, &self.interner, unit, room, &mut self.seen);
+        if bodies::give_back(&toks, &mut declared) {
+            self.macros.included.keep(done, &toks, bodies::long(&declared));
+        } else {
+            self.macros.included.keep(done, &toks, Vec::new());
+            toks = Arc::new(self.with_bodies(&toks));
+            declared.functions.clear();
+            let room = declared.functions;
+            declared = parse::declarations(&toks, &self.names, &self.interner, unit, room, &mut self.seen);
+        }
+        self.units.push(toks);
+        // A unit more may write to what others see.
+        for global in self.globals.iter_mut().filter(|global| !global.internal) {
+            global.written = OnceLock::new();
+        }
+        self.merge(declared, unit);
+        self.spelled.read(self.files.iter());
+        Ok(())
+    }
+
+    fn merge(&mut self, mut declared: Declared, unit: u32) {
+        let spaces: Vec<u32> =
+            std::mem::take(&mut declared.spaces).into_iter().map(|path| self.numbered(path)).collect();
+        let space = |local: u32| spaces.get(local as usize).copied().unwrap_or(0);
+        self.brought.extend(declared.brought.iter().map(|name| (unit, *name)));
+        self.operators.append(&mut declared.operators);
+        self.opened.extend(declared.opened.into_iter().map(|name| (unit, name)));
+        self.names.types.add(&declared.names.types);
+        self.names.templates.add(&declared.names.templates);
+        for mut function in declared.functions.drain(..) {
+            function.space = space(function.space);
+            let list = self.by_name.entry(function.name).or_default();
+            list.push(self.functions.len() as u32);
+            self.functions.push(function);
+        }
+        for found in declared.structs {
+            if let Some(name) = found.name {
+                self.structs.entry(name).or_default().push(found);
+            }
+        }
+        for (name, ty) in declared.aliases {
+            self.aliases.entry(name).or_default().push((unit, ty));
+        }
+        for (name, pick) in declared.picks {
+            self.picks.entry(name).or_default().push((unit, pick));
+        }
+        for mut found in declared.enums {
+            found.space = space(found.space);
+            let index = self.enums.len() as u32;
+            self.enum_names.extend(found.name);
+            for (position, item) in found.list.iter().enumerate() {
+                self.enumerators.entry(item.name).or_default().push((index, position as u32));
+            }
+            self.enums.push(found);
+        }
+        for mut global in declared.globals {
+            global.space = space(global.space);
+            let index = self.globals.len() as u32;
+            self.global_names.entry(global.name).or_default().push(index);
+            self.globals.push(global);
+        }
+        self.room = declared.functions;
+    }
+
+    pub fn overloads(&self, name: Sym) -> &[u32] {
+        self.by_name.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn function(&self, index: u32) -> Option<&Function> {
+        self.functions.get(index as usize)
+    }
+
+    pub fn structs(&self, name: Sym) -> &[Arc<Struct>] {
+        self.structs.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn all_structs(&self) -> impl Iterator<Item = &Arc<Struct>> {
+        self.structs.values().flatten()
+    }
+
+    pub fn all_aliases(&self) -> impl Iterator<Item = (Sym, &Type)> {
+        self.aliases.iter().flat_map(|(&name, list)| list.iter().map(move |(_, ty)| (name, ty)))
+    }
+
+    /// The namespace of a number, without its inline and unnamed parts.
+    pub fn space(&self, number: u32) -> &[Sym] {
+        self.spaces.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn numbered(&mut self, path: Vec<Sym>) -> u32 {
+        let known = self.spaces.iter().position(|space| *space == path);
+        known.unwrap_or_else(|| {
+            self.spaces.push(path);
+            self.spaces.len() - 1
+        }) as u32
+    }
+
+    /// Whether a unit says `using namespace name`.
+    pub fn opens(&self, unit: u32, name: Sym) -> bool {
+        self.opened.contains(&(unit, name))
+    }
+
+    /// An alias as a unit knows it.
+    pub fn alias(&self, name: Sym, unit: u32) -> Option<&Type> {
+        let list = self.aliases.get(&name)?;
+        list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
+    }
+
+    /// Which of its arguments an alias with parameters stands for, and with how many stars; None where it is another type, or
+    /// where those of that name are not one.
+    pub fn pick(&self, name: Sym, unit: u32) -> Option<Pick> {
+        let list = self.picks.get(&name)?;
+        let own = list.iter().any(|(of, _)| *of == unit);
+        let mut all = list.iter().filter(|(of, _)| !own || *of == unit).map(|(_, pick)| *pick);
+        let first = all.next()??;
+        all.all(|other| other == Some(first)).then_some(first)
+    }
+
+    /// Whether a unit has several aliases of that name, in namespaces of their own.
+    pub fn is_several(&self, name: Sym, unit: u32) -> bool {
+        let Some(list) = self.aliases.get(&name).filter(|list| list.len() > 1) else { return false };
+        let mut own = list.iter().filter(|(of, _)| *of == unit).map(|(_, ty)| ty);
+        own.next().is_some_and(|first| own.any(|other| !same_type(first, other)))
+    }
+
+    /// Whether a function defines what an operator does with an enum.
+    pub fn defines_operator(&self, operator: &str) -> bool {
+        let of_enum = |names: &[Sym]| names.iter().any(|name| self.is_enum(*name));
+        self.operators.iter().any(|(known, names)| self.text(*known) == operator && of_enum(names))
+    }
+
+    pub fn has_operators(&self) -> bool {
+        !self.operators.is_empty()
+    }
+
+    pub fn is_enum(&self, name: Sym) -> bool {
+        self.enum_names.contains(&name)
+    }
+
+    pub fn is_type(&self, name: Sym) -> bool {
+        self.names.types.contains(name)
+    }
+
+    /// Every enum with such an enumerator, and the place in it.
+    pub fn enumerators_named(&self, name: Sym) -> &[(u32, u32)] {
+        self.enumerators.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn globals_named(&self, name: Sym) -> &[u32] {
+        self.global_names.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn look_for(&self, name: Sym) {
+        self.looked_for.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+    }
+
+    pub(crate) fn looked_for(&self) -> FxSet<Sym> {
+        self.looked_for.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn text(&self, sym: Sym) -> &str {
+        self.interner.text(sym)
+    }
+
+    pub fn body<'a>(&'a self, function: &'a Function) -> &'a Body {
+        function
+            .parsed
+            .get_or_init(|| Box::new(parse::body(function, self.stands_in(function), &self.names, &self.interner)))
+    }
+
+    pub fn members<'a>(&'a self, of: &'a Struct) -> &'a Members {
+        let toks = || self.toks_of(of.unit, of.home);
+        of.members.get_or_init(|| parse::members(of, toks(), &self.names, &self.interner))
+    }
+
+    /// Whether words in or around a struct change how it lies in memory: packed, aligned members, virtual functions; or it has
+    /// nothing in it.
+    pub fn is_laid_out_otherwise(&self, of: &Struct) -> bool {
+        let toks = self.toks_of(of.unit, of.home);
+        let words = [sym::ALIGNAS, sym::ALIGN, sym::ATTRIBUTE, sym::VIRTUAL, sym::DECLSPEC];
+        let is = |tok: &Tok| tok.kind == Kind::Ident && words.contains(&tok.sym);
+        let body = toks.get(of.body.clone()).unwrap_or_default();
+        // Its own `alignas` is known; `struct __attribute__((packed)) name {`, `} __attribute__((packed))`.
+        let before = toks.get(of.body.start.saturating_sub(12)..of.body.start).unwrap_or_default();
+        let starts = |tok: &&Tok| !matches!(tok.sym, sym::STRUCT | sym::UNION | sym::CLASS | sym::SEMI);
+        let mut head = before.iter().rev().take_while(starts);
+        let after = toks.get(of.body.end + 1);
+        body.is_empty()
+            || body.iter().any(is)
+            || head.any(|tok| tok.sym == sym::ATTRIBUTE || tok.sym == sym::DECLSPEC)
+            || after.is_some_and(is)
+            || self.macros.packed.contains(&of.span.file)
+    }
+
+    /// What a global begins as; a long list is parsed when somebody asks for it, and most are tables of numbers that nobody does.
+    pub fn initial<'a>(&'a self, global: &'a Global) -> &'a Initial {
+        match &global.list {
+            Some(list) => global.parsed.get_or_init(|| {
+                let toks = self.toks_of(global.unit, global.home);
+                let range = if global.home.is_some() { 0..toks.len() } else { list.clone() };
+                parse::list(global, (toks, range), &self.names, &self.interner)
+            }),
+            None => &global.init,
+        }
+    }
+
+    pub fn unit_toks(&self, unit: u32) -> &[Tok] {
+        self.units.get(unit as usize).map_or(&[], |toks| toks)
+    }
+
+    pub fn unit_count(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then
+    /// any unit near by whose text has the name. False where there is none.
+    pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
+        let text = self.text(name).to_owned();
+        let declared: Vec<Span> =
+            self.overloads(name).iter().filter_map(|&index| Some(self.function(index)?.span)).collect();
+        let mut beside = Vec::new();
+        for span in &declared {
+            let path = self.files.path(span.file);
+            let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+            let other = stem.replace("/include/", "/src/");
+            for extension in self.vocabulary().beside {
+                beside.push(format!("{stem}.{extension}"));
+                beside.push(format!("{other}.{extension}"));
+            }
+        }
+        beside.retain(|path| tree.has(path) && !self.left_out.contains(path));
+        let home = declared.first().map_or(String::new(), |span| self.files.path(span.file).to_owned());
+        let shared = |path: &str| path.split('/').zip(home.split('/')).take_while(|(a, b)| a == b).count();
+        for path in &beside {
+            if self.defines(tree, path, name, &text)? {
+                return Ok(true);
+            }
+        }
+        let near = match self.near.get(&home) {
+            Some(known) => known.clone(),
+            None => {
+                let is_built = |path: &&str| self.vocabulary().is_unit(path) && !self.left_out.contains(*path);
+                let mut near: Vec<&str> = tree.paths().filter(is_built).collect();
+                near.sort_by_cached_key(|path| (usize::MAX - shared(path), path.len()));
+                let near: Arc<[String]> = near.into_iter().take(600).map(str::to_owned).collect();
+                self.near.insert(home.clone(), near.clone());
+                near
+            }
+        };
+        let mut depth = 0;
+        for path in near.iter() {
+            // Beyond its own directory and the one above it nothing of ours is defined.
+            let level = shared(path);
+            depth = depth.max(level);
+            if level + 2 < depth {
+                break;
+            }
+            if self.defines(tree, path, name, &text)? {
+                return Ok(true);
+            }
+        }
+        self.missing.insert(name);
+        Ok(false)
+    }
+
+    /// Loads a unit that may define a function; false where it does not, or was loaded before.
+    fn defines(&mut self, tree: &dyn Sources, path: &str, name: Sym, text: &str) -> Result<bool, LoadError> {
+        let loaded = self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym));
+        if loaded || !tree.text(path).is_ok_and(|content| mentions_call(&content, text)) {
+            return Ok(false);
+        }
+        self.load(tree, path)?;
+        Ok(self.overloads(name).iter().any(|&index| self.function(index).is_some_and(|f| f.body.is_some())))
+    }
+
+    /// Names that conditionals asked for and nothing ever defined, with where.
+    pub fn asked(&self) -> impl Iterator<Item = (&str, &[Span])> {
+        self.macros.asked.iter().map(|(&name, spans)| (self.text(name), spans.as_slice()))
+    }
+
+    pub fn is_defined(&self, name: &str) -> bool {
+        self.interner.get(name).is_some_and(|name| self.macros.ever.contains(&name))
+    }
+
+    /// The functions in whose bodies a name stands.
+    pub fn naming(&self, name: Sym) -> FxSet<u32> {
+        // Many units have the same body.
+        let mut known: FxMap<BodyId, bool> = FxMap::default();
+        let mut named = |function: &Function| match &function.home {
+            Some((body, _)) => *known.entry(*body).or_insert_with(|| self.mentions(function, name)),
+            None => self.mentions(function, name),
+        };
+        let all = self.functions.iter().enumerate();
+        all.filter(|(_, function)| named(function)).map(|(index, _)| index as u32).collect()
+    }
+
+    /// Every identifier of a token list.
+    pub fn idents<'a>(&self, toks: &'a [Tok]) -> impl Iterator<Item = Sym> + 'a {
+        toks.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym)
+    }
+}
+
+/// Whether `text` has `name` as a whole word with a parenthesis after it.
+pub fn mentions_call(text: &str, name: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, name.as_bytes()).any(|at| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|&byte| word(byte));
+        let after = bytes.get(at + name.len()..).unwrap_or_default();
+        !before && after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'(')
+    })
+}

@@ -1,0 +1,485 @@
+//! The parsed subset of C++. Local names are numbers already: every variable, parameter and template parameter of a
+//! function has one slot in its frame, and a lambda shares the frame of the function it stands in.
+
+use super::files::Span;
+use super::integer::IntTy;
+use super::lex::BodyId;
+use super::sym::{FxMap, Sym};
+use super::vocabulary::Role;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+#[derive(Debug, Clone)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub enum ExprKind {
+    Int(i64, IntTy),
+    Float(f64, u8),
+    Str(Arc<str>),
+    Bool(bool),
+    Null,
+    Local(u32, Sym),
+    Name(Box<Name>),
+    This,
+    Unary(Unary, Box<Expr>),
+    Step {
+        target: Box<Expr>,
+        by: i64,
+        before: bool,
+    },
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
+    Ternary(Box<[Expr; 3]>),
+    Call(Box<Expr>, Vec<Expr>),
+    /// `f<<<a, b>>>(x)`: a call with a configuration.
+    Configured(Box<Expr>, Vec<Expr>, Vec<Expr>),
+    Index(Box<Expr>, Box<Expr>),
+    Member {
+        base: Box<Expr>,
+        name: Sym,
+        arrow: bool,
+    },
+    Cast(Box<Type>, Box<Expr>),
+    Construct(Box<Type>, Vec<Expr>),
+    SizeofType(Box<Type>),
+    SizeofExpr(Box<Expr>),
+    /// `sizeof...(pack)`.
+    SizeofPack(Box<Expr>),
+    AlignofType(Box<Type>),
+    Lambda(Arc<Lambda>),
+    Init(Vec<(Option<Designator>, Expr)>),
+    Comma(Box<Expr>, Box<Expr>),
+    Pack(Box<Expr>),
+    /// `(pattern op ...)`, or `(... op pattern)` from the left; slots that stand in the pattern, packs among them.
+    Fold {
+        op: Option<Binary>,
+        pattern: Box<Expr>,
+        slots: Vec<u32>,
+        left: bool,
+    },
+    Throw,
+    /// `new` and `delete`: a value that nobody looks into.
+    Heap,
+}
+
+#[derive(Debug, Clone)]
+pub enum Designator {
+    Field(Sym),
+    Index(Box<Expr>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unary {
+    Neg,
+    Plus,
+    Not,
+    BitNot,
+    Deref,
+    Address,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binary {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Lt,
+    Gt,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    BitAnd,
+    BitXor,
+    BitOr,
+    And,
+    Or,
+}
+
+impl Binary {
+    /// The first character of it, or all: as the lexer gives it.
+    pub fn spelled(self) -> &'static str {
+        match self {
+            Binary::Mul => "*",
+            Binary::Div => "/",
+            Binary::Rem => "%",
+            Binary::Add => "+",
+            Binary::Sub => "-",
+            Binary::Shl => "<<",
+            Binary::Shr | Binary::Gt => ">",
+            Binary::Lt => "<",
+            Binary::Le => "<=",
+            Binary::Ge => ">=",
+            Binary::Eq => "==",
+            Binary::Ne => "!=",
+            Binary::BitAnd => "&",
+            Binary::BitXor => "^",
+            Binary::BitOr => "|",
+            Binary::And => "&&",
+            Binary::Or => "||",
+        }
+    }
+}
+
+/// A name that no local scope declares: `a`, `a<1>`, `std::min`, `traits<type>::qk`, `T::value`.
+#[derive(Debug, Clone)]
+pub struct Name {
+    pub root: Root,
+    pub path: Vec<Segment>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Root {
+    Global,
+    Local(u32),
+    Decltype(Box<Expr>),
+}
+
+#[derive(Debug, Clone)]
+pub struct Segment {
+    pub sym: Sym,
+    pub args: Option<Vec<TemplateArg>>,
+}
+
+#[derive(Debug, Clone)]
+pub enum TemplateArg {
+    Type(Type),
+    Expr(Expr),
+    /// `of<T, I>...`: one type for each that the pack within it holds.
+    Expansion(Type),
+}
+
+#[derive(Debug, Clone)]
+pub struct Type {
+    pub base: Base,
+    pub pointers: u8,
+    pub reference: bool,
+    pub constant: bool,
+    pub dims: Vec<Option<Expr>>,
+    pub span: Span,
+}
+
+impl Type {
+    /// Whether it is a template's name with arguments.
+    pub fn has_arguments(&self) -> bool {
+        matches!(&self.base, Base::Name(name) if name.path.last().is_some_and(|last| last.args.is_some()))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Base {
+    Void,
+    Bool,
+    Int { bits: u8, signed: bool },
+    Float(u8),
+    Auto,
+    Local(u32),
+    Name(Box<Name>),
+    Inline(Arc<Struct>),
+    Decltype(Box<Expr>),
+    Function,
+}
+
+#[derive(Debug, Clone)]
+pub enum Stmt {
+    Expr(Expr),
+    Decl(Vec<Var>),
+    /// A slot that holds a type from here on.
+    Alias(u32, Box<Type>),
+    If {
+        init: Option<Box<Stmt>>,
+        cond: Expr,
+        then: Box<Stmt>,
+        other: Option<Box<Stmt>>,
+    },
+    Switch(Arc<Switch>),
+    For {
+        init: Box<Stmt>,
+        cond: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Each {
+        slot: u32,
+        /// `auto & [key, value]`: what each item is taken apart into; else empty.
+        parts: Vec<u32>,
+        by_ref: bool,
+        range: Expr,
+        body: Box<Stmt>,
+    },
+    While {
+        cond: Expr,
+        body: Box<Stmt>,
+        first: bool,
+    },
+    Return(Option<Expr>, Span),
+    Break,
+    Continue,
+    Block(Vec<Stmt>),
+    Case(Expr),
+    /// `case 1 ... 8:`.
+    Cases(Box<[Expr; 2]>),
+    Default,
+    Empty,
+    Unparsed(Span),
+}
+
+#[derive(Debug)]
+pub struct Switch {
+    pub value: Expr,
+    pub body: Vec<Stmt>,
+    /// A label that stands within another statement, or that could not be read.
+    pub hidden: bool,
+    /// Label to statement, once it is known that all labels are the same in every run.
+    pub jumps: OnceLock<Jumps>,
+}
+
+#[derive(Debug)]
+pub struct Jumps {
+    pub labels: FxMap<i64, usize>,
+    pub default: Option<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Var {
+    pub slot: u32,
+    pub name: Sym,
+    pub ty: Type,
+    pub init: Initial,
+    pub fixed: bool,
+    pub is_static: bool,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub enum Initial {
+    None,
+    Value(Expr),
+    Arguments(Vec<Expr>),
+}
+
+#[derive(Debug)]
+pub struct Lambda {
+    /// Variables that it keeps as they are where it is made: by slot. None: whatever it uses.
+    pub copies: Option<Vec<u32>>,
+    /// `[n = x + 1]`: variables of its own, with what they start as.
+    pub own: Vec<(u32, Expr)>,
+    pub params: Vec<Param>,
+    /// `-> T`.
+    pub ret: Option<Type>,
+    pub body: Vec<Stmt>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Param {
+    pub slot: u32,
+    pub name: Option<Sym>,
+    pub ty: Type,
+    pub default: Option<Expr>,
+    pub pack: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct TemplateParam {
+    pub name: Option<Sym>,
+    pub is_type: bool,
+    /// What a parameter that is a value is declared as.
+    pub ty: Option<Type>,
+    pub default: Option<TemplateArg>,
+    pub pack: bool,
+}
+
+/// Marks of a function: it runs where this program does not.
+pub const ELSEWHERE: u8 = 1;
+/// It runs where this program does; with `ELSEWHERE`, in both places.
+pub const HERE: u8 = 2;
+/// It is never called, but handed over to run elsewhere.
+pub const REMOTE: u8 = 4;
+/// `static`.
+pub const INTERNAL: u8 = 8;
+/// `__attribute__((weak))`: another unit's takes its place.
+pub const WEAK: u8 = 16;
+
+/// From where a name is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct View {
+    pub unit: u32,
+    pub space: u32,
+}
+
+impl View {
+    /// From outside of the program.
+    pub const ANYWHERE: View = View { unit: u32::MAX, space: 0 };
+}
+
+/// What a function's declaration says, whichever unit reads it.
+#[derive(Debug)]
+pub struct Signature {
+    pub name: Sym,
+    pub templates: Vec<TemplateParam>,
+    /// An explicit specialisation's arguments.
+    pub special: Option<Vec<TemplateArg>>,
+    pub params: Vec<Param>,
+    pub variadic: bool,
+    pub attrs: u8,
+    pub ret: Type,
+    pub span: Span,
+}
+
+/// A function as one unit has it.
+#[derive(Debug)]
+pub struct Function {
+    pub signature: Arc<Signature>,
+    pub unit: u32,
+    /// The namespace it stands in, by the program's number.
+    pub space: u32,
+    /// Where its body stands in its unit.
+    pub body: Option<Range<usize>>,
+    /// The tokens that it really is a stretch of, where they are not its unit's: what a single token there means, and what is
+    /// within such.
+    pub home: Option<(BodyId, Range<usize>)>,
+    /// A constructor's `: field(value), ...`.
+    pub inits: Option<Range<usize>>,
+    /// The fields of the struct whose method this is: names in its body may mean them.
+    pub owner: Option<Arc<[Sym]>>,
+    pub parsed: OnceLock<Box<Body>>,
+}
+
+impl std::ops::Deref for Function {
+    type Target = Signature;
+
+    fn deref(&self) -> &Signature {
+        &self.signature
+    }
+}
+
+impl Function {
+    pub fn is_remote(&self) -> bool {
+        self.attrs & REMOTE != 0
+    }
+    pub fn view(&self) -> View {
+        View { unit: self.unit, space: self.space }
+    }
+    /// The twin of a function of the same name, for another place than this.
+    pub fn is_elsewhere_only(&self) -> bool {
+        self.attrs & ELSEWHERE != 0 && self.attrs & HERE == 0
+    }
+}
+
+#[derive(Debug)]
+pub struct Body {
+    pub stmts: Vec<Stmt>,
+    pub inits: Vec<(Sym, Vec<Expr>)>,
+    pub slots: u32,
+    /// Whether a slot is ever read; macros declare dozens of variables of which a function uses a few.
+    pub used: Vec<bool>,
+}
+
+#[derive(Debug)]
+pub struct Struct {
+    pub name: Option<Sym>,
+    pub templates: Vec<TemplateParam>,
+    pub special: Option<Vec<TemplateArg>>,
+    pub bases: Vec<Type>,
+    pub union: bool,
+    pub role: Role,
+    pub unit: u32,
+    /// What stands in `alignas(...)`.
+    pub aligned: Option<Range<usize>>,
+    pub body: Range<usize>,
+    /// The tokens that both are stretches of, where they are not its unit's.
+    pub home: Option<BodyId>,
+    pub span: Span,
+    pub members: OnceLock<Members>,
+}
+
+#[derive(Debug, Default)]
+pub struct Members {
+    pub fields: Vec<Field>,
+    pub statics: Vec<Field>,
+    pub methods: Vec<Arc<Function>>,
+    pub types: Vec<(Sym, Type)>,
+    pub enumerators: Vec<Enumerator>,
+    /// It has a destructor that does something.
+    pub destroyed: bool,
+    /// Its `alignas`, where it has one; None in it: one that is not understood.
+    pub aligned: Option<Option<Expr>>,
+}
+
+#[derive(Debug)]
+pub struct Field {
+    pub name: Option<Sym>,
+    pub ty: Type,
+    pub init: Option<Expr>,
+    /// `int n : 3`: what of a number is left in it is not followed.
+    pub bits: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Enumerator {
+    pub name: Sym,
+    pub value: Option<Expr>,
+}
+
+#[derive(Debug)]
+pub struct Enum {
+    pub name: Option<Sym>,
+    /// `enum class`: its enumerators are named with it alone.
+    pub scoped: bool,
+    /// `enum x : uint8_t`.
+    pub underlying: Option<Type>,
+    pub list: Vec<Enumerator>,
+    pub span: Span,
+    pub unit: u32,
+    pub space: u32,
+}
+
+#[derive(Debug)]
+pub struct Global {
+    pub name: Sym,
+    pub ty: Type,
+    pub init: Initial,
+    /// Where a long list stands that it begins as, and what it says once that was asked.
+    pub list: Option<Range<usize>>,
+    /// What the token that stands there means.
+    pub home: Option<BodyId>,
+    pub parsed: OnceLock<Initial>,
+    pub span: Span,
+    /// `extern` with no value: it is defined elsewhere.
+    pub external: bool,
+    /// Visible in its own unit alone.
+    pub internal: bool,
+    /// Declared const or constexpr, and no pointer to such.
+    pub fixed: bool,
+    pub unit: u32,
+    pub space: u32,
+    /// Where it is written to, once that was looked for.
+    pub written: OnceLock<Option<Span>>,
+}
+
+impl Global {
+    pub fn view(&self) -> View {
+        View { unit: self.unit, space: self.space }
+    }
+}
+
+/// Whether two types are spelled alike.
+pub fn same_type(x: &Type, y: &Type) -> bool {
+    let base = match (&x.base, &y.base) {
+        (Base::Int { bits, signed }, Base::Int { bits: b, signed: s }) => bits == b && signed == s,
+        (Base::Float(a), Base::Float(b)) => a == b,
+        (Base::Name(a), Base::Name(b)) => {
+            a.path.last().map(|segment| segment.sym) == b.path.last().map(|segment| segment.sym)
+        }
+        (x, y) => std::mem::discriminant(x) == std::mem::discriminant(y),
+    };
+    base && x.pointers == y.pointers && x.reference == y.reference
+}

@@ -1,0 +1,127 @@
+//! Bodies of functions stand in a unit as a single token between their braces, and so do long lists of numbers with theirs: a
+//! header is mostly bodies, and of these a question runs a few. A body that a header brought into one unit is not copied into the next, and one that no directive stands in
+//! is not even expanded before somebody looks at it: no macro can become another on the way through it, so the names that may
+//! be met in it are kept with what each stood for.
+
+use super::lex::{BodyId, Kind, Tok};
+use super::macro_table::Stood;
+use super::sym;
+use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
+
+/// So many tokens are worth leaving out.
+pub(crate) const LONG: usize = 24;
+
+/// Where the tokens of a body stand, and the macros that they are still to be expanded with.
+#[derive(Debug)]
+pub(crate) struct StoredBody {
+    toks: Arc<Vec<Tok>>,
+    range: Range<usize>,
+    pub(crate) macros: Stood,
+    pub(crate) expanded: OnceLock<Vec<Tok>>,
+    /// Tokens that macros have made in all bodies so far.
+    pub(crate) made: Arc<AtomicUsize>,
+}
+
+impl StoredBody {
+    /// The same as they stand in their file, or in the unit that has them.
+    pub(crate) fn raw(&self) -> &[Tok] {
+        self.toks.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Whether there may be such a token in it, wherever it comes from; false only where there is none.
+    pub(crate) fn may_have(&self, is: impl Fn(&Tok) -> bool) -> bool {
+        let bodies = self.macros.iter().map(|(_, made)| made.body.as_slice());
+        self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(&is)
+            || (self.expanded.get().is_none() && bodies.into_iter().flatten().any(is))
+    }
+}
+
+/// Bodies by their number.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bodies {
+    bodies: Vec<Arc<StoredBody>>,
+    made: Arc<AtomicUsize>,
+}
+
+/// A unit without its long bodies: where its stretches stand now.
+#[derive(Debug)]
+pub(crate) struct Short {
+    pub(crate) toks: Arc<Vec<Tok>>,
+    /// From and to before, and from now; in ascending order.
+    stretches: Vec<(usize, usize, usize)>,
+}
+
+impl Bodies {
+    pub(crate) fn get(&self, id: BodyId) -> Option<&StoredBody> {
+        self.bodies.get(id.0 as usize).map(Arc::as_ref)
+    }
+
+    /// The token that stands for a body from now on.
+    pub(crate) fn add(&mut self, toks: &Arc<Vec<Tok>>, range: Range<usize>, macros: Stood) -> Option<Tok> {
+        let first = toks.get(range.start)?;
+        let off = u32::try_from(self.bodies.len()).ok()?;
+        let (toks, made) = (toks.clone(), self.made.clone());
+        self.bodies.push(Arc::new(StoredBody { toks, range, macros, expanded: OnceLock::new(), made }));
+        Some(Tok { kind: Kind::Body, flags: 0, sym: sym::BODY, off, len: 0, ..*first })
+    }
+
+    /// What of a unit is taken over by others (`wanted`), without what is long in it.
+    pub(crate) fn shorten(
+        &mut self,
+        toks: &Arc<Vec<Tok>>,
+        long: Vec<Range<usize>>,
+        wanted: impl Iterator<Item = Range<usize>>,
+    ) -> Short {
+        let mut wanted: Vec<Range<usize>> = wanted.collect();
+        wanted.sort_unstable_by_key(|range| (range.start, usize::MAX - range.end));
+        let mut bodies = long.into_iter().peekable();
+        let mut short = Short { toks: Arc::default(), stretches: Vec::new() };
+        let (mut out, mut done): (Vec<Tok>, usize) = (Vec::new(), 0);
+        for range in wanted {
+            // One within another was copied with it.
+            if range.end <= done {
+                continue;
+            }
+            let mut at = range.start.max(done);
+            done = range.end;
+            while bodies.next_if(|body| body.start < at).is_some() {}
+            // Where there is nothing to leave out, it is taken over as it stands.
+            if bodies.peek().is_none_or(|body| body.end >= range.end) {
+                continue;
+            }
+            while let Some(body) = bodies.next_if(|body| body.end < range.end) {
+                short.add(toks, at..body.start, &mut out);
+                let end = body.end;
+                let Some(token) = self.add(toks, body, Box::default()) else { continue };
+                out.push(token);
+                at = end;
+            }
+            short.add(toks, at..range.end, &mut out);
+        }
+        out.shrink_to_fit();
+        short.toks = Arc::new(out);
+        short
+    }
+}
+
+impl Short {
+    fn add(&mut self, toks: &[Tok], range: Range<usize>, out: &mut Vec<Tok>) {
+        self.stretches.push((range.start, range.end, out.len()));
+        out.extend_from_slice(toks.get(range).unwrap_or_default());
+    }
+
+    /// Where a stretch of the unit stands; None where it is not here, or begins or ends within a body.
+    pub(crate) fn place(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let of = |at: usize, last: bool| {
+            let after = self.stretches.partition_point(|(from, ..)| if last { *from < at } else { *from <= at });
+            let &(from, to, now) = self.stretches.get(after.checked_sub(1)?)?;
+            (at <= to).then(|| now + (at - from))
+        };
+        if range.is_empty() {
+            return Some(0..0);
+        }
+        Some(of(range.start, false)?..of(range.end, true)?)
+    }
+}

@@ -1,0 +1,72 @@
+//! Where brackets close, and which stretches of tokens can be expanded by themselves.
+
+use super::lex::{Kind, Tok};
+use super::sym::{self, Sym};
+
+/// Whether tokens stay as they are but for the macros in them, whatever these stand for: no directive and nothing that makes names,
+/// every bracket is closed by one of its kind, and no argument of a macro ends within another bracket.
+pub(crate) fn is_plain(toks: &[Tok]) -> bool {
+    let mut open = Open::default();
+    toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()
+}
+
+/// Where the bracket is closed that tokens begin with; None where what is between is not plain.
+pub(crate) fn plain_end(toks: &[Tok]) -> Option<usize> {
+    let mut open = Open::default();
+    for (at, tok) in toks.iter().enumerate() {
+        if !open.take(tok) {
+            return None;
+        }
+        if open.brackets.is_empty() {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Brackets that are open, and how many of them are parentheses.
+#[derive(Default)]
+struct Open {
+    brackets: Vec<Sym>,
+    parens: usize,
+}
+
+impl Open {
+    /// False where tokens with this one are not plain.
+    fn take(&mut self, tok: &Tok) -> bool {
+        if tok.kind != Kind::Punct {
+            return true;
+        }
+        match tok.sym {
+            open @ (sym::LPAREN | sym::LBRACE | sym::LBRACKET) => {
+                self.parens += usize::from(open == sym::LPAREN);
+                self.brackets.push(open);
+                true
+            }
+            sym::RPAREN => {
+                self.parens = self.parens.saturating_sub(1);
+                self.brackets.pop() == Some(sym::LPAREN)
+            }
+            sym::RBRACE => self.brackets.pop() == Some(sym::LBRACE),
+            sym::RBRACKET => self.brackets.pop() == Some(sym::LBRACKET),
+            sym::COMMA => self.parens == 0 || self.brackets.last() == Some(&sym::LPAREN),
+            sym::HASH | sym::PASTE => false,
+            _ => true,
+        }
+    }
+}
+
+/// Where the brace at `open` is closed, as far as braces alone tell.
+pub(crate) fn close(toks: &[Tok], open: usize) -> usize {
+    let mut depth = 0usize;
+    for (at, tok) in toks.iter().enumerate().skip(open) {
+        depth += usize::from(tok.is(sym::LBRACE));
+        if tok.is(sym::RBRACE) {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return at;
+            }
+        }
+    }
+    toks.len()
+}

@@ -1,0 +1,149 @@
+//! A header that was read before is not read again. What including a file comes to hangs on the macros as they stand and on the headers
+//! that it would pass over; where these are the same as before, so are its tokens and the macros after it. Of a long one it is known
+//! which macros those are: the names in its files, and in what these stand for. All others may be what they like.
+//!
+//! Only an include between two declarations is kept: one within the arguments of a macro, or a file that ends within them, goes the long way.
+
+use super::lex::Kind;
+use super::macro_table::Macro;
+use super::macros::Macros;
+use super::outcomes::{Included, LONG, Needs, Open, Outcome, Visit};
+use super::preprocess::Preprocessor;
+use super::sym::{FxMap, FxSet, Sym, SymSet};
+use std::sync::Arc;
+
+impl Preprocessor<'_> {
+    /// Takes over what a file came to before; false where it must be read.
+    pub(crate) fn replay(&mut self, file: u16) -> bool {
+        let fits = |known: &&Arc<Outcome>| {
+            known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)
+                && (known.state == Some(self.macros.state)
+                    || known.needs.as_ref().is_some_and(|needs| self.macros.meets(needs)))
+        };
+        let known = self.macros.included.of_file.get(&file).and_then(|list| list.iter().find(fits));
+        let Some(known) = known.cloned() else { return false };
+        self.out.extend_from_slice(known.unit.get(known.toks.clone()).unwrap_or_default());
+        for (name, made) in &known.defined {
+            self.macros.set(*name, made.clone());
+        }
+        self.macros.once.extend(&known.once);
+        self.recorder.visits.extend_from_slice(&known.visits);
+        self.recorder.pasted.extend_from_slice(&known.pasted);
+        self.macros.included.pasted.extend(&known.pasted);
+        true
+    }
+
+    pub(crate) fn record(&mut self, file: u16, plain: bool) {
+        let (toks, visits, set) = (self.out.len(), self.recorder.visits.len(), self.macros.set.len());
+        self.recorder.visits.push((file, false));
+        let pasted = self.recorder.pasted.len();
+        self.recorder.open.push(Open { file, plain, state: self.macros.state, toks, visits, set, pasted });
+    }
+
+    /// The innermost file has been read to its end.
+    pub(crate) fn recorded(&mut self) {
+        if self.gathering > 0 {
+            self.recorder.spoil();
+        }
+        let Some(open) = self.recorder.open.pop() else { return };
+        // The unit itself is read once.
+        if !open.plain || self.recorder.open.is_empty() {
+            return;
+        }
+        let mut seen = FxSet::default();
+        let visits = self.recorder.visits.get(open.visits..).unwrap_or_default();
+        let visits: Vec<Visit> = visits.iter().filter(|(file, _)| seen.insert(*file)).copied().collect();
+        let read = visits.iter().filter(|(file, read)| !read && self.macros.once.contains(file));
+        let once = read.map(|(file, _)| *file).collect();
+        let mut seen = FxSet::default();
+        let set = self.macros.set.get(open.set..).unwrap_or_default().iter().filter(|(name, _)| seen.insert(*name));
+        let defined = set.map(|(name, _)| (*name, self.macros.table.get(*name).cloned())).collect();
+        let toks = open.toks..self.out.len();
+        let pasted = self.recorder.pasted.get(open.pasted..).unwrap_or_default().to_vec();
+        let needs = (toks.len() >= LONG).then(|| self.needs(&visits, &pasted, open.set));
+        let (state, unit) = (Some(open.state), Arc::default());
+        self.recorder.done.push((open.file, Outcome { state, needs, visits, unit, toks, defined, once, pasted }));
+    }
+
+    /// What the macros that may be met in these files stood for when the first of them was begun: `set` counts what was set before.
+    fn needs(&mut self, visits: &[Visit], pasted: &[Sym], set: usize) -> Needs {
+        let mut before: FxMap<Sym, Option<&Arc<Macro>>> = FxMap::default();
+        for (name, made) in self.macros.set.get(set..).unwrap_or_default() {
+            before.entry(*name).or_insert(made.as_ref());
+        }
+        let files = &self.files;
+        let kept = &mut self.macros.included.names;
+        let mut met = SymSet::default();
+        let mut open: Vec<Sym> = Vec::new();
+        for (file, _) in visits.iter().filter(|(_, read)| !read) {
+            let names = kept.entry(*file).or_insert_with(|| {
+                let mut seen = SymSet::default();
+                let toks = files.get(*file).map_or(&[][..], |file| &file.toks);
+                let idents = toks.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym);
+                idents.filter(|name| seen.insert(*name)).collect()
+            });
+            open.extend(names.iter().filter(|name| met.insert(**name)));
+        }
+        open.extend(pasted.iter().filter(|name| met.insert(**name)));
+        // What a name stood for may name others.
+        let (mut defined, mut absent) = (Vec::new(), SymSet::default());
+        while let Some(name) = open.pop() {
+            let made = before.get(&name).copied().unwrap_or_else(|| self.macros.table.get(name));
+            let Some(made) = made else {
+                absent.insert(name);
+                continue;
+            };
+            let idents = made.body.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym);
+            open.extend(idents.filter(|name| met.insert(*name)));
+            defined.push((name, made.clone()));
+        }
+        Needs { defined: defined.into(), absent: Arc::new(absent) }
+    }
+}
+
+impl Macros {
+    /// Whether the macros that have a part in an outcome stand for the same now.
+    fn meets(&self, needs: &Needs) -> bool {
+        let same = |(name, made): &(Sym, Arc<Macro>)| {
+            self.table.get(*name).is_some_and(|now| Arc::ptr_eq(now, made) || now.alike(made))
+        };
+        let appeared = |name: Sym| needs.absent.contains(name) && self.table.has(name);
+        needs.defined.iter().all(same)
+            && !self.set.iter().any(|(name, _)| appeared(*name))
+            && !self.base.keys().any(|name| appeared(*name))
+    }
+
+    /// The outcomes that hold under other defines too: those of files that lead to none of these names, and those of which it is
+    /// known on what they hang, unless other names are undefined for good (`fixed`), which no outcome tells.
+    pub(crate) fn included_without(&self, names: &FxSet<Sym>, mentions: impl Fn(u16) -> bool, fixed: bool) -> Included {
+        let in_body = |name: &Sym| {
+            let all = self.definitions.values().map(|(_, made)| made).chain(self.base.values());
+            let mut bodies = all.map(|made| &made.body);
+            bodies.any(|body| body.iter().any(|tok| tok.kind == Kind::Ident && tok.sym == *name))
+        };
+        // Behind another macro a name may be met where it is not written.
+        let behind = names.iter().any(|name| self.included.pasted.contains(name) || in_body(name));
+        let mut known: FxMap<u16, bool> = FxMap::default();
+        let mut free = |file: u16| !*known.entry(file).or_insert_with(|| mentions(file));
+        let mut kept = Included {
+            of_file: FxMap::default(),
+            pasted: self.included.pasted.clone(),
+            bodies: self.included.bodies.clone(),
+            names: self.included.names.clone(),
+        };
+        for (file, list) in &self.included.of_file {
+            let mut hold: Vec<Arc<Outcome>> = Vec::new();
+            for outcome in list {
+                if !behind && outcome.visits.iter().all(|(file, _)| free(*file)) {
+                    hold.push(outcome.clone());
+                } else if outcome.needs.is_some() && !fixed {
+                    hold.push(Arc::new(Outcome { state: None, ..outcome.as_ref().clone() }));
+                }
+            }
+            if !hold.is_empty() {
+                kept.of_file.insert(*file, hold);
+            }
+        }
+        kept
+    }
+}

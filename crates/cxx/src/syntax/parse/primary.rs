@@ -1,0 +1,230 @@
+//! What an expression is made of: literals, names, parentheses, braces, lambdas.
+
+use super::{Parsed, Parser, Stuck};
+use crate::syntax::ast::{Designator, Expr, ExprKind, Lambda, Name, Param, Root, Type};
+use crate::syntax::files::Span;
+use crate::syntax::integer::{IntTy, literal};
+use crate::syntax::lex::{Kind, character, float, string};
+use crate::syntax::sym;
+use std::sync::Arc;
+
+/// Slots that are kept as they are, None for all; and variables of the lambda's own with what they start as.
+type Captures = (Option<Vec<u32>>, Vec<(u32, Expr)>);
+
+impl Parser<'_> {
+    pub(super) fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.span();
+        let Some(&tok) = self.peek() else { return Err(Stuck) };
+        let text = self.interner.text(tok.sym);
+        let literal = match tok.kind {
+            Kind::Number => Some(match literal(text) {
+                Some((value, ty)) => ExprKind::Int(value, ty),
+                None => float(text).map(|(value, bits)| ExprKind::Float(value, bits)).ok_or(Stuck)?,
+            }),
+            Kind::Char => Some(ExprKind::Int(character(text).ok_or(Stuck)?, IntTy::I8)),
+            Kind::String => {
+                // Adjacent literals are one.
+                let mut whole = String::new();
+                while let Some(tok) = self.peek().filter(|tok| tok.kind == Kind::String) {
+                    whole.push_str(&string(self.interner.text(tok.sym)));
+                    self.pos += 1;
+                }
+                return Ok(self.node(ExprKind::Str(whole.into()), start));
+            }
+            Kind::Ident => match tok.sym {
+                sym::TRUE => Some(ExprKind::Bool(true)),
+                sym::FALSE => Some(ExprKind::Bool(false)),
+                sym::NULLPTR | sym::NULL => Some(ExprKind::Null),
+                sym::THIS => Some(ExprKind::This),
+                // Where a line stands, and how often something was counted, is no rule.
+                sym::LINE | sym::COUNTER => Some(ExprKind::Heap),
+                _ => None,
+            },
+            Kind::Punct | Kind::Body => None,
+        };
+        if let Some(kind) = literal {
+            self.pos += 1;
+            return Ok(self.node(kind, start));
+        }
+        match tok.sym {
+            sym::LPAREN => {
+                self.pos += 1;
+                let mut inner = if self.at(sym::ELLIPSIS) { self.left_fold(start)? } else { self.expression()? };
+                self.want(sym::RPAREN)?;
+                inner.span = self.since(start);
+                Ok(inner)
+            }
+            sym::LBRACKET => self.lambda(start),
+            sym::LBRACE => self.init_list(),
+            sym::STATIC_CAST | sym::CONST_CAST | sym::REINTERPRET_CAST | sym::DYNAMIC_CAST => {
+                self.pos += 1;
+                let mut args = self.try_template_args().ok_or(Stuck)?.into_iter();
+                self.want(sym::LPAREN)?;
+                let inner = Box::new(self.expression()?);
+                self.want(sym::RPAREN)?;
+                let Some(crate::syntax::ast::TemplateArg::Type(ty)) = args.next() else { return Err(Stuck) };
+                Ok(self.node(ExprKind::Cast(Box::new(ty), inner), start))
+            }
+            _ => self.named(start),
+        }
+    }
+
+    /// A name as a value; or a type's name followed by what constructs one.
+    fn named(&mut self, start: Span) -> Parsed<Expr> {
+        let tok = self.peek().filter(|tok| tok.kind == Kind::Ident || tok.is(sym::SCOPE)).ok_or(Stuck)?;
+        if self.starts_type() {
+            let mark = self.mark();
+            let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
+            let ty = self.constructed_type();
+            (self.angle, self.configured) = (angle, configured);
+            if let Ok(ty) = ty {
+                if self.at(sym::LPAREN) {
+                    let args = self.arguments()?;
+                    return Ok(self.node(ExprKind::Construct(Box::new(ty), args), start));
+                }
+                if self.at(sym::LBRACE) {
+                    let list = self.init_list()?;
+                    return Ok(self.node(ExprKind::Construct(Box::new(ty), vec![list]), start));
+                }
+            }
+            self.rewind(mark);
+        }
+        if self.interner.is_keyword(tok.sym) && tok.sym != sym::DECLTYPE && tok.sym != sym::OPERATOR {
+            return Err(Stuck);
+        }
+        if tok.sym == sym::DECLTYPE {
+            self.pos += 1;
+            let inner = self.decltype()?;
+            self.want(sym::SCOPE)?;
+            let path = self.name()?.path;
+            let name = Name { root: Root::Decltype(Box::new(inner)), path };
+            return Ok(self.node(ExprKind::Name(Box::new(name)), start));
+        }
+        if let Some(slot) = self.local(tok.sym)
+            && !self.at_ahead(1, sym::SCOPE)
+        {
+            self.pos += 1;
+            self.mark_used(slot);
+            return Ok(self.node(ExprKind::Local(slot, tok.sym), start));
+        }
+        let is_field = self.fields.as_ref().is_some_and(|fields| fields.contains(&tok.sym));
+        if is_field && !self.at_ahead(1, sym::SCOPE) && !self.at_ahead(1, sym::LPAREN) {
+            self.pos += 1;
+            let this = Box::new(Expr { kind: ExprKind::This, span: start });
+            return Ok(self.node(ExprKind::Member { base: this, name: tok.sym, arrow: true }, start));
+        }
+        let name = self.name()?;
+        Ok(self.node(ExprKind::Name(Box::new(name)), start))
+    }
+
+    /// A type as it stands before `(...)` or `{...}`: no stars, no dimensions.
+    fn constructed_type(&mut self) -> Parsed<Type> {
+        let mut specifiers = super::types::Specifiers::default();
+        self.specified_type(&mut specifiers)
+    }
+
+    pub(super) fn init_list(&mut self) -> Parsed<Expr> {
+        self.deeper()?;
+        let start = self.span();
+        self.want(sym::LBRACE)?;
+        let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
+        let mut items = Vec::new();
+        while !self.at(sym::RBRACE) {
+            let mut designator = None;
+            if self.at(sym::DOT) && self.is_ident(1) {
+                self.pos += 1;
+                designator = Some(Designator::Field(self.ident()?));
+                self.want(sym::ASSIGN)?;
+            } else if self.at(sym::LBRACKET) {
+                let mark = self.mark();
+                self.pos += 1;
+                match self.expression() {
+                    Ok(index) if self.eat(sym::RBRACKET) && self.eat(sym::ASSIGN) => {
+                        designator = Some(Designator::Index(Box::new(index)));
+                    }
+                    _ => self.rewind(mark),
+                }
+            }
+            let value = if self.at(sym::LBRACE) { self.init_list()? } else { self.assignment()? };
+            let value = match self.eat(sym::ELLIPSIS) {
+                true => self.node(ExprKind::Pack(Box::new(value)), start),
+                false => value,
+            };
+            items.push((designator, value));
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        (self.angle, self.configured) = (angle, configured);
+        self.depth -= 1;
+        self.want(sym::RBRACE)?;
+        Ok(self.node(ExprKind::Init(items), start))
+    }
+
+    /// `[=]`, `[&, n]`, `[this, m = n + 1]`: what is kept, and variables of the lambda's own.
+    fn captures(&mut self) -> Parsed<Captures> {
+        self.want(sym::LBRACKET)?;
+        let (mut copies, mut all, mut own) = (Vec::new(), false, Vec::new());
+        while !self.at(sym::RBRACKET) {
+            if self.eat(sym::ASSIGN) {
+                all = true;
+            } else if self.eat(sym::AMP) {
+                if self.is_ident(0) {
+                    let name = self.ident()?;
+                    // A reference under a name of its own is not followed.
+                    if self.at(sym::ASSIGN) {
+                        return Err(Stuck);
+                    }
+                    let _ = name;
+                }
+            } else if self.eat(sym::THIS) || self.eat(sym::STAR) {
+            } else {
+                let name = self.ident()?;
+                if self.eat(sym::ASSIGN) {
+                    let value = self.assignment()?;
+                    own.push((self.declare(Some(name)), value));
+                } else if let Some(slot) = self.local(name) {
+                    self.mark_used(slot);
+                    copies.push(slot);
+                }
+            }
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        self.want(sym::RBRACKET)?;
+        Ok((if all { None } else { Some(copies) }, own))
+    }
+
+    fn lambda(&mut self, start: Span) -> Parsed<Expr> {
+        let scope = self.scopes.len();
+        let (copies, own) = self.captures()?;
+        let mut params: Vec<Param> = Vec::new();
+        if self.at(sym::LPAREN) {
+            params = self.params()?.0;
+            for param in &mut params {
+                param.slot = self.declare(param.name);
+            }
+        }
+        let mut ret = None;
+        while !self.at(sym::LBRACE) {
+            match self.peek() {
+                Some(tok) if tok.is(sym::ARROW) => {
+                    self.pos += 1;
+                    let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
+                    let found = self.type_id();
+                    (self.angle, self.configured) = (angle, configured);
+                    ret = Some(found?);
+                }
+                Some(tok) if tok.is(sym::LPAREN) => self.skip_balanced(),
+                // It would keep what one call leaves for the next.
+                Some(tok) if tok.is(sym::MUTABLE) => return Err(Stuck),
+                Some(tok) if !tok.is(sym::SEMI) => self.pos += 1,
+                _ => return Err(Stuck),
+            }
+        }
+        let body = self.block()?;
+        self.scopes.truncate(scope);
+        Ok(self.node(ExprKind::Lambda(Arc::new(Lambda { copies, own, params, ret, body })), start))
+    }
+}

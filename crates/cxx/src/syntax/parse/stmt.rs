@@ -1,0 +1,577 @@
+//! Statements, and the one hard question about them: whether this one declares something.
+
+use super::types::Specifiers;
+use super::{Parsed, Parser, Stuck};
+use crate::syntax::ast::{Expr, ExprKind, Initial, Stmt, Switch, Var};
+use crate::syntax::lex::{Kind, Tok};
+use crate::syntax::sym::{self, Sym};
+use crate::syntax::vocabulary::Word;
+use std::sync::{Arc, OnceLock};
+
+impl Parser<'_> {
+    /// One statement; what cannot be parsed is passed over to its end and kept as `Unparsed`.
+    pub(super) fn statement(&mut self) -> Stmt {
+        let mark = self.mark();
+        let start = self.span();
+        match self.try_statement() {
+            Ok(stmt) => {
+                self.depth = mark.depth;
+                stmt
+            }
+            Err(Stuck) => {
+                let slots = self.slots;
+                self.rewind(mark);
+                self.slots = slots;
+                (self.angle, self.configured) = (false, false);
+                self.lost_label |= self.at(sym::CASE) || self.at(sym::DEFAULT);
+                self.skip_statement();
+                Stmt::Unparsed(self.since(start))
+            }
+        }
+    }
+
+    fn skip_statement(&mut self) {
+        let start = self.pos;
+        while let Some(tok) = self.peek() {
+            match tok.sym {
+                _ if tok.kind != Kind::Punct => self.pos += 1,
+                sym::SEMI => {
+                    self.pos += 1;
+                    break;
+                }
+                sym::LBRACE => {
+                    self.skip_balanced();
+                    if !(self.at(sym::SEMI) || self.at(sym::COMMA) || self.at(sym::RPAREN)) {
+                        break;
+                    }
+                }
+                sym::LPAREN | sym::LBRACKET => self.skip_balanced(),
+                sym::RBRACE => break,
+                _ => self.pos += 1,
+            }
+        }
+        // Always forward: a stray closing brace is taken alone.
+        if self.pos == start {
+            self.pos += 1;
+        }
+    }
+
+    pub(super) fn block(&mut self) -> Parsed<Vec<Stmt>> {
+        self.deeper()?;
+        self.want(sym::LBRACE)?;
+        let (scope, types, structs) = (self.scopes.len(), self.local_types.len(), self.local_structs.len());
+        let mut stmts = Vec::new();
+        while !self.at(sym::RBRACE) {
+            if self.peek().is_none() {
+                return Err(Stuck);
+            }
+            stmts.push(self.statement());
+        }
+        self.scopes.truncate(scope);
+        self.local_types.truncate(types);
+        self.local_structs.truncate(structs);
+        self.pos += 1;
+        self.depth -= 1;
+        Ok(stmts)
+    }
+
+    fn try_statement(&mut self) -> Parsed<Stmt> {
+        self.deeper()?;
+        // `[[fallthrough]];`, `[[likely]] {...}`.
+        while self.at(sym::LBRACKET) && self.at_ahead(1, sym::LBRACKET) {
+            self.skip_balanced();
+        }
+        let start = self.span();
+        let Some(&tok) = self.peek() else { return Err(Stuck) };
+        if tok.kind == Kind::Ident || tok.kind == Kind::Punct {
+            match tok.sym {
+                sym::SEMI => {
+                    self.pos += 1;
+                    return Ok(Stmt::Empty);
+                }
+                sym::LBRACE => return Ok(Stmt::Block(self.block()?)),
+                sym::IF => return self.if_statement(),
+                sym::SWITCH => return self.switch_statement(),
+                sym::FOR => return self.for_statement(),
+                sym::WHILE => {
+                    self.pos += 1;
+                    self.want(sym::LPAREN)?;
+                    let cond = self.expression()?;
+                    self.want(sym::RPAREN)?;
+                    let body = Box::new(self.statement());
+                    return Ok(Stmt::While { cond, body, first: true });
+                }
+                sym::DO => {
+                    self.pos += 1;
+                    let body = Box::new(self.statement());
+                    self.want(sym::WHILE)?;
+                    self.want(sym::LPAREN)?;
+                    let cond = self.expression()?;
+                    self.want(sym::RPAREN)?;
+                    self.eat(sym::SEMI);
+                    return Ok(Stmt::While { cond, body, first: false });
+                }
+                sym::RETURN => {
+                    self.pos += 1;
+                    let value = match self.peek() {
+                        Some(tok) if tok.is(sym::SEMI) => None,
+                        Some(tok) if tok.is(sym::LBRACE) => Some(self.init_list()?),
+                        _ => Some(self.expression()?),
+                    };
+                    let span = self.since(start);
+                    self.want(sym::SEMI)?;
+                    return Ok(Stmt::Return(value, span));
+                }
+                sym::BREAK | sym::CONTINUE => {
+                    self.pos += 1;
+                    self.want(sym::SEMI)?;
+                    return Ok(if tok.sym == sym::BREAK { Stmt::Break } else { Stmt::Continue });
+                }
+                sym::CASE => {
+                    self.pos += 1;
+                    let label = self.expression()?;
+                    if self.eat(sym::ELLIPSIS) {
+                        let last = self.expression()?;
+                        self.want(sym::COLON)?;
+                        return Ok(Stmt::Cases(Box::new([label, last])));
+                    }
+                    self.want(sym::COLON)?;
+                    return Ok(Stmt::Case(label));
+                }
+                sym::DEFAULT if self.at_ahead(1, sym::COLON) => {
+                    self.pos += 2;
+                    return Ok(Stmt::Default);
+                }
+                sym::STATIC_ASSERT | sym::STATIC_ASSERT_C => return self.passed_over(),
+                sym::USING | sym::TYPEDEF => {
+                    let mark = self.mark();
+                    return match self.local_alias(tok.sym == sym::USING) {
+                        Ok(stmt) => Ok(stmt),
+                        Err(Stuck) => {
+                            self.rewind(mark);
+                            // `using a::f;`: f means another from here on.
+                            if tok.sym == sym::USING && !self.at_ahead(1, sym::NAMESPACE) && !self.at_ahead(1, sym::STD)
+                            {
+                                return Err(Stuck);
+                            }
+                            self.passed_over()
+                        }
+                    };
+                }
+                sym::STRUCT | sym::UNION | sym::CLASS if self.local_definition() => return self.local_struct(),
+                sym::ENUM if self.local_definition() => return self.local_enum(),
+                // What an assembler statement writes to is not followed.
+                sym::GOTO | sym::TRY | sym::CATCH | sym::ASM | sym::ASM_GNU => return Err(Stuck),
+                _ => {}
+            }
+        }
+        if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.says_unused(tok.sym) {
+            // Says that a variable is not used: no use of it.
+            let mark = self.mark();
+            self.pos += 1;
+            let from = self.pos;
+            self.skip_balanced();
+            let given = self.toks.get(from..self.pos).unwrap_or_default();
+            let changes = |tok: &Tok| tok.kind == Kind::Punct && self.interner.text(tok.sym).ends_with('=');
+            if !given.iter().any(|tok| changes(tok) || tok.is(sym::INC) || tok.is(sym::DEC)) {
+                self.eat(sym::SEMI);
+                return Ok(Stmt::Empty);
+            }
+            self.rewind(mark);
+        }
+        if self.declares() {
+            let mark = self.mark();
+            match self.declaration_statement() {
+                Ok(stmt) => return Ok(stmt),
+                Err(Stuck) => self.rewind(mark),
+            }
+        }
+        let expr = self.expression()?;
+        // Macros that expand to declarations may stand without their semicolon, and what follows begins a statement.
+        if !self.eat(sym::SEMI) && !matches!(expr.kind, ExprKind::Call(..)) {
+            return Err(Stuck);
+        }
+        Ok(Stmt::Expr(expr))
+    }
+
+    fn says_unused(&self, name: Sym) -> bool {
+        let prefixes = self.names.vocabulary.unused;
+        !prefixes.is_empty() && prefixes.iter().any(|prefix| self.interner.text(name).starts_with(prefix))
+    }
+
+    /// `using T = X;` and `typedef X T;` inside a function: what T stands for may hang on template arguments.
+    fn local_alias(&mut self, using: bool) -> Parsed<Stmt> {
+        self.pos += 1;
+        let (name, ty) = if using {
+            let name = self.ident()?;
+            self.want(sym::ASSIGN)?;
+            (name, self.type_id()?)
+        } else {
+            let mut ty = self.specified_type(&mut Specifiers::default())?;
+            self.stars(&mut ty);
+            let name = self.ident()?;
+            self.dims(&mut ty)?;
+            (name, ty)
+        };
+        self.want(sym::SEMI)?;
+        let slot = self.declare(Some(name));
+        self.local_types.push(name);
+        Ok(Stmt::Alias(slot, Box::new(ty)))
+    }
+
+    fn passed_over(&mut self) -> Parsed<Stmt> {
+        // `using T = ...;`, `typedef ... T;`, `struct T { ... };`: the name is a type from here on.
+        let start = self.pos;
+        let first = self.peek().map(|tok| tok.sym);
+        let mut last = None;
+        while let Some(tok) = self.peek() {
+            if tok.is(sym::SEMI) {
+                break;
+            }
+            if tok.is(sym::LBRACE) || tok.is(sym::LPAREN) || tok.is(sym::LBRACKET) {
+                self.skip_balanced();
+                continue;
+            }
+            if tok.kind == Kind::Ident {
+                last = Some(tok.sym);
+            }
+            self.pos += 1;
+        }
+        self.eat(sym::SEMI);
+        let named = match first {
+            Some(sym::TYPEDEF) => last,
+            Some(sym::USING | sym::STRUCT | sym::UNION | sym::CLASS | sym::ENUM) => {
+                self.toks.get(start + 1).filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym)
+            }
+            _ => None,
+        };
+        self.local_types.extend(named);
+        Ok(Stmt::Empty)
+    }
+
+    /// `enum name { a = 1, b };` inside a function: constants of its own, one after the other.
+    fn local_enum(&mut self) -> Parsed<Stmt> {
+        let start = self.span();
+        self.want(sym::ENUM)?;
+        let name = if self.is_ident(0) { Some(self.ident()?) } else { None };
+        let mut ty = self.unknown_type(start);
+        ty.base = crate::syntax::ast::Base::Int { bits: 32, signed: true };
+        let fixed = self.eat(sym::COLON);
+        if fixed {
+            ty = self.type_id()?;
+        }
+        let mut stmts = Vec::new();
+        if let Some(name) = name {
+            let slot = self.declare(Some(name));
+            self.local_types.push(name);
+            stmts.push(Stmt::Alias(slot, Box::new(ty.clone())));
+        }
+        // Without a type of its own it has that of its numbers.
+        let ty = if fixed { ty } else { self.unknown_type(start) };
+        self.want(sym::LBRACE)?;
+        let mut vars: Vec<Var> = Vec::new();
+        while !self.at(sym::RBRACE) {
+            let from = self.span();
+            let name = self.ident()?;
+            let value = match (self.eat(sym::ASSIGN), vars.last()) {
+                (true, _) => self.assignment()?,
+                (false, None) => self.node(ExprKind::Int(0, crate::syntax::integer::IntTy::I32), from),
+                (false, Some(last)) => {
+                    let (slot, name) = (last.slot, last.name);
+                    self.mark_used(slot);
+                    let last = self.node(ExprKind::Local(slot, name), from);
+                    let one = self.node(ExprKind::Int(1, crate::syntax::integer::IntTy::I32), from);
+                    self.node(ExprKind::Binary(crate::syntax::ast::Binary::Add, Box::new(last), Box::new(one)), from)
+                }
+            };
+            let slot = self.declare(Some(name));
+            let span = self.since(from);
+            let init = Initial::Value(value);
+            vars.push(Var { slot, name, ty: ty.clone(), init, fixed: true, is_static: false, span });
+            if !self.eat(sym::COMMA) {
+                break;
+            }
+        }
+        self.want(sym::RBRACE)?;
+        // Variables of the enum right behind it are not followed.
+        self.want(sym::SEMI)?;
+        stmts.push(Stmt::Decl(vars));
+        Ok(Stmt::Block(stmts))
+    }
+
+    /// `struct name { ... };` or `struct { ... } variable;` inside a function.
+    fn local_struct(&mut self) -> Parsed<Stmt> {
+        let defined = self.struct_definition(Vec::new())?;
+        if let Some(name) = defined.name {
+            self.local_types.push(name);
+            self.local_structs.push((name, defined.clone()));
+        }
+        if self.eat(sym::SEMI) {
+            return Ok(Stmt::Empty);
+        }
+        let mut ty = self.unknown_type(defined.span);
+        ty.base = crate::syntax::ast::Base::Inline(defined);
+        let vars = self.declarators(ty, Specifiers::default())?;
+        self.want(sym::SEMI)?;
+        Ok(Stmt::Decl(vars))
+    }
+
+    fn local_definition(&self) -> bool {
+        let at = if self.is_ident(1) { 2 } else { 1 };
+        self.at_ahead(at, sym::LBRACE) || self.at_ahead(at, sym::COLON)
+    }
+
+    fn if_statement(&mut self) -> Parsed<Stmt> {
+        self.pos += 1;
+        self.eat(sym::CONSTEXPR);
+        self.want(sym::LPAREN)?;
+        let scope = self.scopes.len();
+        let mut init = None;
+        if self.declares() {
+            let mark = self.mark();
+            match self.condition_declaration() {
+                Ok((declared, None)) => init = Some(declared),
+                Ok((declared, Some(cond))) => {
+                    self.want(sym::RPAREN)?;
+                    return self.finish_if(Some(Box::new(declared)), cond, scope);
+                }
+                Err(Stuck) => self.rewind(mark),
+            }
+        }
+        let cond = self.expression()?;
+        self.want(sym::RPAREN)?;
+        self.finish_if(init.map(Box::new), cond, scope)
+    }
+
+    fn finish_if(&mut self, init: Option<Box<Stmt>>, cond: Expr, scope: usize) -> Parsed<Stmt> {
+        let then = Box::new(self.statement());
+        let other = if self.eat(sym::ELSE) { Some(Box::new(self.statement())) } else { None };
+        self.scopes.truncate(scope);
+        Ok(Stmt::If { init, cond, then, other })
+    }
+
+    /// `if (T x = a; cond)` gives no condition yet, `if (T x = a)` tests x.
+    fn condition_declaration(&mut self) -> Parsed<(Stmt, Option<Expr>)> {
+        let start = self.span();
+        let vars = self.variables()?;
+        if self.eat(sym::SEMI) {
+            return Ok((Stmt::Decl(vars), None));
+        }
+        if !self.at(sym::RPAREN) {
+            return Err(Stuck);
+        }
+        let last = vars.last().ok_or(Stuck)?;
+        let slot = last.slot;
+        self.mark_used(slot);
+        let cond = self.node(ExprKind::Local(last.slot, last.name), start);
+        Ok((Stmt::Decl(vars), Some(cond)))
+    }
+
+    fn switch_statement(&mut self) -> Parsed<Stmt> {
+        self.pos += 1;
+        self.want(sym::LPAREN)?;
+        let scope = self.scopes.len();
+        let mut init = None;
+        let mark = self.mark();
+        if self.declares() {
+            match self.condition_declaration() {
+                Ok((declared, None)) => init = Some(declared),
+                _ => self.rewind(mark),
+            }
+        }
+        let value = self.expression()?;
+        self.want(sym::RPAREN)?;
+        let lost = std::mem::take(&mut self.lost_label);
+        let body = self.block()?;
+        let hidden =
+            std::mem::replace(&mut self.lost_label, lost) || body.iter().any(|stmt| !is_label(stmt) && has_label(stmt));
+        self.scopes.truncate(scope);
+        let switch = Stmt::Switch(Arc::new(Switch { value, body, hidden, jumps: OnceLock::new() }));
+        Ok(match init {
+            Some(init) => Stmt::Block(vec![init, switch]),
+            None => switch,
+        })
+    }
+
+    fn for_statement(&mut self) -> Parsed<Stmt> {
+        self.pos += 1;
+        self.want(sym::LPAREN)?;
+        let scope = self.scopes.len();
+        let mark = self.mark();
+        if let Ok(each) = self.each_header() {
+            let (slot, parts, by_ref, range) = each;
+            let body = Box::new(self.statement());
+            self.scopes.truncate(scope);
+            return Ok(Stmt::Each { slot, parts, by_ref, range, body });
+        }
+        self.rewind(mark);
+        let init = Box::new(self.statement());
+        let cond = if self.at(sym::SEMI) { None } else { Some(self.expression()?) };
+        self.want(sym::SEMI)?;
+        let step = if self.at(sym::RPAREN) { None } else { Some(self.expression()?) };
+        self.want(sym::RPAREN)?;
+        let body = Box::new(self.statement());
+        self.scopes.truncate(scope);
+        Ok(Stmt::For { init, cond, step, body })
+    }
+
+    fn each_header(&mut self) -> Parsed<(u32, Vec<u32>, bool, Expr)> {
+        let mut specifiers = Specifiers::default();
+        let mut ty = self.specified_type(&mut specifiers)?;
+        self.stars(&mut ty);
+        let mut names = Vec::new();
+        let name = if self.eat(sym::LBRACKET) {
+            names.push(self.ident()?);
+            while self.eat(sym::COMMA) {
+                names.push(self.ident()?);
+            }
+            self.want(sym::RBRACKET)?;
+            None
+        } else {
+            Some(self.ident()?)
+        };
+        self.want(sym::COLON)?;
+        let range = if self.at(sym::LBRACE) { self.init_list()? } else { self.expression()? };
+        self.want(sym::RPAREN)?;
+        let slot = self.declare(name);
+        let parts = names.into_iter().map(|name| self.declare(Some(name))).collect();
+        Ok((slot, parts, ty.reference, range))
+    }
+
+    /// Whether a declaration begins here: a word that only a declaration starts with, a known type followed by a
+    /// name, or two names in a row.
+    fn declares(&self) -> bool {
+        let Some(tok) = self.peek() else { return false };
+        if tok.kind != Kind::Ident && !tok.is(sym::SCOPE) && !tok.is(sym::LBRACKET) {
+            return false;
+        }
+        match tok.sym {
+            sym::STATIC
+            | sym::CONST
+            | sym::CONSTEXPR
+            | sym::AUTO
+            | sym::EXTERN
+            | sym::VOLATILE
+            | sym::THREAD_LOCAL
+            | sym::REGISTER
+            | sym::STRUCT
+            | sym::ENUM
+            | sym::UNION
+            | sym::TYPENAME
+            | sym::ATTRIBUTE => return true,
+            sym::LBRACKET => return self.at_ahead(1, sym::LBRACKET),
+            word if self.interner.word(word) == Some(Word::Storage) => return true,
+            _ => {}
+        }
+        if self.local(tok.sym).is_some() && !self.local_types.contains(&tok.sym) {
+            return false;
+        }
+        if self.starts_type() {
+            // `T(x);` and `T{x};` are values; `T::f()` too.
+            return !(self.at_ahead(1, sym::LPAREN) || self.at_ahead(1, sym::LBRACE));
+        }
+        // An unknown name: `Name other`, `Name * other =`, `ns::Name<...> other`.
+        let mut at = 1;
+        while self.at_ahead(at, sym::SCOPE) && self.is_ident(at + 1) {
+            at += 2;
+        }
+        if self.is_ident(at) {
+            return true;
+        }
+        if self.at_ahead(at, sym::LT) {
+            return self.closes_then_name(at);
+        }
+        let stars = (at..at + 3).take_while(|&by| self.at_ahead(by, sym::STAR) || self.at_ahead(by, sym::AMP)).count();
+        let after = at + stars + 1;
+        stars > 0
+            && self.is_ident(at + stars)
+            && (self.at_ahead(after, sym::ASSIGN)
+                || self.at_ahead(after, sym::SEMI)
+                || self.at_ahead(after, sym::COMMA))
+    }
+
+    /// `Unknown<...> name`: the list closes, and a name follows.
+    fn closes_then_name(&self, open: usize) -> bool {
+        let mut depth = 0i32;
+        for by in open..open + 64 {
+            let Some(tok) = self.ahead(by) else { return false };
+            match tok.sym {
+                sym::LT => depth += 1,
+                sym::GT => depth -= 1,
+                sym::SEMI | sym::LBRACE | sym::RBRACE | sym::ANDAND | sym::OROR => return false,
+                _ => {}
+            }
+            if depth == 0 {
+                let star = self.at_ahead(by + 1, sym::STAR) || self.at_ahead(by + 1, sym::AMP);
+                return self.is_ident(by + 1 + usize::from(star));
+            }
+        }
+        false
+    }
+
+    fn declaration_statement(&mut self) -> Parsed<Stmt> {
+        let vars = self.variables()?;
+        self.want(sym::SEMI)?;
+        Ok(Stmt::Decl(vars))
+    }
+
+    /// `T a = 1, * b, c(2), d{3}`.
+    fn variables(&mut self) -> Parsed<Vec<Var>> {
+        let mut specifiers = Specifiers::default();
+        let base = self.specified_type(&mut specifiers)?;
+        self.declarators(base, specifiers)
+    }
+
+    fn declarators(&mut self, base: crate::syntax::ast::Type, specifiers: Specifiers) -> Parsed<Vec<Var>> {
+        let mut vars = Vec::new();
+        loop {
+            let start = self.span();
+            let mut ty = base.clone();
+            self.stars(&mut ty);
+            // Structured bindings (`auto [a, b] = ...`) and pointers to functions.
+            let name = if self.at(sym::LPAREN) && self.at_ahead(1, sym::STAR) {
+                self.pos += 2;
+                let name = self.ident()?;
+                self.want(sym::RPAREN)?;
+                self.skip_balanced();
+                ty.base = crate::syntax::ast::Base::Function;
+                name
+            } else {
+                self.ident()?
+            };
+            self.dims(&mut ty)?;
+            let init = if self.eat(sym::ASSIGN) {
+                Initial::Value(if self.at(sym::LBRACE) { self.init_list()? } else { self.assignment()? })
+            } else if self.at(sym::LPAREN) {
+                Initial::Arguments(self.arguments()?)
+            } else if self.at(sym::LBRACE) {
+                Initial::Value(self.init_list()?)
+            } else {
+                Initial::None
+            };
+            // Declared after its initialiser: `int x = x;` is rare, shadowing with the outer value is not.
+            let slot = self.declare(Some(name));
+            let span = self.since(start);
+            let is_static = specifiers.is_static || specifiers.thread;
+            vars.push(Var { slot, name, ty, init, fixed: specifiers.fixed, is_static, span });
+            if !self.eat(sym::COMMA) {
+                return Ok(vars);
+            }
+        }
+    }
+}
+
+fn is_label(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default)
+}
+
+/// Whether a label of the switch around it stands somewhere in a statement.
+fn has_label(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default => true,
+        Stmt::Block(stmts) => stmts.iter().any(has_label),
+        Stmt::If { then, other, .. } => has_label(then) || other.as_deref().is_some_and(has_label),
+        Stmt::For { body, .. } | Stmt::Each { body, .. } | Stmt::While { body, .. } => has_label(body),
+        _ => false,
+    }
+}

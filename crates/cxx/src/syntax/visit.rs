@@ -1,0 +1,208 @@
+//! What stands in a function: every variable, expression and call, with the conditions around it.
+
+use crate::syntax::ast::{Binary, Expr, ExprKind, Initial, Name, Stmt, Unary, Var};
+use crate::syntax::files::Span;
+
+/// A call by name, and the conditions that stand around it in the text.
+#[derive(Debug)]
+pub struct Call<'a> {
+    pub name: &'a Name,
+    pub args: &'a [Expr],
+    pub at: Span,
+    pub guards: Vec<&'a Expr>,
+}
+
+/// What statements are made of.
+#[derive(Debug, Clone, Copy)]
+pub enum Part<'a> {
+    Var(&'a Var),
+    /// Every expression, and before each of its parts itself.
+    Expr(&'a Expr),
+    Unparsed(Span),
+}
+
+/// All calls of a list of statements, in the order of the text.
+pub fn calls(stmts: &[Stmt]) -> Vec<Call<'_>> {
+    let mut out = Vec::new();
+    visit(stmts, &mut |part, guards| {
+        if let Part::Expr(Expr { kind: ExprKind::Call(callee, args), span }) = part
+            && let ExprKind::Name(name) = &callee.kind
+        {
+            out.push(Call { name, args, at: *span, guards: guards.to_vec() });
+        }
+    });
+    out
+}
+
+/// Every part of a list of statements and of the lambdas in them, in the order of the text.
+pub fn parts_of(stmts: &[Stmt]) -> Vec<Part<'_>> {
+    let mut out = Vec::new();
+    visit(stmts, &mut |part, _| out.push(part));
+    out
+}
+
+/// Every part of an expression and of the lambdas in it: itself first.
+pub fn parts_in(expr: &Expr) -> Vec<Part<'_>> {
+    let mut out = Vec::new();
+    let mut seen = |part, _: &[&Expr]| out.push(part);
+    Visit { seen: &mut seen, guards: Vec::new() }.expr(expr);
+    out
+}
+
+/// Every slot that statements and the lambdas in them write to: by assignment, or by giving it away.
+pub(crate) fn locals(stmts: &[Stmt], out: &mut Vec<u32>) {
+    visit(stmts, &mut |part, _| {
+        if let Part::Expr(expr) = part {
+            given(expr, out);
+        }
+    });
+}
+
+fn visit<'a>(stmts: &'a [Stmt], seen: &mut dyn FnMut(Part<'a>, &[&'a Expr])) {
+    let mut visit = Visit { seen, guards: Vec::new() };
+    stmts.iter().for_each(|stmt| visit.stmt(stmt));
+}
+
+struct Visit<'a, 's> {
+    seen: &'s mut dyn FnMut(Part<'a>, &[&'a Expr]),
+    guards: Vec<&'a Expr>,
+}
+
+impl<'a> Visit<'a, '_> {
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::Expr(expr) | Stmt::Return(Some(expr), _) | Stmt::Case(expr) => self.expr(expr),
+            Stmt::Decl(vars) => {
+                for var in vars {
+                    (self.seen)(Part::Var(var), &self.guards);
+                    match &var.init {
+                        Initial::Value(value) => self.expr(value),
+                        Initial::Arguments(args) => args.iter().for_each(|arg| self.expr(arg)),
+                        Initial::None => {}
+                    }
+                }
+            }
+            Stmt::If { init, cond, then, other } => {
+                init.iter().for_each(|init| self.stmt(init));
+                self.expr(cond);
+                self.guards.push(cond);
+                self.stmt(then);
+                other.iter().for_each(|other| self.stmt(other));
+                self.guards.pop();
+            }
+            Stmt::Switch(switch) => {
+                self.expr(&switch.value);
+                self.guards.push(&switch.value);
+                switch.body.iter().for_each(|stmt| self.stmt(stmt));
+                self.guards.pop();
+            }
+            Stmt::For { init, cond, step, body } => {
+                self.stmt(init);
+                cond.iter().chain(step).for_each(|expr| self.expr(expr));
+                self.stmt(body);
+            }
+            Stmt::Each { range, body, .. } => {
+                self.expr(range);
+                self.stmt(body);
+            }
+            Stmt::While { cond, body, .. } => {
+                self.expr(cond);
+                self.stmt(body);
+            }
+            Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
+            Stmt::Unparsed(span) => (self.seen)(Part::Unparsed(*span), &self.guards),
+            Stmt::Return(None, _)
+            | Stmt::Alias(..)
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Default
+            | Stmt::Cases(_)
+            | Stmt::Empty => {}
+        }
+    }
+
+    fn expr(&mut self, expr: &'a Expr) {
+        (self.seen)(Part::Expr(expr), &self.guards);
+        match &expr.kind {
+            ExprKind::Binary(Binary::And, left, right) => {
+                self.expr(left);
+                self.guards.push(left);
+                self.expr(right);
+                self.guards.pop();
+                return;
+            }
+            ExprKind::Lambda(lambda) => {
+                lambda.own.iter().for_each(|(_, value)| self.expr(value));
+                lambda.body.iter().for_each(|stmt| self.stmt(stmt));
+            }
+            _ => {}
+        }
+        for part in parts(expr) {
+            self.expr(part);
+        }
+    }
+}
+
+/// The variables that this very expression may change: by assignment, or by giving it away.
+pub fn given(expr: &Expr, out: &mut Vec<u32>) {
+    match &expr.kind {
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => root(target, out),
+        ExprKind::Unary(Unary::Address, inner) => root(inner, out),
+        ExprKind::Call(callee, args) => {
+            args.iter().for_each(|arg| root(arg, out));
+            if let ExprKind::Member { base, .. } = &callee.kind {
+                root(base, out);
+            }
+        }
+        ExprKind::Construct(_, args) => args.iter().for_each(|arg| root(arg, out)),
+        _ => {}
+    }
+}
+
+fn root(expr: &Expr, out: &mut Vec<u32>) {
+    match &expr.kind {
+        ExprKind::Local(slot, _) => out.push(*slot),
+        ExprKind::Member { base, .. } | ExprKind::Index(base, _) | ExprKind::Cast(_, base) => root(base, out),
+        ExprKind::Unary(Unary::Deref, base) => root(base, out),
+        ExprKind::Ternary(parts) => parts.iter().skip(1).for_each(|part| root(part, out)),
+        _ => {}
+    }
+}
+
+/// What an expression is made of, but for the body of a lambda.
+pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Unary(_, inner)
+        | ExprKind::Cast(_, inner)
+        | ExprKind::Pack(inner)
+        | ExprKind::Fold { pattern: inner, .. }
+        | ExprKind::SizeofExpr(inner)
+        | ExprKind::SizeofPack(inner)
+        | ExprKind::Step { target: inner, .. }
+        | ExprKind::Member { base: inner, .. } => vec![inner],
+        ExprKind::Binary(_, left, right)
+        | ExprKind::Assign(_, left, right)
+        | ExprKind::Comma(left, right)
+        | ExprKind::Index(left, right) => vec![left, right],
+        ExprKind::Ternary(parts) => parts.iter().collect(),
+        ExprKind::Call(callee, args) => std::iter::once(callee.as_ref()).chain(args).collect(),
+        ExprKind::Configured(callee, config, args) => {
+            std::iter::once(callee.as_ref()).chain(config).chain(args).collect()
+        }
+        ExprKind::Construct(_, args) => args.iter().collect(),
+        ExprKind::Init(items) => items.iter().map(|(_, value)| value).collect(),
+        ExprKind::Int(..)
+        | ExprKind::Float(..)
+        | ExprKind::Str(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Null
+        | ExprKind::Local(..)
+        | ExprKind::Name(_)
+        | ExprKind::This
+        | ExprKind::SizeofType(_)
+        | ExprKind::AlignofType(_)
+        | ExprKind::Lambda(_)
+        | ExprKind::Throw
+        | ExprKind::Heap => Vec::new(),
+    }
+}

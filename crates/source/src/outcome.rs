@@ -1,0 +1,125 @@
+//! What the rules answer: the choice or why there is none, the launch that settled it, the conditions on the way.
+
+use crate::argument::{Argument, joined, same_all};
+use crate::path::Choice;
+use cxx::eval::{Handoff, Machine, Value};
+use cxx::sym::{FxSet, Sym};
+use std::collections::BTreeMap;
+
+/// One condition on the way, with what made it so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    pub function: String,
+    pub depth: usize,
+    pub file: String,
+    pub line: usize,
+    pub condition: String,
+    pub outcome: String,
+    pub values: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Chosen(Choice),
+    /// What could not be settled, where, and what it would be either way.
+    Undetermined {
+        place: String,
+        why: String,
+        either: Vec<Choice>,
+    },
+}
+
+/// What holds for a range of column counts.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub from: i64,
+    pub to: i64,
+    pub outcome: Outcome,
+    pub launch: Option<Launched>,
+}
+
+impl Answer {
+    /// What is said holds only if something else does not come first.
+    pub(crate) fn doubt(&mut self, place: &str, why: &str) {
+        let either = match &self.outcome {
+            Outcome::Chosen(choice) => vec![choice.clone()],
+            Outcome::Undetermined { .. } => return,
+        };
+        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.to_owned(), either };
+    }
+}
+
+/// The launch that settled it, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launched {
+    pub kernel: String,
+    /// Template arguments by the names of the kernel's parameters.
+    pub args: Vec<(String, Argument)>,
+    pub grid: Option<[i64; 3]>,
+    pub block: Option<[i64; 3]>,
+    pub file: String,
+    pub line: usize,
+    pub stack: Vec<String>,
+}
+
+impl Launched {
+    /// A hand-off in words.
+    pub(crate) fn of(machine: &Machine<'_>, launch: &Handoff) -> Launched {
+        let program = machine.program;
+        let arg = |(name, value): &(Option<Sym>, Value)| {
+            let name = name.map_or("", |name| program.text(name));
+            (name.to_owned(), Argument::of(machine, value))
+        };
+        Launched {
+            kernel: program.text(launch.name).to_owned(),
+            args: launch.args.iter().map(arg).collect(),
+            grid: launch.config[0],
+            block: launch.config[1],
+            file: program.files.path(launch.at.file).to_owned(),
+            line: program.files.line(launch.at),
+            stack: launch.stack.iter().map(|&name| program.text(name).to_owned()).collect(),
+        }
+    }
+
+    /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; a library's function as it is called.
+    pub fn full(&self) -> String {
+        if self.args.is_empty() {
+            return self.kernel.clone();
+        }
+        format!("{}<{}>", self.kernel, joined(self.args.iter().map(|(_, value)| value)))
+    }
+
+    /// The kernel with the numbers among its template arguments: `flash_attn_ext_vec<128,1,8,8,0>`.
+    pub fn instance(&self) -> String {
+        let numbers = self.args.iter().filter_map(|(_, value)| value.number()).map(|number| number.to_string());
+        format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
+    }
+
+    /// Whether it is the same kernel in every template argument; None where that hangs on one that is not known.
+    pub fn same(&self, other: &Launched) -> Option<bool> {
+        match self.kernel == other.kernel {
+            true => same_all(self.args.iter().map(|(_, value)| value), other.args.iter().map(|(_, value)| value)),
+            false => Some(false),
+        }
+    }
+
+    /// Template arguments that are not known, with their kernel: `k_get_rows: dst_t`.
+    pub fn unknown(&self) -> impl Iterator<Item = String> {
+        let open = self.args.iter().filter(|(_, value)| !value.is_known());
+        open.map(|(name, _)| format!("{}: {name}", self.kernel))
+    }
+}
+
+/// Everything about one device.
+#[derive(Debug, Default)]
+pub struct DeviceAnswers {
+    /// The `cc` that the tree's own code computes.
+    pub cc: Option<i64>,
+    pub by_type: Vec<Vec<Answer>>,
+    /// The functions that had a part in it, by type.
+    pub ran: Vec<FxSet<u32>>,
+    /// Those that had one in `cc`.
+    pub cc_ran: FxSet<u32>,
+    /// Variables of the environment that were asked for, with what was answered.
+    pub environment: BTreeMap<String, Option<String>>,
+}
