@@ -63,7 +63,7 @@ pub struct WatchError {
     pub what: Message,
     pub why: Message,
     /// The command or setting that would let it.
-    pub fix: Option<Message>,
+    pub fix: Option<Box<Message>>,
     /// The system call that was refused.
     pub call: Option<&'static str>,
 }
@@ -91,7 +91,7 @@ impl WatchError {
     }
 
     pub fn fix(self, fix: Message) -> Self {
-        WatchError { fix: Some(fix), ..self }
+        WatchError { fix: Some(Box::new(fix)), ..self }
     }
 }
 

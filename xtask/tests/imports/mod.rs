@@ -38,7 +38,7 @@ fn imported_files(modules: &Modules, at: &Names, module: &Module) -> Vec<PathBuf
     for import in &module.imports {
         if import.name == "*" {
             let words = module.words.iter().filter(|word| !module.items.contains(*word));
-            words.for_each(|word| resolve(&[import.path.as_slice(), &[word.clone()]].concat()));
+            words.for_each(|word| resolve(&[import.path.as_slice(), std::slice::from_ref(word)].concat()));
         } else if !import.public || module.words.contains(&import.name) {
             resolve(&import.path);
         }

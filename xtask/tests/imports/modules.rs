@@ -89,7 +89,7 @@ impl Reader<'_> {
     fn child(&mut self, folder: &Path, at: &Names, module: &mut Module) {
         let name = self.take();
         module.children.insert(name.clone());
-        let below = [at.as_slice(), &[name.clone()]].concat();
+        let below = [at.as_slice(), std::slice::from_ref(&name)].concat();
         let folder = folder.join(&name);
         if self.take() == "{" {
             self.module(&folder, below);

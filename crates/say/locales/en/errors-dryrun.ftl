@@ -21,6 +21,6 @@ dryrun-sandbox-refused = { $step } was refused ({ $source }): { $advice }
 dryrun-sandbox-program = { $program } is not in the tree { $root } (or its loader is missing): { $source }
 dryrun-no-program-inside = { $program } was not found in the runtime; programs are looked up in its /usr/bin
 dryrun-no-device-library = { $runtime } has no library with device code
-dryrun-sandbox-sysctl = { $name } is { $forbids } here, `sudo sysctl { $name }={ $allows }` allows it
+dryrun-sandbox-sysctl = { $name } is { $forbids } here, `sudo sysctl { WORD($name) }={ WORD($allows) }` allows it
 dryrun-sandbox-policy = no sysctl forbids it, so a container or security policy does (Docker: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN)
 dryrun-sandbox-root = running as root also works

@@ -21,6 +21,6 @@ dryrun-sandbox-refused = { $step } が拒否されました ({ $source }): { $ad
 dryrun-sandbox-program = { $program } がツリー { $root } にありません (またはローダーがありません): { $source }
 dryrun-no-program-inside = ランタイムの中に { $program } がありません。プログラムはその /usr/bin から探します
 dryrun-no-device-library = { $runtime } にデバイスコードを含むライブラリがありません
-dryrun-sandbox-sysctl = ここでは { $name } が { $forbids } です。`sudo sysctl { $name }={ $allows }` で許可できます
+dryrun-sandbox-sysctl = ここでは { $name } が { $forbids } です。`sudo sysctl { WORD($name) }={ WORD($allows) }` で許可できます
 dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナーかセキュリティポリシーが禁止しています (Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN)
 dryrun-sandbox-root = root で実行する方法もあります

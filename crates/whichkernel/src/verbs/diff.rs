@@ -89,7 +89,7 @@ impl Args {
     fn of_a_kind(&self) -> say::Result<()> {
         for (one, other) in [(&self.a, &self.b), (&self.b, &self.a)] {
             if kernel::is_file(one) {
-                std::fs::metadata(other).about(&other)?;
+                std::fs::metadata(other).about(other)?;
                 bail!("command-diff-no-code", one, other);
             }
             if runtime::is_card(one) && !std::path::Path::new(one).exists() {

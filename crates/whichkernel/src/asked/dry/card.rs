@@ -15,9 +15,9 @@ const MOST: u64 = 1 << 20;
 
 pub fn find(given: &str, set: &[String]) -> say::Result<Card> {
     let mut profile = if given.ends_with(".toml") {
-        let bytes = sys::regular_file::whole(Path::new(given), MOST).about(&given)?;
+        let bytes = sys::regular_file::whole(Path::new(given), MOST).about(given)?;
         let text = String::from_utf8_lossy(&bytes);
-        Profile::parse(&text).about(&given)?
+        Profile::parse(&text).about(given)?
     } else {
         gpu::find(given)?
     };
