@@ -1,13 +1,17 @@
 //! Turns the tables (`tables/*.txt`) into what the decoder reads at its start without parsing any text: the names,
-//! sorted, and one record of 18 bytes per row. A process that counts one small object would otherwise spend most of its
+//! sorted, and one record of 20 bytes per row. A process that counts one small object would otherwise spend most of its
 //! time on reading tables.
 //!
 //! A row is `FORMAT OPCODE NAME FLAGS PROCESSORS`: the opcode in hexadecimal, the name as LLVM prints it in the plain
 //! form, and a hexadecimal set of processors, bit n for the n-th of `TARGETS`. FLAGS are the length of the plain
 //! form in dwords and then a letter for each value that a source field may announce more words with: a, b, c a
 //! literal (255) in the first, second and third source; p, q, r a 64-bit literal (254); s SDWA (249), d DPP16 (250) and
-//! e DPP8 (233, 234) in the first; Z that only a word of zeros is this instruction. Upper case: more words follow. Lower
-//! case: LLVM refuses the encoding. Absent: the opcode does not read that field.
+//! e DPP8 (233, 234) in the first. Upper case: more words follow. Lower case: LLVM refuses the encoding. Absent: the
+//! opcode does not read that field.
+//!
+//! Behind the letters follows what the opcode refuses, `/WIDTHS/FIXED/DPP/SDWA`, without what is empty at the end: for
+//! each operand of the format how many scalar registers it has (`g`: 16, `-`: any value is accepted), and the bits that
+//! have only one value, as a mask (of zeros) or `MASK=VALUE`, of the plain form and of the DPP16 and SDWA forms.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +23,7 @@ mod form;
 
 const FILES: [&str; 4] = ["scalar", "vector", "vop3", "memory"];
 /// Bits of `announced`, lowest first; refusals stand above them in the same order.
-const LETTERS: &[u8] = b"abcpqrsdez";
+const LETTERS: &[u8] = b"abcpqrsde";
 
 struct Row<'t> {
     format: &'t str,
@@ -42,12 +46,28 @@ fn parse(line: &str) -> Option<Row<'_>> {
 
 fn announced(flags: &str) -> u32 {
     let mut bits = 0;
-    for letter in flags.bytes().skip(1) {
+    for letter in flags.bytes().skip(1).take_while(|letter| *letter != b'/') {
         let bit = LETTERS.iter().position(|l| l.eq_ignore_ascii_case(&letter)).expect("a known letter");
         let refused = if letter.is_ascii_lowercase() { LETTERS.len() } else { 0 };
         bits |= 1 << (bit + refused);
     }
     bits
+}
+
+/// What an opcode refuses, as the source of a `Limits`.
+fn limits(flags: &str) -> String {
+    let mut parts = flags.split('/').skip(1);
+    let mut widths = [0u32; 4];
+    for (place, letter) in widths.iter_mut().zip(parts.next().unwrap_or_default().chars()) {
+        *place = if letter == 'g' { 16 } else { letter.to_digit(10).unwrap_or(0) };
+    }
+    let mut fixed = || {
+        let (mask, value) = parts.next().map_or(("0", "0"), |part| part.split_once('=').unwrap_or((part, "0")));
+        let mask = if mask.is_empty() { "0" } else { mask };
+        format!("Fixed {{ mask: 0x{mask}, value: 0x{value} }}")
+    };
+    let (plain, dpp, sdwa) = (fixed(), fixed(), fixed());
+    format!("Limits {{ widths: {widths:?}, plain: {plain}, dpp: {dpp}, sdwa: {sdwa} }}")
 }
 
 fn main() {
@@ -63,8 +83,15 @@ fn main() {
     let formats: Vec<&str> = rows.iter().map(|row| row.format).collect::<BTreeSet<_>>().into_iter().collect();
     let names: Vec<&str> =
         rows.iter().map(|row| form::split(row.name).0).collect::<BTreeSet<_>>().into_iter().collect();
+    // Nothing refused comes first.
+    let mut refused = vec![limits("")];
     let mut records = Vec::new();
     for row in &rows {
+        let limits = limits(row.flags);
+        let index = refused.iter().position(|known| *known == limits).unwrap_or_else(|| {
+            refused.push(limits);
+            refused.len() - 1
+        });
         let (name, form) = form::split(row.name);
         let format = formats.binary_search(&row.format).expect("a format");
         let mnemonic = names.binary_search(&name).expect("a name");
@@ -74,12 +101,16 @@ fn main() {
         records.extend((mnemonic as u16).to_le_bytes());
         records.extend(row.opcode.to_le_bytes());
         records.extend([format as u8 | dwords << 5, form as u8]);
+        records.extend((index as u16).to_le_bytes());
         assert!(format < 32 && dwords < 8);
     }
     let out = env::var("OUT_DIR").expect("set by cargo");
     let out = Path::new(&out);
     fs::write(out.join("rows.bin"), records).expect("written");
-    let source =
-        format!("pub(crate) const FORMATS: &[&str] = &{formats:?};\npub(crate) static NAMES: &[&str] = &{names:?};\n");
+    let source = format!(
+        "pub(crate) const FORMATS: &[&str] = &{formats:?};\npub(crate) static NAMES: &[&str] = &{names:?};\n\
+         pub(crate) static LIMITS: &[Limits] = &[{}];\n",
+        refused.join(",\n")
+    );
     fs::write(out.join("names.rs"), source).expect("written");
 }

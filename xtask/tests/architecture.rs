@@ -194,10 +194,11 @@ fn product_lines(text: &str) -> Vec<(usize, &str)> {
 /// Files of the kernel's that no user can replace: opening them waits for nobody.
 const OF_THE_KERNEL: [&str; 6] = ["\"/proc", "\"/sys", "{TRACEFS}", "(\"children\")", "(\"cmdline\")", "(\"comm\")"];
 /// The same, where the path is a variable; and a directory, which is opened to be locked.
-const KERNEL_FILES: [(&str, &str); 5] = [
+const KERNEL_FILES: [(&str, &str); 6] = [
     ("crates/export/src/manifest.rs", "File::open(dir.join(\".\"))"),
     ("crates/investigate/src/feasible.rs", "fs::read_to_string(path)"),
     ("crates/uprobe/src/bpf/btf.rs", "fs::read(PATH)"),
+    ("crates/uprobe/src/probes/arm.rs", "fs::read_to_string(EVENTS)"),
     ("crates/uprobe/src/target/proc.rs", "fs::read_to_string(stat)"),
     ("crates/dryrun/src/sandbox/refusal.rs", "fs::read_to_string(path)"),
 ];
@@ -293,17 +294,8 @@ fn no_printed_command_has_an_unquoted_word() {
 /// The largest circle of imports that a room may have, in files.
 const LARGEST_CIRCLE: usize = 3;
 /// Rooms whose circles are still larger, with the size of the largest. A number here only goes down.
-const LARGER_CIRCLES: [(&str, usize); 9] = [
-    ("callchain", 4),
-    ("doctor", 21),
-    ("dryrun", 5),
-    ("inventory", 9),
-    ("ledger", 4),
-    ("site", 26),
-    ("uprobe", 5),
-    ("watch", 5),
-    ("whichkernel", 18),
-];
+const LARGER_CIRCLES: [(&str, usize); 5] =
+    [("doctor", 21), ("say", 4), ("site", 26), ("watch", 5), ("whichkernel", 18)];
 
 /// `imports` says what counts as an import.
 #[test]

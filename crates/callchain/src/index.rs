@@ -1,6 +1,6 @@
 //! What the two parsers found in a tree, in one vocabulary: functions, classes, what each function calls, refers to, waits for.
 
-use super::search::Edge;
+use super::edge::Edge;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -196,7 +196,7 @@ pub struct Index {
     derived: HashMap<String, Vec<usize>>,
     directories: HashMap<String, Vec<usize>>,
     waits: HashMap<String, Vec<(usize, u32)>>,
-    edges: Vec<OnceLock<Vec<Edge>>>,
+    pub(super) edges: Vec<OnceLock<Vec<Edge>>>,
     /// What may run where a method of an interface is called; None where it has no such method.
     implementations: Mutex<HashMap<(usize, String), Implementations>>,
 }
@@ -289,11 +289,6 @@ impl Index {
             let (known, files) = self.directories.get_key_value(&directory)?;
             files.iter().any(|&file| self.path(file).ends_with(".go")).then_some(known.as_str())
         })
-    }
-
-    /// What leads out of a function; found once.
-    pub fn edges(&self, from: usize) -> &[Edge] {
-        self.edges.get(from).map_or(&[], |edges| edges.get_or_init(|| super::search::edges(self, from)))
     }
 
     /// The methods that a call of an interface's may mean; found once.

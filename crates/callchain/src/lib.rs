@@ -15,6 +15,7 @@
 mod answers;
 mod child;
 mod cpp;
+mod edge;
 mod facts;
 mod go;
 mod index;
@@ -28,9 +29,9 @@ mod types;
 mod written;
 
 pub use answers::{Beside, Chains, Tree, ways_found};
+pub use edge::Kind;
 pub use facts::{Fact, Subject, facts};
 pub use rocblas_answer::RocblasSource;
-pub use search::Kind;
 pub use trace::{Branch, Chain, Leg, Place, Step, Unresolved, between, trace};
 
 pub use index::Index;

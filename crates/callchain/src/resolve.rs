@@ -1,7 +1,7 @@
 //! Who a call means: by scope, receiver and type. A receiver whose type no declaration gives is not guessed.
 
+use super::edge::Kind;
 use super::index::{Class, Function, Index, Language, Shape, Use};
-use super::search::Kind;
 use super::types::{Meaning, Type, above, classes, distance, field, has_own, held, local, meaning, methods_of};
 use std::collections::BTreeSet;
 

@@ -1,75 +1,21 @@
 //! The cheapest way from one function to another, over calls and everything that stands in for a call.
 
+use super::edge::{Edge, Kind};
 use super::index::{Index, Language, Reach};
 use super::resolve::{Resolved, resolve};
 use super::types::local;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// What kind of step leads from one function to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A server hands a path's requests to this function.
-    Route,
-    /// The words name the function.
-    Call,
-    /// Through an interface, a virtual method or a slot in a table of functions: which one is settled when it runs.
-    Virtual,
-    /// Through a function value: given away here, or stored and called elsewhere.
-    Callback,
-    /// From Go into C.
-    Cgo,
-    /// A goroutine started here.
-    Goroutine,
-    /// One side wakes, the other waits: a condition variable or a channel.
-    HandOff,
-    /// A request over HTTP to a function that serves this path.
-    Http,
-    /// A kernel launch.
-    Launch,
-    /// A name that the vendor header turns into another.
-    Vendor,
-}
-
-impl Kind {
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Route => "route",
-            Kind::Call => "call",
-            Kind::Virtual => "virtual",
-            Kind::Callback => "callback",
-            Kind::Cgo => "cgo",
-            Kind::Goroutine => "goroutine",
-            Kind::HandOff => "hand-off",
-            Kind::Http => "http",
-            Kind::Launch => "launch",
-            Kind::Vendor => "vendor",
-        }
+impl Index {
+    /// What leads out of a function; found once.
+    pub fn edges(&self, from: usize) -> &[Edge] {
+        self.edges.get(from).map_or(&[], |known| known.get_or_init(|| edges(self, from)))
     }
-
-    fn cost(self) -> u32 {
-        match self {
-            Kind::Call | Kind::Cgo => 2,
-            Kind::Virtual | Kind::Goroutine => 3,
-            Kind::Http | Kind::HandOff => 5,
-            _ => 6,
-        }
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct Edge {
-    pub to: usize,
-    pub kind: Kind,
-    /// The line, in the file of the function it starts from.
-    pub line: u32,
-    /// Other functions that the same words may mean.
-    pub others: Vec<usize>,
 }
 
 /// Every way out of a function that the declarations of the tree settle.
-pub fn edges(index: &Index, from: usize) -> Vec<Edge> {
+fn edges(index: &Index, from: usize) -> Vec<Edge> {
     let Some(function) = index.functions.get(from) else { return Vec::new() };
     let mut out = Vec::new();
     for used in &function.uses {

@@ -1,8 +1,9 @@
 //! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
 
 use super::child;
+use super::edge::{Edge, Kind};
 use super::index::{Function, Index, Language, Reach};
-use super::search::{Edge, Kind, path, reach, unresolved};
+use super::search::{path, reach, unresolved};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;

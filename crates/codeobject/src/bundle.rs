@@ -28,7 +28,7 @@ pub struct Entry {
 
 /// The entry table of one unpacked bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct BundleTable {
     /// Where the bundle starts in the source that it was read from.
     pub base: u64,
     /// Magic, count and entry records.
@@ -40,7 +40,7 @@ pub struct Table {
     pub problem: Option<Error>,
 }
 
-impl Table {
+impl BundleTable {
     /// Reads the table at `base`; entries may reach up to `end`.
     pub fn parse(source: &dyn ReadAt, base: u64, end: u64) -> Result<Self> {
         let end = end.min(source.len());
@@ -56,7 +56,7 @@ impl Table {
             let problem = Problem::OverLimit { claimed: count, limit: ENTRY_LIMIT };
             return Err(Error::new(base + 24, "bundle entry count", problem));
         }
-        let mut table = Table { base, header_size: 32, size: 32, entries: Vec::new(), problem: None };
+        let mut table = BundleTable { base, header_size: 32, size: 32, entries: Vec::new(), problem: None };
         for _ in 0..count {
             if let Err(error) = table.push(source, room) {
                 table.problem = Some(error);
@@ -147,7 +147,7 @@ pub struct Bundle {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    Plain(Table),
+    Plain(BundleTable),
     Compressed(Ccob),
 }
 
@@ -182,7 +182,7 @@ impl Bundle {
 /// A bundle whose entries can be read: in place, or unpacked in memory.
 #[derive(Debug)]
 pub struct Opened<'a> {
-    pub table: Table,
+    pub table: BundleTable,
     source: Source<'a>,
 }
 
@@ -204,7 +204,7 @@ impl Bundle {
             Body::Plain(table) => Ok(Opened { table: table.clone(), source: Source::File(source) }),
             Body::Compressed(ccob) => {
                 let unpacked = ccob.unpack(source, limit)?;
-                let table = Table::parse(&unpacked, 0, unpacked.len() as u64)?;
+                let table = BundleTable::parse(&unpacked, 0, unpacked.len() as u64)?;
                 Ok(Opened { table, source: Source::Memory(unpacked) })
             }
         }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Where a target is named beside e_flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum TargetPlace {
     /// The runtime takes an entry out of a bundle by it.
     BundleId,
     /// In the metadata.
@@ -16,12 +16,12 @@ pub enum Place {
     FileName,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TargetPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Place::BundleId => "bundle id",
-            Place::Metadata => "amdhsa.target",
-            Place::FileName => "file name",
+            TargetPlace::BundleId => "bundle id",
+            TargetPlace::Metadata => "amdhsa.target",
+            TargetPlace::FileName => "file name",
         })
     }
 }
@@ -29,7 +29,7 @@ impl fmt::Display for Place {
 /// A place that names another target than e_flags do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
-    pub place: Place,
+    pub place: TargetPlace,
     pub says: String,
     /// The target by e_flags.
     pub flags: TargetId,
@@ -41,17 +41,17 @@ pub fn contradictions(object: &CodeObject<'_>, id: Option<&TargetId>, file: Opti
     let mut found = Vec::new();
     let mut note = |place, says: String| found.push(Contradiction { place, says, flags: flags.clone() });
     if let Some(id) = id.filter(|id| differs(id, flags, object.version)) {
-        note(Place::BundleId, id.to_string());
+        note(TargetPlace::BundleId, id.to_string());
     }
     if let Some(stated) = &object.stated_target
         && TargetId::from_triple(stated).is_none_or(|target| differs(&target, flags, object.version))
     {
-        note(Place::Metadata, stated.clone());
+        note(TargetPlace::Metadata, stated.clone());
     }
     if let Some(named) = file.and_then(processor_in)
         && named != flags.processor
     {
-        note(Place::FileName, named.to_owned());
+        note(TargetPlace::FileName, named.to_owned());
     }
     found
 }

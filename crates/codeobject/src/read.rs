@@ -49,6 +49,16 @@ impl ReadAt for [u8] {
     }
 }
 
+impl ReadAt for &[u8] {
+    fn len(&self) -> u64 {
+        <[u8]>::len(self) as u64
+    }
+
+    fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
+        (**self).bytes(offset, len, field)
+    }
+}
+
 impl ReadAt for Vec<u8> {
     fn len(&self) -> u64 {
         self.as_slice().len() as u64

@@ -4,7 +4,7 @@
 //! knows where it is. Only where it has lost its place does it look for the next magic that starts a readable bundle,
 //! and what lies between is reported as not understood.
 
-use crate::bundle::{self, Body, Bundle, Table};
+use crate::bundle::{self, Body, Bundle, BundleTable};
 use crate::ccob::{self, Ccob};
 use crate::coverage::{Range, first_nonzero};
 use crate::error::{Error, Problem, Result};
@@ -107,7 +107,7 @@ fn read_bundle(source: &dyn ReadAt, at: u64, end: u64, index: usize) -> Result<B
         return Ok(Bundle { index, offset: at, size: ccob.total_size, body: Body::Compressed(ccob) });
     }
     if bundle::MAGIC.starts_with(&magic) {
-        let table = Table::parse(source, at, end)?;
+        let table = BundleTable::parse(source, at, end)?;
         return Ok(Bundle { index, offset: at, size: table.size, body: Body::Plain(table) });
     }
     let found = magic.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte));

@@ -104,16 +104,10 @@ impl Backends {
         }
         let answered = products.iter().filter(|of| !of.hip.is_empty() && !of.vulkan.is_empty()).count() as u64;
         let lost = hip.cells.iter().map(|cell| cell.lost).chain(vulkan.cells.iter().map(|cell| cell.lost)).sum();
-        let basis = Basis::listed(
-            crate::sightings::NAME,
-            [target],
-            Rung::Selected,
-            Unit::Cells,
-            products.len() as u64,
-            answered,
-        )
-        .by(crate::vulkan::NAME)
-        .lost(lost);
+        let basis =
+            Basis::listed(crate::verdict::NAME, [target], Rung::Selected, Unit::Cells, products.len() as u64, answered)
+                .by(crate::vulkan::NAME)
+                .lost(lost);
         let basis = if described.ships { basis } else { basis.without(target, None, LeftOutWhy::OtherTarget) };
         Backends {
             card: hip.plan.card.profile.name.clone(),

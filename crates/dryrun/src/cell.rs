@@ -1,6 +1,5 @@
 //! One cell of a map: a tensor type at a column count, what was selected for it, and the word that stands for it.
 
-use crate::dispatch_map::Way;
 use crate::selection::Selected;
 use launch::grammar::{self, Family, Path};
 
@@ -17,6 +16,17 @@ pub struct Cell {
     pub agreed: bool,
     /// Why there is nothing, in the program's own words.
     pub problem: Option<String>,
+}
+
+/// What one side says that one cell takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// Of the dense products; None where the side leaves it open, saw nothing, or only experts.
+    pub path: Option<Path>,
+    /// Columns of a tile or a block, 0 where the path has none or nobody tells.
+    pub tile: u64,
+    /// For people: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
+    pub label: String,
 }
 
 impl Cell {

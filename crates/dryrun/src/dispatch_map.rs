@@ -1,23 +1,13 @@
 //! What a source declares beside what the dry run selected, cell by cell, with disagreements.
 
-use crate::{Map, plan::Card};
+use crate::cell::Way;
+use crate::plan::{Card, Map};
 use answer::Answer;
 use evidence::{Basis, Conclusion, Rung, Unit};
 use gguf::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// What one side says that one cell takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
-    /// Of the dense products; None where the side leaves it open, saw nothing, or only experts.
-    pub path: Option<Path>,
-    /// Columns of a tile or a block, 0 where the path has none or nobody tells.
-    pub tile: u64,
-    /// For people: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
-    pub label: String,
-}
 
 /// What both sides say of one cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -110,7 +100,7 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     let different = said().filter(|said| said.disagrees()).count() as u64;
     let of = sheets.iter().map(|sheet| &sheet.target);
     let basis = Basis::listed("source", of, Rung::Selected, Unit::Cells, said().count() as u64, compared);
-    basis.by(crate::sightings::NAME).equality(different)
+    basis.by(crate::verdict::NAME).equality(different)
 }
 
 /// What `map` answers: type and columns to path and tile, for each card.

@@ -25,6 +25,7 @@ mod parallel;
 mod place;
 mod plan;
 mod products;
+mod program_file;
 mod runtime_diff;
 pub mod sandbox;
 mod selection;
@@ -39,8 +40,8 @@ mod wait;
 
 pub use crate::account::Checked;
 pub use crate::backends::{Backends, HipRests, Product, Taken, VulkanRests};
-pub use crate::cell::Cell;
-pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, Way, WayTaken, agreement};
+pub use crate::cell::{Cell, Way};
+pub use crate::dispatch_map::{DispatchCell, DispatchMap, DispatchMaps, Said, Sheet, WayTaken, agreement};
 pub use crate::error::DryrunError;
 pub use crate::events::{Events, Rejected};
 pub use crate::host::{HostError, host_profiles};

@@ -6,7 +6,7 @@ use launch::columns::{columns, routed};
 use launch::grammar::{self, Facts, Family, Library};
 use launch::graph_replay::Evaluation;
 use launch::record;
-use launch::table::{KernelInfo, Place};
+use launch::table::{KernelInfo, KernelPlace};
 use launch::trace::{Event, Trace};
 use std::collections::{HashMap, HashSet};
 
@@ -107,7 +107,7 @@ impl<'t> Names<'t> {
         outcome: &'o Outcome,
         trace: &Trace,
         head: &record::Launch,
-    ) -> Option<(&'o KernelInfo, &'o Place)> {
+    ) -> Option<(&'o KernelInfo, &'o KernelPlace)> {
         let kernel = self.kernels.get(&head.kernel)?;
         outcome.tables.kernel(head.device, kernel, trace.module(kernel.module))
     }

@@ -1,6 +1,7 @@
 //! The dry run for `investigate`: on its own, where a runtime is at hand.
 
-use crate::sightings::{NAME, RecordContext, field_of_view, library};
+use crate::sightings::{RecordContext, field_of_view, library};
+use crate::verdict::NAME;
 use crate::{Blas, Place, Survey, describe};
 use evidence::{FieldOfView, Rung};
 use gguf::TensorType;

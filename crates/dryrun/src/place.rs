@@ -1,7 +1,7 @@
 //! Where the program and its libraries are: an unpacked system tree, a directory of libraries, or this machine.
 
 use crate::error::{DryrunError, io_at};
-use crate::session;
+use crate::program_file;
 use codeobject::{ReadAt, elf::Elf};
 use inventory::{DeviceCode, File};
 use std::ffi::OsStr;
@@ -88,7 +88,7 @@ impl Place {
     fn own_code(&self, program: Option<&Path>) -> Result<Option<(PathBuf, String)>, DryrunError> {
         let Some(program) = program else { return Ok(None) };
         let tree = match self {
-            Place::Tree { root, .. } => session::inside(root, program.as_os_str()).map(|path| (path, root)),
+            Place::Tree { root, .. } => program_file::inside(root, program.as_os_str()).map(|path| (path, root)),
             _ => None,
         };
         let (path, seen_as) = match tree {

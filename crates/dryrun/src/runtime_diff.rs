@@ -87,7 +87,7 @@ impl RuntimeDiff {
         let known = differences.iter().filter(|one| one.what != Aspect::Problem);
         let differing: BTreeSet<(String, String, u64)> = known.flat_map(of).collect();
         let mut basis =
-            Basis::listed(crate::sightings::NAME, [names.0, names.1], Rung::Selected, Unit::Cells, cells, answered);
+            Basis::listed(crate::verdict::NAME, [names.0, names.1], Rung::Selected, Unit::Cells, cells, answered);
         for map in a.iter().zip(b).flat_map(|(a, b)| [a, b]) {
             basis = basis.lost(map.cells.iter().map(|cell| cell.lost).sum());
             if !map.plan.described.ships {

@@ -10,7 +10,7 @@ use launch::blas;
 use launch::grammar::{Facts, Family, Path};
 use launch::graph_replay::evaluations;
 use launch::record::{self, NO_DEVICE, blas as calls, lane};
-use launch::table::{KernelInfo, Place};
+use launch::table::{KernelInfo, KernelPlace};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 
@@ -315,7 +315,7 @@ fn from_launch(
     head: &record::Launch,
     facts: &Facts,
     mangled: &str,
-    info: Option<(&KernelInfo, &Place)>,
+    info: Option<(&KernelInfo, &KernelPlace)>,
     profiles: &[Profile],
 ) -> Selected {
     let needs = info.and_then(|(info, _)| {

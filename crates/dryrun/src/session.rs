@@ -3,11 +3,11 @@
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
 use crate::products::{Account, Computed};
+use crate::program_file::{check_program, inside, seen_at};
 use crate::sandbox::Enter;
 use crate::unjudged::Unjudged;
 use crate::wait::wait;
 use crate::{Place, device, images, solutions, unjudged};
-use codeobject::ReadAt;
 use evidence::{Basis, LeftOutWhy};
 use gpu::{Arch, Profile};
 use launch::nullgpu_input::{COUNTED, COUNTS, COUNTS_SIZE, DIRECTORY};
@@ -483,58 +483,6 @@ pub(crate) fn is_steering(name: &OsStr) -> bool {
 fn watched() -> Option<PathBuf> {
     let directory = PathBuf::from(std::env::var_os(watch::preload::DIRECTORY_VARIABLE)?);
     watch::preload::library(&directory).is_file().then_some(directory)
-}
-
-/// Where a path of this machine is shown inside a tree: at itself, but for what lies below the tree's own directories
-/// (Ollama keeps its models in /usr/share), which cannot be added to.
-pub(crate) fn seen_at(root: &Path, path: &Path) -> PathBuf {
-    let rest = path.strip_prefix("/").unwrap_or(path);
-    let hidden = match rest.components().next() {
-        Some(top) => {
-            !matches!(top.as_os_str().to_str(), Some("tmp" | "home" | "root" | "run" | "mnt"))
-                && root.join(top).symlink_metadata().is_ok()
-        }
-        None => false,
-    };
-    if hidden { Path::new("/mnt").join(rest) } else { path.to_owned() }
-}
-
-/// The file behind a program's name inside a tree.
-pub(crate) fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
-    let path = Path::new(program);
-    let places: Vec<PathBuf> = match path.strip_prefix("/") {
-        Ok(rest) => vec![root.join(rest)],
-        Err(_) => ["usr/local/bin", "usr/bin", "bin"].iter().map(|bin| root.join(bin).join(path)).collect(),
-    };
-    places.into_iter().find(|path| path.symlink_metadata().is_ok())
-}
-
-/// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.
-///
-/// `root`: where the program's loader is looked up.
-pub(crate) fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
-    const INTERPRETER: u32 = 3;
-    const X86_64: u16 = 62;
-    let program = path.display().to_string();
-    let Ok(file) = inventory::File::open(path) else { return Ok(()) };
-    let source: &dyn ReadAt = &file;
-    let Ok(head) = source.bytes(0, 64.min(source.len()), "program header") else { return Ok(()) };
-    if !head.starts_with(b"\x7fELF") {
-        return Ok(());
-    }
-    if head.get(4) != Some(&2) || head.get(18..20) != Some(&X86_64.to_le_bytes()) {
-        return Err(DryrunError::Foreign { program });
-    }
-    let elf = codeobject::elf::Elf::parse(source).map_err(|_| DryrunError::Foreign { program: program.clone() })?;
-    let Some(segment) = elf.segments().iter().find(|segment| segment.kind == INTERPRETER) else {
-        return Err(DryrunError::Static { program });
-    };
-    let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
-    let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
-    // Inside a tree the directories may be links to be resolved there, so the file's name is looked for in both places.
-    let name = loader.trim_start_matches('/');
-    let there = [root.join(name), root.join("usr").join(name)].iter().any(|path| path.symlink_metadata().is_ok());
-    if there { Ok(()) } else { Err(DryrunError::Loader { program, loader }) }
 }
 
 pub(crate) fn ending(status: ExitStatus) -> Ending {

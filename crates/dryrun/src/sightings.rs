@@ -1,7 +1,7 @@
 //! What a dry run says on the ladder: rung Selected, device stand-in, never higher.
 
 use crate::cell::Cell;
-use crate::verdict::is_blas;
+use crate::verdict::{NAME, is_blas};
 use crate::{Checked, Described, Ending, Events, Finish, Outcome, Place, Selected};
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
@@ -12,8 +12,6 @@ use launch::grammar::{self, Family, Path};
 use observe::{Raw, Sighting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-pub const NAME: &str = "dryrun";
 
 /// Who, where, on what: the parts of a subject that one card and one model share.
 #[derive(Debug, Clone)]

@@ -32,7 +32,7 @@ pub struct Survey<'a> {
 
 /// How well a run was seen.
 #[derive(Clone, Copy)]
-struct Seen {
+struct SeenRun {
     lost: u64,
     agreed: bool,
 }
@@ -107,7 +107,7 @@ impl Survey<'_> {
     }
 
     fn cells(&self, outcome: &Outcome, kind: &str, columns: &[u64], one_type: bool) -> Vec<Cell> {
-        let seen = Seen { lost: outcome.lost(), agreed: Checked::agrees(outcome) };
+        let seen = SeenRun { lost: outcome.lost(), agreed: Checked::agrees(outcome) };
         let lists = select_each(outcome, std::slice::from_ref(self.profile));
         if lists.len() != columns.len() {
             let problem = match outcome.ending {
@@ -133,7 +133,7 @@ impl Survey<'_> {
         kind: &str,
         columns: &[u64],
         one_type: bool,
-        seen: Seen,
+        seen: SeenRun,
     ) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (&columns, mut rows) in columns.iter().zip(lists) {
@@ -144,7 +144,7 @@ impl Survey<'_> {
                     row.kind = Some(kind.to_owned());
                 }
             }
-            let Seen { lost, agreed } = seen;
+            let SeenRun { lost, agreed } = seen;
             cells.push(Cell { kind: kind.to_owned(), columns, rows, lost, agreed, problem: None });
         }
         cells

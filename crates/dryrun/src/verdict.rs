@@ -7,11 +7,12 @@ use crate::events::Events;
 use crate::kernels::Described;
 use crate::selection::{Selected, evaluations_by_width};
 use crate::session::Outcome;
-use crate::sightings::NAME;
 use evidence::{Basis, Conclusion, LeftOutWhy, Reach, Rung, Unit};
 use launch::Phase;
 use launch::grammar::Family;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub const NAME: &str = "dryrun";
 
 /// One device of the machine that was played.
 #[derive(Debug, Clone, Copy)]

@@ -250,14 +250,9 @@ pub struct ObservationId([u8; 64]);
 
 impl ObservationId {
     pub fn of(canonical: &[u8]) -> Self {
-        ObservationId::of_hash(Sha256::digest(canonical).into())
-    }
-
-    /// `hash`: the SHA-256 of the canonical bytes, by whoever hashes many at once.
-    pub fn of_hash(hash: [u8; 32]) -> Self {
         let mut digits = [b'0'; 64];
         // Twice 32 are 64: there is no other error.
-        let _ = hex::encode_to_slice(hash, &mut digits);
+        let _ = hex::encode_to_slice(Sha256::digest(canonical), &mut digits);
         ObservationId(digits)
     }
 

@@ -4,8 +4,8 @@
 use crate::dense::unexplained;
 use crate::embedded::{Embedded, NOISE, Opaque, images::Images};
 use crate::erased::Erased;
+use crate::file_report::{FileReport, Stopped, Take};
 use crate::marks::{Mark, Marks, P256, Search};
-use crate::report::{FileReport, Stopped, Take};
 use crate::scan::scan_object;
 use crate::spirv;
 use crate::streams::{Budget, Unpacked, deflated, unpack};
@@ -20,21 +20,21 @@ const MOST_OPAQUE: usize = 1000;
 
 /// Where something lies: in the file itself, or in what was unpacked from it.
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct DigPlace {
     /// What was unpacked, where it lies in the file; None for the file itself.
     outer: Option<Range>,
     /// `gzip`, `gzip, zip`: from the file inwards.
     inside: Vec<&'static str>,
 }
 
-impl Place {
+impl DigPlace {
     fn of(&self, range: Range) -> Range {
         self.outer.unwrap_or(range)
     }
 
-    fn into(&self, mark: Mark, range: Range) -> Place {
+    fn into(&self, mark: Mark, range: Range) -> DigPlace {
         let inside = self.inside.iter().copied().chain([mark.name()]).collect();
-        Place { outer: Some(self.of(range)), inside }
+        DigPlace { outer: Some(self.of(range)), inside }
     }
 }
 
@@ -59,8 +59,8 @@ impl<'d> Dig<'d> {
         elf: Option<&Elf<'_>>,
         known: &[Range],
     ) -> Result<(), Stopped> {
-        let done = self.contents(source, marks, &Place::default(), elf, known);
-        self.images.into_report(self.report);
+        let done = self.contents(source, marks, &DigPlace::default(), elf, known);
+        self.images.add_to(&mut self.report.nvidia);
         done
     }
 
@@ -68,7 +68,7 @@ impl<'d> Dig<'d> {
         &mut self,
         source: &dyn ReadAt,
         marks: &Marks,
-        place: &Place,
+        place: &DigPlace,
         elf: Option<&Elf<'_>>,
         known: &[Range],
     ) -> Result<(), Stopped> {
@@ -114,7 +114,7 @@ impl<'d> Dig<'d> {
         rest: Range,
         mark: Mark,
         marks: &Marks,
-        place: &Place,
+        place: &DigPlace,
     ) -> Result<Option<Range>, Stopped> {
         let upto = |len: u64| Range { start: rest.start, end: rest.start.saturating_add(len).min(rest.end) };
         Ok(match mark {
@@ -148,7 +148,7 @@ impl<'d> Dig<'d> {
     }
 
     /// Something that was found and cannot be looked into.
-    fn opaque(&mut self, place: &Place, range: Range, what: &str) {
+    fn opaque(&mut self, place: &DigPlace, range: Range, what: &str) {
         if self.report.opaque.len() >= MOST_OPAQUE {
             return;
         }
@@ -157,7 +157,7 @@ impl<'d> Dig<'d> {
     }
 
     /// A device ELF. One that cannot be read is opaque.
-    fn elf(&mut self, source: &dyn ReadAt, rest: Range, place: &Place) -> Result<Option<Range>, Stopped> {
+    fn elf(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Result<Option<Range>, Stopped> {
         let parsed = Window::new(source, rest.start, rest.len(), "embedded code object").ok();
         let parsed = parsed.and_then(|window| {
             let elf = Elf::parse(&window).ok()?;
@@ -182,7 +182,7 @@ impl<'d> Dig<'d> {
         &mut self,
         source: &dyn ReadAt,
         range: Range,
-        place: &Place,
+        place: &DigPlace,
         id: Option<&codeobject::EntryId>,
     ) -> Result<(), Stopped> {
         let Ok(window) = Window::new(source, range.start, range.len(), "embedded code object") else { return Ok(()) };
@@ -206,7 +206,7 @@ impl<'d> Dig<'d> {
         source: &dyn ReadAt,
         rest: Range,
         mark: Mark,
-        place: &Place,
+        place: &DigPlace,
     ) -> Result<Option<Range>, Stopped> {
         let Some(Piece::Bundle(bundle)) = walk(source, rest, 0).next() else {
             // The plain magic also stands in strings of who reads bundles.
@@ -236,7 +236,7 @@ impl<'d> Dig<'d> {
     }
 
     /// The image that a package holds lies there as it is, and has a mark of its own; one of a kind without a mark is opaque.
-    fn packaged(&mut self, source: &dyn ReadAt, rest: Range, place: &Place) -> Option<Range> {
+    fn packaged(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Option<Range> {
         let head =
             source.bytes(rest.start, rest.len().min(32), "offload package").ok().filter(|head| head.len() == 32)?;
         let (size, entry) = (long(&head, 8), long(&head, 16));
@@ -265,7 +265,7 @@ impl<'d> Dig<'d> {
         unpacked: Unpacked,
         rest: Range,
         mark: Mark,
-        place: &Place,
+        place: &DigPlace,
     ) -> Result<Option<Range>, Stopped> {
         let (bytes, size) = match unpacked {
             Unpacked::Not => return Ok(None),
@@ -288,7 +288,7 @@ impl<'d> Dig<'d> {
     }
 
     /// One entry of a zip, by its local header. A stored one lies there as it is.
-    fn zip(&mut self, source: &dyn ReadAt, rest: Range, place: &Place) -> Result<Option<Range>, Stopped> {
+    fn zip(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Result<Option<Range>, Stopped> {
         let Ok(head) = source.bytes(rest.start, 30.min(rest.len()), "zip entry") else { return Ok(None) };
         let half = |at: usize| head.get(at..at + 2).map_or(0, |two| u64::from(two[0]) | u64::from(two[1]) << 8);
         let (flags, method, packed) = (half(6), half(8), half(18) | half(20) << 16);
@@ -370,16 +370,3 @@ fn p256(source: &dyn ReadAt, rest: Range) -> Option<Range> {
 }
 
 const P256_NAME: &str = "table of P-256";
-
-/// Whether device code lies in it as it is: in a host object in a bundle, or in a file of no known kind.
-pub fn has_code(source: &dyn ReadAt) -> bool {
-    let code = |(at, mark): &(u64, Mark)| match mark {
-        // The texts of who writes PTX or bundles are none.
-        Mark::Ptx => Images::default().ptx(source, Range { start: *at, end: source.len() }, 0).is_some(),
-        Mark::Bundle => {
-            matches!(walk(source, Range { start: *at, end: source.len() }, 0).next(), Some(Piece::Bundle(_)))
-        }
-        mark => mark.is_code(),
-    };
-    Search::all(source).is_ok_and(|marks| marks.found.iter().any(code))
-}

@@ -4,7 +4,7 @@
 use crate::file::File;
 use crate::object::{Look, ObjectReport};
 use crate::scan::{BundleReport, Event, Options, ordered};
-use codeobject::bundle::Table;
+use codeobject::bundle::BundleTable;
 use codeobject::kpack::{Archive, Entry, Environment, Manifest, Reference, candidates, target_in};
 use codeobject::{Body, Bundle, Coverage, EntryId, Error, Problem, Range, ReadAt, Window};
 use say::{Message, Say, say};
@@ -121,7 +121,7 @@ pub(crate) fn scan<L: Look, E>(
     let mut next = numbers.iter().enumerate();
     let job = || {
         let (index, (number, offset)) = next.next()?;
-        let table = Table { base: *offset, header_size: 0, size: 0, entries: Vec::new(), problem: None };
+        let table = BundleTable { base: *offset, header_size: 0, size: 0, entries: Vec::new(), problem: None };
         let bundle = Bundle { index, offset: *offset, size: 0, body: Body::Plain(table) };
         let parts: Vec<(usize, &Entry)> = opened
             .iter()
@@ -231,7 +231,7 @@ pub(crate) fn scan_archive<L: Look, E>(
         let (index, (_, parts)) = next.next()?;
         let offset = parts.first().and_then(|entry| archive.stored(entry)).map_or(0, |range| range.start);
         let size = parts.iter().filter_map(|entry| archive.stored(entry)).map(|range| range.len()).sum();
-        let table = Table { base: offset, header_size: 0, size: 0, entries: Vec::new(), problem: None };
+        let table = BundleTable { base: offset, header_size: 0, size: 0, entries: Vec::new(), problem: None };
         let cost = parts.iter().map(|entry| entry.size).max().unwrap_or(0);
         Some((Bundle { index, offset, size, body: Body::Plain(table) }, cost, parts))
     };

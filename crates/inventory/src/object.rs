@@ -1,7 +1,7 @@
 //! One entry of a bundle, or a bare code object: what it is, whether its names agree, how many kernels it has.
 
-use crate::dig::has_code;
-use codeobject::check::{Contradiction, Place, contradictions};
+use crate::has_code::has_code;
+use codeobject::check::{Contradiction, TargetPlace, contradictions};
 use codeobject::{CodeObject, Detail, Error, Kernel, Problem, ReadAt, TargetId, Window};
 use say::say;
 use std::fmt;
@@ -146,7 +146,7 @@ impl ObjectReport {
     /// The first place that the loader or the runtime reads and that names another target than e_flags. For which of the two
     /// GPUs such an object is, nobody can say: the runtime takes it for the one, the loader accepts it for the other.
     pub fn contradicted(&self) -> Option<&Contradiction> {
-        self.contradictions.iter().find(|found| found.place != Place::FileName)
+        self.contradictions.iter().find(|found| found.place != TargetPlace::FileName)
     }
 
     /// A host entry is listed, but is no device code.

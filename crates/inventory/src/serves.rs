@@ -1,7 +1,7 @@
 //! Would this file serve a device? Which of the targets in it the device takes, and how many kernels with code it finds
 //! there: a library full of stubs serves nobody.
 
-use crate::report::FileReport;
+use crate::file_report::FileReport;
 use codeobject::TargetId;
 use gpu::{Arch, How};
 use spirv_modules::Environment;

@@ -2,8 +2,9 @@
 
 use crate::fast_decode::LONGEST;
 use crate::layout::{Bits, Tail};
+use crate::limits::is_refused;
 use crate::mnemonic::{Form, Mnemonic};
-use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, Table, ZERO};
+use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, Table};
 use crate::target::Target;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,26 +63,27 @@ impl Decoder {
         let Some(slot) = self.table.by_top.get(top).and_then(|&slot| self.table.slots.get(usize::from(slot))) else {
             return Step::Undecoded;
         };
-        let instruction = match slot.format.tail {
-            Tail::None | Tail::Sources => self.lookup(slot, word).and_then(|entry| sourced(entry, slot, word)),
-            Tail::Addresses(count) => self.lookup(slot, word).map(|entry| {
-                let mut instruction = plain(entry);
-                instruction.length += 4 * count.get(word) as usize;
-                instruction
-            }),
-            Tail::Dual { width, dwords } => self.dual(slot, width, dwords, word),
-            Tail::Pair => self.pair(bytes, word as u32).or_else(|| {
-                let entry = self.lookup(slot, word)?;
-                sourced(entry, slot, word)
-            }),
+        let single = || self.lookup(slot, word).and_then(|entry| Some((sourced(entry, slot, word)?, entry)));
+        let found = match slot.format.tail {
+            Tail::None | Tail::Sources | Tail::Addresses(_) => single(),
+            Tail::Dual { width, dwords } => self.dual(slot, width, dwords, word).map(|dual| (dual, Entry::default())),
+            Tail::Pair => self.pair(bytes, word as u32).map(|pair| (pair, Entry::default())).or_else(single),
         };
-        match instruction {
-            Some(instruction) if instruction.length <= bytes.len() => Step::Instruction(instruction),
+        match found {
+            Some((instruction, _)) if instruction.length > bytes.len() => Step::Cut,
+            Some((instruction, entry)) if self.allows(slot, entry, instruction.form, word, bytes) => {
+                Step::Instruction(instruction)
+            }
             // Half of the opcode may lie in the missing word; what is certain is that there is too little.
-            Some(_) => Step::Cut,
             None if !there && slot.format.op[1].low >= 32 => Step::Cut,
-            None => Step::Undecoded,
+            _ => Step::Undecoded,
         }
+    }
+
+    fn allows(&self, slot: &Slot, entry: Entry, form: Form, word: u64, bytes: &[u8]) -> bool {
+        let third = bytes.get(8..).and_then(<[u8]>::first_chunk::<4>).map_or(0, |third| u32::from_le_bytes(*third));
+        let word = u128::from(word) | u128::from(third) << 64;
+        entry.limits().is_none_or(|limits| limits.allow(self.table.generation, slot, form, word))
     }
 
     /// Name and length of every instruction of `bytes`, in order, as far as that can be said without looking closely.
@@ -90,10 +92,10 @@ impl Decoder {
     pub(crate) fn rush(&self, bytes: &[u8], mut each: impl FnMut(u32, Mnemonic, usize)) -> usize {
         let quick = &self.table.quick;
         let mut at = 0;
-        while let Some(chunk) = bytes.get(at..).filter(|rest| rest.len() >= LONGEST).and_then(<[u8]>::first_chunk::<8>)
+        while let Some(chunk) = bytes.get(at..).filter(|rest| rest.len() >= LONGEST).and_then(<[u8]>::first_chunk::<16>)
         {
-            let word = u64::from_le_bytes(*chunk);
-            let Some((mnemonic, length)) = quick.get(word) else { break };
+            let word = u128::from_le_bytes(*chunk);
+            let Some((mnemonic, length)) = quick.get(word as u64, (word >> 64) as u32) else { break };
             each(word as u32, mnemonic, length);
             at += length;
         }
@@ -114,7 +116,9 @@ impl Decoder {
     fn dual(&self, slot: &Slot, width: u8, dwords: u8, word: u64) -> Option<Instruction> {
         let opcode = slot.format.opcode(word);
         let (x, y) = self.table.dual(dwords, opcode >> width, opcode & ((1 << width) - 1))?;
-        if slot.format.sources.iter().any(|source| source.is_reserved(source.get(word))) {
+        let refused = |source: &Bits| is_refused(self.table.generation, 1, source.get(word));
+        let fixed = |half: &Entry| half.limits().is_none_or(|limits| limits.plain.holds(word.into()));
+        if slot.format.sources.iter().any(refused) || ![x, y].iter().all(fixed) {
             return None;
         }
         let mut instruction = plain(x);
@@ -152,15 +156,11 @@ fn plain(entry: Entry) -> Instruction {
 #[inline]
 fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     let mut instruction = plain(entry);
+    if let Tail::Addresses(count) = slot.format.tail {
+        instruction.length += 4 * count.get(word) as usize;
+    }
     if entry.announced == 0 {
         return Some(instruction);
-    }
-    let reserved = |(index, source): (u32, &Bits)| entry.takes(index) && source.is_reserved(source.get(word));
-    if (0u32..).zip(slot.format.sources).any(reserved) {
-        return None;
-    }
-    if entry.announced >> ZERO & 1 == 1 {
-        return (word as u32 == 0).then_some(instruction);
     }
     let mut bits = 0u32;
     for (index, source) in (0u32..).zip(slot.format.sources) {

@@ -6,16 +6,17 @@
 //! compared. Whatever is rare (dual instructions, pairs, refused encodings, words that are no instruction) is left to
 //! [`Decoder::step`](crate::Decoder::step); that both say the same is tested on any bytes.
 
-use crate::layout::{Bits, Tail};
+use crate::layout::{Bits, Generation, Operand, Tail};
+use crate::limits::is_refused;
 use crate::mnemonic::Mnemonic;
-use crate::table::{DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, ZERO};
+use crate::table::{DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot};
 
 /// No instruction is longer.
 pub(crate) const LONGEST: usize = 20;
 
 /// Where opcode and sources stand in the words with the same top nine bits. Sources stand in one of three ways, so
 /// that all but one of the shifts are constant: in the low word at 0 or at 0 and 8 (scalar), in the high word at 0, 9
-/// and 18 (VOP3); a mask of zero is a source that is not there.
+/// and 18 (VOP3); a mask of zero is a source that is not there. A scalar destination is looked up as the third.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lane {
     base: u32,
@@ -26,8 +27,10 @@ struct Lane {
     first: u16,
     second: u16,
     third: u16,
-    /// Into the table of second sources.
+    /// Into the tables of second and third sources.
     at: u16,
+    third_at: u16,
+    third_shift: u8,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,6 +40,12 @@ struct Row {
     dwords: u16,
     announced: u16,
     refused: u16,
+    /// Any other value of these bits is refused; in the third word, any but zero.
+    fixed: u64,
+    value: u64,
+    third: u32,
+    /// Bits that, set together with the one below, make a scalar operand a number that may be refused.
+    high: u64,
 }
 
 #[derive(Debug)]
@@ -46,11 +55,12 @@ pub(crate) struct Quick {
 }
 
 /// What a value announces in the first, second and third source. The second of VOP3 is looked up doubled, since it
-/// stands one bit higher than the scalar one, whose values follow from [`SCALAR`] on.
+/// stands one bit higher than the scalar one, whose values follow from [`SCALAR`] on. Scalar destinations follow the
+/// values of the third from [`DESTINATION`] on.
 const FIRST: [u16; 512] = {
-    let mut table = reserved::<512>(0, 1, 9, RESERVED);
+    let mut table = refusals([0; 512], 0, 1, 0);
     table[255] = 1 << LITERAL;
-    table[254] = 1 << LITERAL64;
+    table[254] |= 1 << LITERAL64;
     table[249] = 1 << SDWA;
     table[250] = 1 << DPP16;
     table[233] = 1 << DPP8;
@@ -59,37 +69,42 @@ const FIRST: [u16; 512] = {
 };
 const SCALAR: u16 = 1024;
 const SECOND: [u16; 2048] = {
-    let mut table = reserved::<2048>(0, 2, 9, RESERVED << 1);
-    let scalar = reserved::<2048>(SCALAR as usize, 1, 8, RESERVED << 1);
-    let mut at = SCALAR as usize;
-    while at < 2048 {
-        table[at] = scalar[at];
-        at += 1;
-    }
+    let mut table = refusals(refusals([0; 2048], 0, 2, 1), SCALAR as usize, 1, 1);
     table[2 * 255] = 2 << LITERAL;
-    table[2 * 254] = 2 << LITERAL64;
+    table[2 * 254] |= 2 << LITERAL64;
     table[SCALAR as usize + 255] = 2 << LITERAL;
-    table[SCALAR as usize + 254] = 2 << LITERAL64;
+    table[SCALAR as usize + 254] |= 2 << LITERAL64;
     table
 };
-const THIRD: [u16; 512] = {
-    let mut table = reserved::<512>(0, 1, 9, RESERVED << 2);
+const DESTINATION: u16 = 512;
+const THIRD: [u16; 1024] = {
+    let mut table = refusals(refusals([0; 1024], 0, 1, 2), DESTINATION as usize, 1, 2);
     table[255] = 4 << LITERAL;
-    table[254] = 4 << LITERAL64;
+    table[254] |= 4 << LITERAL64;
     table
 };
 const WIDE: u16 = 7 << LITERAL64;
-/// A value that no source of its width has, in the first; two more bits for the second and third. Refused by every opcode that reads it.
-const RESERVED: u16 = 1 << 13;
+/// A value that some generation refuses as a single register, as a pair (one bit for each source), and as more than two
+/// (in any of them). An opcode with an operand of that width has a closer look.
+const SINGLE: u16 = 1 << 13;
+const PAIR: u16 = 1 << 10;
+const TUPLE: u16 = 1 << 9;
 
-/// A table with the reserved values of a source of that width marked, every `step` places from `start` on.
-const fn reserved<const N: usize>(start: usize, step: usize, width: u8, mark: u16) -> [u16; N] {
-    let mut table = [0; N];
-    let source = Bits { low: 0, width };
+/// Marks what is refused in the `index`-th source, every `step` places from `start` on.
+const fn refusals<const N: usize>(mut table: [u16; N], start: usize, step: usize, index: u32) -> [u16; N] {
     let mut value = 0;
     while value < 256 {
-        if source.is_reserved(value as u64) {
-            table[start + value * step] = mark;
+        let mut generation = 0;
+        while generation < Generation::ALL.len() {
+            let marks = [(1, SINGLE << index), (2, PAIR << index), (16, TUPLE)];
+            let mut width = 0;
+            while width < marks.len() {
+                if is_refused(Generation::ALL[generation], marks[width].0, value as u64) {
+                    table[start + value * step] |= marks[width].1;
+                }
+                width += 1;
+            }
+            generation += 1;
         }
         value += 1;
     }
@@ -109,16 +124,17 @@ impl Quick {
 
     /// Mnemonic and length in bytes; None where more has to be looked at.
     #[inline(always)]
-    pub fn get(&self, word: u64) -> Option<(Mnemonic, usize)> {
+    pub fn get(&self, word: u64, third: u32) -> Option<(Mnemonic, usize)> {
         let lane = self.lanes.get((word as u32 >> 23) as usize)?;
         let opcode = (word as u32 >> (lane.shift & 31)) & lane.mask;
         let row = self.rows.get((lane.base + opcode) as usize)?;
         let sources = (word >> (lane.half & 63)) as u32;
-        let value = |shift: u32, mask: u16| ((sources >> shift) as u16 & mask) as usize;
+        let value = |shift: u32, mask: u16| ((sources >> (shift & 31)) as u16 & mask) as usize;
         let announced = FIRST[value(0, lane.first) & 511]
             | SECOND[(value(8, lane.second) + usize::from(lane.at)) & 2047]
-            | THIRD[value(18, lane.third) & 511];
-        if row.dwords == 0 || announced & row.refused != 0 {
+            | THIRD[(value(lane.third_shift.into(), lane.third) + usize::from(lane.third_at)) & 1023];
+        let doubtful = word & row.fixed ^ row.value | word & word << 1 & row.high;
+        if row.dwords == 0 || announced & row.refused != 0 || doubtful | u64::from(third & row.third) != 0 {
             return None;
         }
         let more = announced & row.announced;
@@ -148,37 +164,68 @@ impl Quick {
             if let (Some(entry), Some(row)) =
                 (entries.get(slot.base + opcode), self.rows.get_mut((base + place) as usize))
             {
-                *row = row_of(entry);
-                // What announces DPP or SDWA in a vector source means nothing in a scalar one.
-                if format.sources.iter().any(|source| source.width == 8) && entry.takes(0) {
-                    row.refused |= 1 << SDWA | 1 << DPP16 | 1 << DPP8;
-                }
+                *row = row_of(entry, slot);
             }
         }
         let lane = Lane { base, mask, shift: shift as u8, ..Lane::default() };
         let bits = |source: &Bits| (source.low, ((1u32 << source.width) - 1) as u16);
         let sources: Vec<(u8, u16)> = format.sources.iter().map(bits).collect();
+        let scalar = Lane { third: 127, third_shift: 16, third_at: DESTINATION, ..lane };
         match sources.as_slice() {
-            [] => Some(lane),
-            [(0, first)] => Some(Lane { first: *first, ..lane }),
-            [(0, first), (8, second)] => Some(Lane { first: *first, second: *second, at: SCALAR, ..lane }),
+            [] => Some(scalar),
+            [(0, first)] => Some(Lane { first: *first, ..scalar }),
+            [(0, first), (8, second)] => Some(Lane { first: *first, second: *second, at: SCALAR, ..scalar }),
             [(32, first), (41, second), (50, third)] => {
-                Some(Lane { half: 32, first: *first, second: second << 1, third: *third, ..lane })
+                Some(Lane { half: 32, first: *first, second: second << 1, third: *third, third_shift: 18, ..lane })
             }
             _ => None,
         }
     }
 }
 
-fn row_of(entry: &Entry) -> Row {
-    if entry.announced >> ZERO & 1 == 1 {
-        return Row::default();
-    }
-    let reads = (0..3).filter(|index| entry.takes(*index)).fold(0, |bits, index| bits | RESERVED << index);
-    Row {
+fn row_of(entry: &Entry, slot: &Slot) -> Row {
+    let mut row = Row {
         mnemonic: entry.mnemonic,
         dwords: entry.dwords.into(),
-        announced: (entry.announced & ((1 << ZERO) - 1)) as u16,
-        refused: (entry.announced >> REFUSED & ((1 << ZERO) - 1)) as u16 | reads,
+        announced: (entry.announced & ((1 << REFUSED) - 1)) as u16,
+        refused: (entry.announced >> REFUSED) as u16,
+        ..Row::default()
+    };
+    let Some(limits) = entry.limits() else { return row };
+    // These forms have fixed bits of their own.
+    row.refused |= 1 << SDWA | if limits.dpp.mask == 0 { 0 } else { 1 << DPP16 };
+    (row.fixed, row.value, row.third) =
+        (limits.plain.mask as u64, limits.plain.value as u64, (limits.plain.mask >> 64) as u32);
+    for (index, (operand, &registers)) in slot.operands.iter().zip(&limits.widths).enumerate() {
+        let destination = operand.bits.low == 16;
+        match registers {
+            0 => {}
+            _ if index < slot.format.sources.len() || destination => {
+                row.refused |= doubts(registers, if destination { 2 } else { index });
+                // What announces DPP or SDWA in a vector source means nothing in a scalar one.
+                if operand.bits.width == 8 && index == 0 {
+                    row.refused |= 1 << SDWA | 1 << DPP16 | 1 << DPP8;
+                }
+            }
+            // Refused from s92 on.
+            16 => return Row::default(),
+            _ => row.high |= high(operand, registers),
+        }
     }
+    row
+}
+
+/// The marks that make an operand of that many registers doubtful.
+fn doubts(registers: u8, index: usize) -> u16 {
+    match registers {
+        1 => SINGLE << index,
+        2 => SINGLE << index | PAIR << index,
+        _ => SINGLE << index | PAIR << index | TUPLE,
+    }
+}
+
+/// The bits of a number from 192 on, and of one from 96 to 127 where the operand is wider than a register.
+fn high(operand: &Operand, registers: u8) -> u64 {
+    let bit = |number: u32| operand.bits.mask() & 1 << (u32::from(operand.bits.low) + number - operand.unit.ilog2());
+    bit(7) | if registers > 1 { bit(6) } else { 0 }
 }

@@ -27,13 +27,6 @@ impl Bits {
         (word >> self.low) & ((1 << self.width) - 1)
     }
 
-    /// No processor has anything under this number of a source. In a scalar one (8 bits), the values that announce SDWA and DPP mean
-    /// nothing, either. LLVM refuses them likewise.
-    #[inline]
-    pub const fn is_reserved(self, value: u64) -> bool {
-        matches!(value, 209..=229 | 232) || self.width == 8 && matches!(value, 233 | 234 | 249 | 250)
-    }
-
     pub const fn put(self, word: u64, value: u64) -> u64 {
         (word & !self.mask()) | ((value << self.low) & self.mask())
     }
@@ -67,7 +60,32 @@ pub struct Format {
     pub tail: Tail,
 }
 
+/// An operand that may be a scalar register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operand {
+    pub bits: Bits,
+    /// How many registers the number counts in.
+    pub unit: u64,
+}
+
 impl Format {
+    /// The sources, then every other operand that may be a scalar register.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> {
+        let others: &[(u8, u8, u64)] = match self.name {
+            "SOP1" | "SOP2" | "SOPK" => &[(22, 16, 1)],
+            "VOP3" => &[(7, 0, 1)],
+            "SMEM" => &[(5, 0, 2), (12, 6, 1)],
+            "MUBUF" | "MTBUF" => &[(52, 48, 4), (63, 56, 1)],
+            // The sampler moved at gfx11.
+            "MIMG" => &[(52, 48, 4), (57, 53, 4), (62, 58, 4)],
+            "VBUFFER" | "VIMAGE" => &[(49, 41, 1)],
+            "VSAMPLE" => &[(49, 41, 1), (63, 55, 1)],
+            _ => &[],
+        };
+        let others = others.iter().map(|&(high, low, unit)| Operand { bits: Bits::new(high, low), unit });
+        self.sources.iter().map(|&bits| Operand { bits, unit: 1 }).chain(others)
+    }
+
     #[inline]
     pub const fn opcode(&self, word: u64) -> usize {
         (self.op[0].get(word) | (self.op[1].get(word) << self.op[0].width)) as usize
@@ -269,6 +287,15 @@ const GFX125: &[Format] = &[
 ];
 
 impl Generation {
+    pub const ALL: [Generation; 6] = [
+        Generation::Gfx8,
+        Generation::Gfx9,
+        Generation::Gfx10,
+        Generation::Gfx11,
+        Generation::Gfx12,
+        Generation::Gfx125,
+    ];
+
     /// In the order in which they are to be tried: the first whose fixed bits match is the format.
     pub const fn formats(self) -> &'static [Format] {
         match self {

@@ -10,6 +10,7 @@ mod family;
 mod fast_decode;
 mod form;
 pub mod layout;
+mod limits;
 pub mod mnemonic;
 mod stub_proof;
 mod table;

@@ -1,7 +1,8 @@
 //! The generated tables (`tables/*.txt`, made into records by `build.rs`), as one dense array per processor.
 
 use crate::fast_decode::Quick;
-use crate::layout::{Format, Generation, Tail};
+use crate::layout::{Format, Generation, Operand, Tail};
+use crate::limits::{Fixed, Limits};
 use crate::mnemonic::{Form, Mnemonic};
 use crate::target::{TARGETS, Target};
 use std::sync::OnceLock;
@@ -14,10 +15,8 @@ pub(crate) const LITERAL64: u32 = 3;
 pub(crate) const SDWA: u32 = 6;
 pub(crate) const DPP16: u32 = 7;
 pub(crate) const DPP8: u32 = 8;
-/// Only the word of zeros.
-pub(crate) const ZERO: u32 = 9;
 /// Refusals stand above the extensions, in the same order.
-pub(crate) const REFUSED: u32 = 10;
+pub(crate) const REFUSED: u32 = 9;
 
 /// One opcode. No length: there is no such opcode.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,19 +27,21 @@ pub(crate) struct Entry {
     pub form: Form,
     /// LLVM marks no form of v_nop behind the name.
     pub unmarked: bool,
+    limits: u16,
 }
 
 impl Entry {
-    /// The opcode reads the `index`-th source: a literal there is taken or refused. What it does not read may be anything.
-    pub const fn takes(&self, index: u32) -> bool {
-        (self.announced | self.announced >> REFUSED) >> (LITERAL + index) & 1 == 1
+    /// What the opcode refuses.
+    pub fn limits(&self) -> Option<&'static Limits> {
+        LIMITS.get(usize::from(self.limits))
     }
 }
 
 /// A format with the place of its opcodes in the array.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Slot {
     pub format: &'static Format,
+    pub operands: Vec<Operand>,
     pub base: usize,
     /// LLVM marks no DPP or SDWA form of these behind the name.
     pub unmarked: bool,
@@ -48,6 +49,7 @@ pub(crate) struct Slot {
 
 #[derive(Debug)]
 pub(crate) struct Table {
+    pub generation: Generation,
     /// By the top nine bits of the first word: index into `slots`, NONE where no format has them.
     pub by_top: [u8; 512],
     pub slots: Vec<Slot>,
@@ -72,8 +74,8 @@ pub(crate) struct Row {
 }
 
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
-    RECORDS.as_chunks::<18>().0.iter().filter_map(|record| {
-        let [p0, p1, p2, p3, p4, p5, p6, p7, a0, a1, a2, a3, m0, m1, o0, o1, packed, form] = *record;
+    RECORDS.as_chunks::<20>().0.iter().filter_map(|record| {
+        let [p0, p1, p2, p3, p4, p5, p6, p7, a0, a1, a2, a3, m0, m1, o0, o1, packed, form, l0, l1] = *record;
         let mnemonic = Mnemonic(u16::from_le_bytes([m0, m1]));
         Some(Row {
             format: FORMATS.get(usize::from(packed & 31))?,
@@ -85,6 +87,7 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
                 dwords: packed >> 5,
                 form: *Form::ALL.get(usize::from(form))?,
                 unmarked: mnemonic.name() == "v_nop",
+                limits: u16::from_le_bytes([l0, l1]),
             },
         })
     })
@@ -104,7 +107,8 @@ fn build(target: &Target, column: usize) -> Table {
     let mut size = 0;
     for format in formats {
         let marked = matches!(target.generation, Generation::Gfx9 | Generation::Gfx10);
-        slots.push(Slot { format, base: size, unmarked: format.name == "VOPC" && !marked });
+        let operands = format.operands().collect();
+        slots.push(Slot { format, operands, base: size, unmarked: format.name == "VOPC" && !marked });
         size += format.opcodes();
     }
     let mut by_top = [NONE; 512];
@@ -115,6 +119,7 @@ fn build(target: &Target, column: usize) -> Table {
         }
     }
     let mut table = Table {
+        generation: target.generation,
         by_top,
         slots,
         entries: vec![Entry::default(); size],

@@ -26,7 +26,7 @@ pub struct KernelInfo {
 
 /// Where a kernel of the table stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct KernelPlace {
     pub path: String,
     /// The bundle's number in its file.
     pub bundle: u32,
@@ -223,7 +223,7 @@ fn head_bytes(head: &KernelsFile) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub struct Table {
     pub kernels: Vec<KernelInfo>,
-    pub places: Vec<Place>,
+    pub places: Vec<KernelPlace>,
     /// Place in `places` of each kernel's bundle.
     pub of: Vec<u32>,
 }
@@ -267,7 +267,7 @@ impl Table {
                 if table.places.len() >= bundles as usize {
                     return Err(wrong(at, "bundle"));
                 }
-                table.places.push(Place { path: path.clone(), bundle: index, address: long(at)?, ships });
+                table.places.push(KernelPlace { path: path.clone(), bundle: index, address: long(at)?, ships });
             }
         }
         let size = size_of::<Entry>() as u64;
@@ -303,7 +303,7 @@ impl Table {
     }
 
     /// By the place that the trace gives, counted from 1.
-    pub fn kernel(&self, entry: u32) -> Option<(&KernelInfo, &Place)> {
+    pub fn kernel(&self, entry: u32) -> Option<(&KernelInfo, &KernelPlace)> {
         let at = (entry as usize).checked_sub(1)?;
         Some((self.kernels.get(at)?, self.places.get(*self.of.get(at)? as usize)?))
     }

@@ -4,7 +4,7 @@
 //! registers and a block size of its own. So a launch is judged by the table of the device that it was made on.
 
 use crate::nullgpu_input::{MOST_TABLES, TABLES_MAGIC};
-use crate::table::{KernelInfo, Place, Table, TableError};
+use crate::table::{KernelInfo, KernelPlace, Table, TableError};
 use crate::trace::{Kernel, Module};
 use std::collections::HashMap;
 
@@ -87,7 +87,7 @@ impl Tables {
 
     /// What is known of a kernel on a device: by the number that the trace gives where that device's table is the first, else
     /// by name and bundle.
-    pub fn kernel(&self, device: u32, kernel: &Kernel, module: Option<&Module>) -> Option<(&KernelInfo, &Place)> {
+    pub fn kernel(&self, device: u32, kernel: &Kernel, module: Option<&Module>) -> Option<(&KernelInfo, &KernelPlace)> {
         if self.of_device.is_empty() {
             return self.list.first()?.kernel(kernel.entry);
         }

@@ -92,34 +92,17 @@ impl Row {
     }
 
     pub fn expected_hash(&self) -> Hash {
-        let mut bytes = Vec::new();
-        self.hashed(&mut bytes);
-        Hash(Sha256::digest(&bytes).into())
-    }
-
-    /// The hash of each row: many at a time are several times faster than one by one.
-    pub(crate) fn expected_hashes(rows: &[Row]) -> Vec<Hash> {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
-        for row in rows {
-            row.hashed(&mut bytes);
-            ends.push(bytes.len());
-        }
-        let mut start = 0;
-        let parts = ends.iter().map(|end| bytes.get(std::mem::replace(&mut start, *end)..*end).unwrap_or(&[]));
-        sys::sha256::each(&parts.collect::<Vec<&[u8]>>()).into_iter().map(Hash).collect()
-    }
-
-    /// Appends what the row's hash is of.
-    fn hashed(&self, to: &mut Vec<u8>) {
-        to.extend(b"whichkernel row 1\0");
-        to.extend(self.prev.0);
-        to.extend(self.seq.to_be_bytes());
+        let mut sha = Sha256::new();
+        sha.update(b"whichkernel row 1\0");
+        sha.update(self.prev.0);
+        sha.update(self.seq.to_be_bytes());
         let origin = self.origin.as_deref();
-        to.push(u8::from(origin.is_some()));
+        sha.update([u8::from(origin.is_some())]);
         for field in [self.kind.name().as_bytes(), origin.unwrap_or("").as_bytes(), self.time.as_bytes(), &self.body] {
-            to.extend((field.len() as u64).to_be_bytes());
-            to.extend(field);
+            sha.update((field.len() as u64).to_be_bytes());
+            sha.update(field);
         }
+        Hash(sha.finalize().into())
     }
 
     /// The observation in it, with the ledger whose word it is; None for a note.

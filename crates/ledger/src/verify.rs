@@ -133,10 +133,10 @@ impl Reader {
         loop {
             let from = walk.next;
             let work = |batches: &mut dyn Iterator<Item = Vec<Row>>| {
-                for batch in batches {
-                    let expected = Row::expected_hashes(&batch);
-                    batch.into_iter().zip(expected).for_each(|(row, expected)| walk.row(row, expected));
-                }
+                batches.flatten().for_each(|row| {
+                    let expected = row.expected_hash();
+                    walk.row(row, expected);
+                });
             };
             let ((), read) = self.stream(from, work, progress);
             let after = walk.next - 1;

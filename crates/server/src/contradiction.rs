@@ -23,18 +23,18 @@ pub enum Contradiction {
 }
 
 say::worded! { Contradiction {
-    Model { asked, answered } => "server-model",
-    Cached { cached, sent } => "server-cached",
-    Evaluated { evaluated, sent } => "server-evaluated",
-    Sum { evaluated, cached, sent } => "server-sum",
-    Sent { sent, counted } => "server-sent",
-    Generated { asked, generated } => "server-generated",
-    Twice { one, other } => "server-twice",
-    NoTime { field } => "server-no-time",
-    NoTimeFor { tokens } => "server-no-time-for",
-    Parts { parts, whole } => "server-parts",
-    Sooner { said, waited } => "server-sooner",
-    Slot { slot, slots } => "server-slot",
+    Model { asked, answered } => "server-contradiction-model" (asked = format!("{asked:?}"), answered = format!("{answered:?}")),
+    Cached { cached, sent } => "server-contradiction-cached",
+    Evaluated { evaluated, sent } => "server-contradiction-evaluated",
+    Sum { evaluated, cached, sent } => "server-contradiction-sum",
+    Sent { sent, counted } => "server-contradiction-sent",
+    Generated { asked, generated } => "server-contradiction-generated",
+    Twice { one, other } => "server-contradiction-twice",
+    NoTime { field } => "server-contradiction-no-time",
+    NoTimeFor { tokens } => "server-contradiction-no-time-for",
+    Parts { parts, whole } => "server-contradiction-parts",
+    Sooner { said, waited } => "server-contradiction-sooner",
+    Slot { slot, slots } => "server-contradiction-slot",
 }}
 
 /// Clocks and rounding: a share of the time, and some milliseconds.

@@ -2,7 +2,6 @@
 
 use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};
-use say::{Key, key};
 use serde_json::Value;
 
 /// As the server tells it. Nothing is filled in: a field that is not there is None.
@@ -47,13 +46,13 @@ pub enum Unread {
 }
 
 say::worded! { Unread {
-    Status { status, said } => "server-status",
-    NoJson { start } => "server-no-json",
-    Cut { parts } => "server-cut",
-    NoCounts => "server-no-counts",
-    Nothing { what } => "server-nothing" (what = what.word()),
-    Unfinished { field } => "server-unfinished",
-    Contradictory(inner) => "server-contradictory",
+    Status { status, said } => "server-counts-status",
+    NoJson { start } => "server-counts-no-json",
+    Cut { parts } => "server-counts-cut",
+    NoCounts => "server-counts-no-counts",
+    Nothing { what } => "server-counts-nothing",
+    Unfinished { field } => "server-counts-unfinished",
+    Contradictory(why) => "server-counts-contradictory",
 }}
 
 say::wraps! { Unread { Contradictory(Contradiction) }}
@@ -65,14 +64,10 @@ pub enum Only {
     Unloaded,
 }
 
-impl Only {
-    fn word(self) -> Key {
-        match self {
-            Only::Loaded => key!("server-loaded"),
-            Only::Unloaded => key!("server-unloaded"),
-        }
-    }
-}
+say::worded! { Only {
+    Loaded => "server-only-loaded",
+    Unloaded => "server-only-unloaded",
+}}
 
 /// Reads an answer to a question that evaluates something.
 pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {

@@ -5,7 +5,7 @@ use crate::dialect::Call;
 use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::identity::{Identity, Kind};
-use say::{Message, say};
+use say::{Message, Say, say};
 use serde_json::{Value, json};
 use std::io;
 
@@ -29,14 +29,14 @@ pub enum NoModel {
 }
 
 say::worded! { NoModel {
-    Missing { wanted, there } => "server-model-missing" (wanted, there = there.join(", ")),
-    Empty => "server-model-none",
-    Unknown { model, said } => "server-model-unknown",
+    Missing { wanted, there } => "server-missing" (wanted = format!("{wanted:?}"), there = there.join(", ")),
+    Empty => "server-empty",
+    Unknown { model, said } => "server-unknown" (model = format!("{model:?}"), said),
 }}
 
 impl From<NoModel> for io::Error {
     fn from(error: NoModel) -> io::Error {
-        io::Error::other(error)
+        io::Error::other(error.message())
     }
 }
 

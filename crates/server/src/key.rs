@@ -24,7 +24,7 @@ pub enum KeyError {
 say::worded! { KeyError {
     Unset { name } => "server-key-unset",
     Shape { place } => "server-key-shape",
-    Io { path, source } => "server-key-file",
+    Io { path, source } => "about-why" (what = path, why = source),
     Readable { path, mode } => "server-key-readable" (path, mode = format!("{mode:03o}")),
 }}
 

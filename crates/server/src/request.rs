@@ -6,6 +6,7 @@ use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, Request};
 use crate::identify::{choose, identify};
 use crate::identity::{Identity, Kind};
+use say::say;
 use serde_json::Value;
 use std::io;
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub fn one_token(at: &Endpoint) -> io::Result<&'static str> {
     // Ollama would load another model for it.
     let model = identity.loaded.into_iter().next().map(|model| model.name).or(identity.model);
     if model.is_none() && identity.kind == Kind::Ollama {
-        return Err(io::Error::other("Ollama has no model loaded: run one first"));
+        return Err(io::Error::other(say!("server-none-loaded")));
     }
     let model = model.unwrap_or_default();
     let ask = Completion { model: &model, prompt: Value::from("a"), tokens: 1, raw: false };
@@ -39,7 +40,7 @@ pub fn ready(at: &Endpoint) -> io::Result<bool> {
             status => seen.push(format!("{path} {status}")),
         }
     }
-    Err(io::Error::other(format!("it answers as no server that is known here ({})", seen.join(", "))))
+    Err(io::Error::other(say!("server-not-ready", seen = seen.join(", "))))
 }
 
 /// What a server generated.
@@ -81,8 +82,8 @@ fn who(at: &Endpoint) -> io::Result<Identity> {
 fn completed(at: &Endpoint, call: Call, most: Duration) -> io::Result<Exchange> {
     let answer = at.post(call.path, &call.body, most)?;
     if answer.status != 200 {
-        let start: String = answer.body.chars().take(200).collect();
-        return Err(io::Error::other(format!("the server answered {}: {start}", answer.status)));
+        let said: String = answer.body.chars().take(200).collect();
+        return Err(io::Error::other(say!("server-counts-status", status = answer.status, said)));
     }
     Ok(Exchange::of("POST", call.path, Request::Json(call.body), answer))
 }

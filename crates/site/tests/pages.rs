@@ -186,7 +186,7 @@ fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
     assert!(page(&site, "libraries.html").contains(&name(&site)));
     let with = [&seen[..], &[files("gfx1201", "297")]].concat();
     let site = site_of(FILE, &with, &[]);
-    assert!(page(&site, &name(&site)).contains("392 files for 2 targets, gfx1201 among them"));
+    assert!(page(&site, &name(&site)).contains("392 files for 2 targets, including gfx1201"));
 }
 
 #[test]

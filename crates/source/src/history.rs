@@ -38,14 +38,14 @@ pub enum HistoryError {
     Tree(TreeError),
     Nothing { since: String, until: String },
     NoAncestor { since: String, until: String },
-    Rules { commit: String, error: RulesError },
+    Rules { commit: String, error: Box<RulesError> },
 }
 
 say::worded! { HistoryError {
     Tree(error) => error,
     Nothing { since, until } => "source-history-nothing",
     NoAncestor { since, until } => "source-history-no-ancestor",
-    Rules { commit, error } => "about-why" (what = commit, why = error),
+    Rules { commit, error } => "about-why" (what = commit, why = error.as_ref()),
 }}
 
 say::wraps! { HistoryError { Tree(TreeError) }}
@@ -204,7 +204,7 @@ pub fn lines(
         narrow.columns = vec![first.from];
         let failed = |commit: &str| {
             let commit = commit.to_owned();
-            |error| HistoryError::Rules { commit, error }
+            |error: RulesError| HistoryError::Rules { commit, error: error.into() }
         };
         let left = Survey::run(&before, narrow.clone(), overrides).map_err(failed(&event.before))?;
         let right = Survey::run(&after, narrow, overrides).map_err(failed(&event.commit.id))?;

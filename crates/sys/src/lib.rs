@@ -28,7 +28,6 @@
 //! | [`random`] | numbers that nobody can guess, and a seeded sequence |
 //! | [`heap`] | memory in large pages, for who fills much of it and ends |
 //! | [`http`] | one small HTTP client, bounded in time and size |
-//! | [`sha256`] | the hashes of many messages, side by side in wide registers |
 //! | [`fake`] | for tests: a system call that fails as the test says |
 #![allow(unsafe_code, reason = "raw system calls have no safe form; each block says why it is sound")]
 
@@ -55,7 +54,6 @@ pub mod random;
 pub mod regular_file;
 pub mod rights;
 pub mod rooted;
-pub mod sha256;
 pub mod trial;
 mod walk;
 

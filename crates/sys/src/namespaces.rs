@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 
 #[derive(Debug)]
-pub enum Step {
+pub enum NamespaceStep {
     /// A mount namespace; root tries without a user namespace first. The maps keep the user's own ids.
     Unshare {
         root: bool,
@@ -39,7 +39,7 @@ pub enum Step {
 }
 
 /// The command's child takes these steps between fork and exec; `tell` hears the number of one that failed.
-pub fn before_exec(command: &mut std::process::Command, steps: Vec<Step>, tell: i32) {
+pub fn before_exec(command: &mut std::process::Command, steps: Vec<NamespaceStep>, tell: i32) {
     use std::os::unix::process::CommandExt;
     // SAFETY: the closure makes system calls on memory that was prepared before the fork, and nothing else.
     unsafe {
@@ -47,7 +47,7 @@ pub fn before_exec(command: &mut std::process::Command, steps: Vec<Step>, tell: 
     }
 }
 
-fn run(steps: &[Step], tell: i32) -> io::Result<()> {
+fn run(steps: &[NamespaceStep], tell: i32) -> io::Result<()> {
     for (number, step) in steps.iter().enumerate() {
         if let Err(error) = one(step) {
             let number = (number as u16).to_le_bytes();
@@ -59,17 +59,17 @@ fn run(steps: &[Step], tell: i32) -> io::Result<()> {
     Ok(())
 }
 
-fn one(step: &Step) -> io::Result<()> {
+fn one(step: &NamespaceStep) -> io::Result<()> {
     match step {
-        Step::Unshare { root, uid_map, gid_map } => unshare(*root, uid_map, gid_map),
-        Step::Private => mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None),
-        Step::Tmpfs(at) => mount(Some(c"tmpfs"), at, Some(c"tmpfs"), 0, Some(c"mode=755")),
+        NamespaceStep::Unshare { root, uid_map, gid_map } => unshare(*root, uid_map, gid_map),
+        NamespaceStep::Private => mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None),
+        NamespaceStep::Tmpfs(at) => mount(Some(c"tmpfs"), at, Some(c"tmpfs"), 0, Some(c"mode=755")),
         // SAFETY: a NUL-terminated path.
-        Step::Directory(at) => match check(unsafe { libc::mkdir(at.as_ptr(), 0o755) }) {
+        NamespaceStep::Directory(at) => match check(unsafe { libc::mkdir(at.as_ptr(), 0o755) }) {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
             made => made,
         },
-        Step::File(at) => {
+        NamespaceStep::File(at) => {
             // SAFETY: a NUL-terminated path.
             let fd = unsafe { libc::open(at.as_ptr(), libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC, 0o644) };
             check(fd)?;
@@ -77,15 +77,15 @@ fn one(step: &Step) -> io::Result<()> {
             check(unsafe { libc::close(fd) })
         }
         // SAFETY: two NUL-terminated paths.
-        Step::Link { target, at } => check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }),
-        Step::Bind { source, target } => mount(Some(source), target, None, libc::MS_BIND | libc::MS_REC, None),
-        Step::ReadOnly { target, flags } => {
+        NamespaceStep::Link { target, at } => check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }),
+        NamespaceStep::Bind { source, target } => mount(Some(source), target, None, libc::MS_BIND | libc::MS_REC, None),
+        NamespaceStep::ReadOnly { target, flags } => {
             let _ = mount(None, target, None, libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY | flags, None);
             Ok(())
         }
-        Step::Chroot(to) => change_root(to),
+        NamespaceStep::Chroot(to) => change_root(to),
         // SAFETY: a NUL-terminated path.
-        Step::Chdir(to) => check(unsafe { libc::chdir(to.as_ptr()) }),
+        NamespaceStep::Chdir(to) => check(unsafe { libc::chdir(to.as_ptr()) }),
     }
 }
 

@@ -236,10 +236,6 @@ impl Watcher {
     }
 }
 
-pub(crate) fn broken(error: std::io::Error) -> WatchError {
-    WatchError::new(say!("uprobe-map-or-probe"), error)
-}
-
 impl Source for Watcher {
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
         let (until, before) = (Instant::now() + timeout, self.queue.activity);

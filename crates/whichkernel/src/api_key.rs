@@ -4,7 +4,7 @@ use server::Key;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
-pub struct Args {
+pub struct KeyArgs {
     /// The environment variable that holds the server's API key. The key goes to that server alone
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     key_env: Option<String>,
@@ -14,7 +14,7 @@ pub struct Args {
     key_file: Option<PathBuf>,
 }
 
-impl Args {
+impl KeyArgs {
     /// `named`: the command line says which server the key is for. It is sent to no server that was only found.
     pub fn read(&self, named: bool) -> say::Result<Option<Key>> {
         let key = match (&self.key_env, &self.key_file) {
@@ -22,7 +22,7 @@ impl Args {
             (None, Some(path)) => Key::from_file(path)?,
             (None, None) => return Ok(None),
         };
-        say::ensure!(named, "server-key-for-whom");
+        say::ensure!(named, "command-key-server");
         Ok(Some(key))
     }
 }

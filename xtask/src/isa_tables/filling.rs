@@ -83,11 +83,12 @@ fn usual(name: &str) -> &'static [Words] {
         ],
         // Ray intersection on gfx10 and gfx11.
         "MIMG" => &[[0x9f00, 0x0001_0409, 0, 0], [0x8f80, 0x0001_0409, 0, 0]],
-        // Ray intersection on gfx12, tensor moves on gfx1250.
+        // Ray intersection on gfx12, tensor moves on gfx1250, one component of a line.
         "VIMAGE" => &[
             [0x03c0_0010, 0x1100_0804, 0x0e0b_0a09, 0],
             [0x03c0_0010, 0x0900_0000, 0x0603_0b00, 0],
             [0x0040_0001, 0x7c00_0000, 0x7c7c_0400, 0],
+            [0x0040_0000, 0, 0, 0],
         ],
         _ => &[],
     }

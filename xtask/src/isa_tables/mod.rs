@@ -4,6 +4,7 @@
 //! table goes a file of encodings with LLVM's answers, on which the decoder is tested where there is no LLVM.
 
 mod filling;
+mod limits;
 pub mod llvm;
 mod probe;
 mod text;

@@ -1,6 +1,7 @@
 //! Asks LLVM about the opcodes of one format: their names, their lengths, and what their source fields announce.
 
 use super::filling::{MATRIX_MODIFIERS, filling};
+use super::limits::{self, Accepted};
 use super::llvm::{Answer, Oracle, Words};
 use isa::layout::{Bits, Format, Generation, Tail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,8 +86,9 @@ pub fn format(
     }
     let mut probed = Probed::default();
     let flags = announcements(oracle, &found, &questions, &mut probed.samples)?;
-    for (found, flags) in found.iter().zip(flags) {
-        let name = found.plain.name.clone();
+    let limits = refusals(oracle, format, &found)?;
+    for ((found, flags), limits) in found.iter().zip(flags).zip(limits) {
+        let (name, flags) = (found.plain.name.clone(), flags + &limits);
         probed.rows.push(Row { format: format.name, opcode: found.opcode, name, flags });
         probed.samples.extend(found.sample());
     }
@@ -98,6 +100,24 @@ pub fn format(
         }
     }
     Ok(probed)
+}
+
+/// What stands behind the letters of each opcode's flags.
+fn refusals(oracle: &mut Oracle, format: &Format, found: &[Found]) -> anyhow::Result<Vec<String>> {
+    let mut texts = vec![String::new(); found.len()];
+    for dwords in 1..=3 {
+        let same = |found: &&Found| (found.plain.length / 4).min(3) == dwords;
+        let all: Vec<Accepted<'_>> = found
+            .iter()
+            .filter(same)
+            .map(|found| Accepted { name: &found.plain.name, encodings: found.good.clone() })
+            .collect();
+        let places = texts.iter_mut().zip(found).filter(|(_, found)| same(found)).map(|(text, _)| text);
+        for (place, text) in places.zip(limits::texts(oracle, format, dwords, &all)?) {
+            *place = text;
+        }
+    }
+    Ok(texts)
 }
 
 impl Found {
@@ -127,7 +147,7 @@ fn search(
             .iter()
             .zip(answers)
             .filter_map(|(words, answer)| Some((words, answer.as_ref()?)))
-            .filter(|(_, answer)| answer.length >= least)
+            .filter(|(_, answer)| answer.length >= least && !(name == "VIMAGE" && answer.name.starts_with("v_")))
             .collect();
         let said: BTreeSet<(&str, usize)> =
             good.iter().map(|(_, answer)| (answer.name.as_str(), answer.length)).collect();
@@ -175,9 +195,6 @@ fn announcements(
     let mut all = Vec::new();
     for found in found {
         let mut flags = (found.plain.length / 4).to_string();
-        if found.plain.name == "v_illegal" {
-            flags.push('Z');
-        }
         for &(.., letter) in questions {
             let asked = answers.by_ref().take(found.good.len() * CONTROLS.len());
             let said: Vec<(&Words, &Answer)> =
@@ -234,11 +251,42 @@ fn dual(
             // With a half that always has a literal the other one's length says nothing: the shortest is its own.
             known.1 = flags.min(known.1.clone());
         }
-        let rows =
-            halves.into_iter().map(|(opcode, (printed, flags))| Row { format: name, opcode, name: printed, flags });
+        let refused = half_refusals(oracle, format, half, width, found)?;
+        let rows = halves.into_iter().map(|(opcode, (printed, flags))| {
+            let refused = refused.get(&opcode).map_or("", String::as_str);
+            Row { format: name, opcode, name: printed, flags: flags + refused }
+        });
         probed.rows.extend(rows);
     }
     Ok(probed)
+}
+
+/// The operands of both halves of VOPD: first source, second source, result.
+const HALVES: [u64; 2] = [0xff00_0000_0001_ffff, 0x00ff_ffff_0000_0000];
+
+/// What stands behind the letters of each half's flags, by its opcode.
+fn half_refusals(
+    oracle: &mut Oracle,
+    format: &Format,
+    half: usize,
+    width: u8,
+    found: &[Found],
+) -> anyhow::Result<BTreeMap<usize, String>> {
+    if format.name == "VOPD3" {
+        return Ok(BTreeMap::new());
+    }
+    let mut by_opcode: BTreeMap<usize, &Found> = BTreeMap::new();
+    for found in found {
+        let opcode = if half == 0 { found.opcode >> width } else { found.opcode & ((1 << width) - 1) };
+        let best = by_opcode.entry(opcode).or_insert(found);
+        if found.good.len() > best.good.len() {
+            *best = found;
+        }
+    }
+    let all: Vec<Accepted<'_>> =
+        by_opcode.values().map(|found| Accepted { name: &found.plain.name, encodings: found.good.clone() }).collect();
+    let texts = limits::half_texts(oracle, HALVES[half], &all)?;
+    Ok(by_opcode.into_keys().zip(texts).collect())
 }
 
 /// Two eight-byte encodings that LLVM prints as one instruction.

@@ -23,8 +23,12 @@ pub const SHT_RELA: u32 = 4;
 pub const SHT_DYNAMIC: u32 = 6;
 pub const SHT_NOTE: u32 = 7;
 pub const SHT_NOBITS: u32 = 8;
+pub const SHT_REL: u32 = 9;
 pub const SHT_DYNSYM: u32 = 11;
+/// The section is part of the loaded image.
+pub const SHF_ALLOC: u64 = 2;
 pub const SHF_EXECINSTR: u64 = 4;
+pub const ET_REL: u16 = 1;
 pub const PT_LOAD: u32 = 1;
 pub const PT_DYNAMIC: u32 = 2;
 pub const PT_NOTE: u32 = 4;

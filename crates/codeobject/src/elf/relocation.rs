@@ -1,10 +1,11 @@
-//! Relocations with addends, as x86-64 and AMDGPU use them.
+//! Relocations, with addends as x86-64 and AMDGPU use them, and without.
 
-use super::{Elf, SHT_RELA, Section};
+use super::{Elf, SHT_REL, SHT_RELA, Section};
 use crate::error::Result;
 use crate::read::u64_at;
 
 pub const R_X86_64_RELATIVE: u32 = 8;
+const REL: usize = 16;
 const RELA: usize = 24;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,11 +13,18 @@ pub struct Relocation {
     pub address: u64,
     pub kind: u32,
     pub symbol: u32,
+    /// 0 where the table has none.
     pub addend: i64,
 }
 
 impl Elf<'_> {
+    /// None in a section of another kind.
     pub fn relocations(&self, section: &Section) -> Result<Vec<Relocation>> {
+        let size = match section.kind {
+            SHT_RELA => RELA,
+            SHT_REL => REL,
+            _ => return Ok(Vec::new()),
+        };
         let relocation = |record: &[u8]| {
             let info = u64_at(record, 8);
             Relocation {
@@ -26,7 +34,7 @@ impl Elf<'_> {
                 addend: u64_at(record, 16) as i64,
             }
         };
-        Ok(self.data(section)?.chunks_exact(RELA).map(relocation).collect())
+        Ok(self.data(section)?.chunks_exact(size).map(relocation).collect())
     }
 
     /// Every relocation of the file whose place lies in `start..end`, in file order.

@@ -21,6 +21,8 @@ pub struct Symbol<'t> {
     pub kind: SymbolKind,
     /// 0 local, 1 global, 2 weak.
     pub binding: u8,
+    /// `st_other`.
+    pub other: u8,
     /// The section that it is defined in; 0 where it is undefined.
     pub section: u16,
     pub address: u64,
@@ -50,6 +52,7 @@ impl Symbols<'_> {
                 other => SymbolKind::Other(other),
             },
             binding: info >> 4,
+            other: record.get(5).copied().unwrap_or(0),
             section: u16_at(record, 6),
             address: u64_at(record, 8),
             size: u64_at(record, 16),

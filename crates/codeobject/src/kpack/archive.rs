@@ -85,7 +85,7 @@ impl Archive {
             return Err(Error::new(at, "kpack table", Problem::OverLimit { claimed: size, limit: TABLE_LIMIT }));
         }
         let data = source.bytes(at, size, "kpack table")?;
-        let mut table = Table::default();
+        let mut table = ArchiveTable::default();
         table.read(&mut Reader::new(&data, at))?;
         table.archive(source, Range { start: at, end: source.len() })
     }
@@ -143,7 +143,7 @@ impl Archive {
 
 /// The table as it is read: keys may come in any order.
 #[derive(Default)]
-struct Table {
+struct ArchiveTable {
     group: String,
     family: String,
     targets: Vec<String>,
@@ -153,7 +153,7 @@ struct Table {
     entries: Vec<Entry>,
 }
 
-impl Table {
+impl ArchiveTable {
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         for _ in 0..reader.expect_map("kpack table")? {
             match reader.expect_str("kpack table key")? {
@@ -218,7 +218,7 @@ impl Table {
                 return Err(Error::new(table.start, "compression_scheme", problem));
             }
         };
-        let Table { group, family, targets, entries, .. } = self;
+        let ArchiveTable { group, family, targets, entries, .. } = self;
         Ok(Archive { group, family, targets, entries, scheme, table })
     }
 }

@@ -1,20 +1,11 @@
 //! A host ELF file as the loader would lay it out at load bias 0: segments, relocations applied lazily, imports as
 //! tokens. Everything is bounds-checked; a read outside the image is None.
 
-use std::collections::HashMap;
-
-use object::{
-    LittleEndian as Le,
-    elf::{self, FileHeader64},
-    read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader, Rela},
-    read::{Object, ObjectSection, ObjectSymbol},
-};
-
 use super::sparse::Sparse;
 use crate::ReadAt;
-use say::Message;
-
-type Host<'s, 'data> = ElfFile64<'s, Le, &'s Sparse<'data>>;
+use crate::elf::{self, Elf, R_X86_64_RELATIVE, Symbols};
+use crate::read::u64_at;
+use std::collections::HashMap;
 
 /// Where tokens for imported symbols live: no user-space mapping reaches here, so they cannot be mistaken for code.
 const IMPORTS: u64 = 0x7000_0000_0000_0000;
@@ -25,20 +16,26 @@ const CONSTRUCTORS: u64 = 4 << 20;
 /// Why a file has no launch map.
 #[derive(Debug)]
 pub enum ImageError {
-    Elf(object::Error),
     Machine(u16),
     Read(crate::Error),
-    Relocations { offset: u64, error: object::Error },
 }
 
 say::worded! { ImageError {
-    Elf(error) => "codeobject-image-elf" (why = Message::verbatim(error)),
     Machine(machine) => "codeobject-image-machine",
     Read(error) => error,
-    Relocations { offset, error } => "codeobject-image-relocations" (offset = format!("{offset:#x}"), why = Message::verbatim(error)),
 }}
 
 say::wraps! { ImageError { Read(crate::Error) }}
+
+/// Relocations that the loader fills with a symbol's address (System V x86-64 ABI, section 4.4.1), and with what a function returns.
+const R_X86_64_64: u32 = 1;
+const R_X86_64_GLOB_DAT: u32 = 6;
+const R_X86_64_JUMP_SLOT: u32 = 7;
+const R_X86_64_IRELATIVE: u32 = 37;
+const DT_INIT: u64 = 12;
+const DT_INIT_ARRAY: u64 = 25;
+const DT_INIT_ARRAYSZ: u64 = 27;
+const PF_X: u32 = 1;
 
 /// One loadable segment.
 #[derive(Debug, Clone, Copy)]
@@ -85,11 +82,9 @@ impl<'data> Image<'data> {
 
     /// Reads headers, relocations, symbols and the constructor list.
     fn from_parts(data: Sparse<'data>) -> Result<Self, ImageError> {
-        let elf = Host::parse(&data).map_err(ImageError::Elf)?;
-        let header: &FileHeader64<Le> = elf.elf_header();
-        let machine = header.e_machine(Le);
-        if machine != elf::EM_X86_64 {
-            return Err(ImageError::Machine(machine.0));
+        let elf = Elf::parse(&data)?;
+        if elf.header.machine != elf::EM_X86_64 {
+            return Err(ImageError::Machine(elf.header.machine));
         }
         let mut image = Self {
             data: Sparse::whole(&[]),
@@ -102,109 +97,79 @@ impl<'data> Image<'data> {
             constructors: Vec::new(),
         };
         image.load(&elf);
-        image.name(&elf);
-        image.relocate(&elf, &data)?;
-        let (init, array, bytes) = image.initialisers(&elf, &data);
+        let dynamic = elf.symbols_of_kind(elf::SHT_DYNSYM)?;
+        image.name(elf.symbols_of_kind(elf::SHT_SYMTAB)?.as_ref(), dynamic.as_ref());
+        image.relocate(&elf, dynamic.as_ref())?;
+        let (init, array, bytes) = image.initialisers(&elf);
         image.data = data;
         image.constructors = image.constructor_list(init, array, bytes);
         Ok(image)
     }
 
-    fn load(&mut self, elf: &Host<'_, '_>) {
-        for header in elf.elf_program_headers() {
-            if header.p_type(Le) == elf::PT_LOAD {
-                self.segments.push(Segment {
-                    address: header.p_vaddr(Le),
-                    memory: header.p_memsz(Le),
-                    offset: header.p_offset(Le),
-                    file: header.p_filesz(Le).min(header.p_memsz(Le)),
-                    executable: header.p_flags(Le) & elf::PF_X != elf::ProgramFlags::default(),
-                });
-            }
-        }
-        for section in elf.sections() {
-            if section.address() != 0
-                && let Ok(name) = section.name()
-            {
-                self.sections.push((name.to_owned(), section.address(), section.size()));
-            }
-        }
+    fn load(&mut self, elf: &Elf<'_>) {
+        let loaded = elf.segments().iter().filter(|segment| segment.kind == elf::PT_LOAD);
+        self.segments.extend(loaded.map(|segment| Segment {
+            address: segment.address,
+            memory: segment.memory_size,
+            offset: segment.offset,
+            file: segment.file_size.min(segment.memory_size),
+            executable: segment.flags & PF_X != 0,
+        }));
+        let placed = elf.sections().iter().filter(|section| section.address != 0);
+        self.sections.extend(placed.map(|section| (section.name.clone(), section.address, section.size)));
     }
 
-    fn name(&mut self, elf: &Host<'_, '_>) {
-        for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
-            if symbol.is_undefined() || symbol.address() == 0 {
-                continue;
-            }
-            if let Ok(name) = symbol.name() {
-                self.symbols.entry(symbol.address()).or_insert_with(|| name.to_owned());
-            }
+    fn name(&mut self, own: Option<&Symbols<'_>>, dynamic: Option<&Symbols<'_>>) {
+        let all = own.into_iter().chain(dynamic).flat_map(Symbols::iter);
+        for symbol in all.filter(|symbol| symbol.section != 0 && symbol.address != 0) {
+            self.symbols.entry(symbol.address).or_insert_with(|| symbol.name.to_owned());
         }
-        for symbol in elf.dynamic_symbols() {
-            if !symbol.is_undefined()
-                && symbol.is_global()
-                && let Ok(name) = symbol.name()
-            {
-                self.exported.entry(symbol.address()).or_insert_with(|| name.to_owned());
-            }
+        let exported = dynamic.into_iter().flat_map(Symbols::iter);
+        for symbol in exported.filter(|symbol| symbol.section != 0 && symbol.binding != 0) {
+            self.exported.entry(symbol.address).or_insert_with(|| symbol.name.to_owned());
         }
     }
 
     /// RELR needs nothing here: its addends stand in place, and in place is what a read without a fixup returns.
-    fn relocate(&mut self, elf: &Host<'_, '_>, data: &Sparse<'_>) -> Result<(), ImageError> {
-        let sections = elf.elf_section_table();
-        let symbols = elf.elf_dynamic_symbol_table();
-        let mut import_of: HashMap<usize, u32> = HashMap::new();
-        for section in sections.iter() {
-            let at = section.sh_offset.get(Le);
-            let Some((relocations, _)) = object::read::elf::SectionHeader::rela(section, Le, data)
-                .map_err(|error| ImageError::Relocations { offset: at, error })?
-            else {
-                continue;
-            };
-            // Relocations of an object file under construction carry section offsets, not addresses.
-            if section.sh_flags.get(Le) & elf::SHF_ALLOC == Default::default() {
-                continue;
-            }
-            for relocation in relocations {
-                let addend = relocation.r_addend.get(Le);
-                let fixup = match relocation.r_type(Le, false) {
-                    elf::R_X86_64_RELATIVE | elf::R_X86_64_IRELATIVE => Fixup::Value(addend.cast_unsigned()),
-                    elf::R_X86_64_64 | elf::R_X86_64_GLOB_DAT | elf::R_X86_64_JUMP_SLOT => {
-                        let index = Rela::r_sym(relocation, Le, false) as usize;
-                        let Ok(symbol) = symbols.symbol(object::SymbolIndex(index)) else { continue };
-                        if symbol.st_shndx.get(Le) != elf::SHN_UNDEF {
-                            Fixup::Value(symbol.st_value.get(Le).wrapping_add_signed(addend))
+    fn relocate(&mut self, elf: &Elf<'_>, symbols: Option<&Symbols<'_>>) -> Result<(), ImageError> {
+        let mut import_of: HashMap<u32, u32> = HashMap::new();
+        // Relocations of an object file under construction carry section offsets, not addresses.
+        let loaded = |section: &&elf::Section| section.kind == elf::SHT_RELA && section.flags & elf::SHF_ALLOC != 0;
+        for section in elf.sections().iter().filter(loaded) {
+            for relocation in elf.relocations(section)? {
+                let fixup = match relocation.kind {
+                    R_X86_64_RELATIVE | R_X86_64_IRELATIVE => Fixup::Value(relocation.addend.cast_unsigned()),
+                    R_X86_64_64 | R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT => {
+                        let Some(symbol) = symbols.and_then(|all| all.get(relocation.symbol)) else { continue };
+                        if symbol.section != 0 {
+                            Fixup::Value(symbol.address.wrapping_add_signed(relocation.addend))
                         } else {
                             let imports = &mut self.imports;
-                            Fixup::Import(*import_of.entry(index).or_insert_with(|| {
-                                let name = symbols
-                                    .symbol_name(Le, symbol)
-                                    .map_or_else(|_| String::new(), |n| String::from_utf8_lossy(n).into_owned());
-                                imports.push(name);
+                            Fixup::Import(*import_of.entry(relocation.symbol).or_insert_with(|| {
+                                imports.push(symbol.name.to_owned());
                                 u32::try_from(imports.len() - 1).unwrap_or(u32::MAX)
                             }))
                         }
                     }
                     _ => continue,
                 };
-                self.fixups.insert(relocation.r_offset.get(Le), fixup);
+                self.fixups.insert(relocation.address, fixup);
             }
         }
         Ok(())
     }
 
     /// DT_INIT, and address and size of DT_INIT_ARRAY.
-    fn initialisers(&self, elf: &Host<'_, '_>, data: &Sparse<'_>) -> (u64, u64, u64) {
+    fn initialisers(&self, elf: &Elf<'_>) -> (u64, u64, u64) {
         let (mut init, mut array, mut bytes) = (0, 0, 0);
-        if let Ok(Some((entries, _))) = elf.elf_section_table().dynamic(Le, data) {
-            for entry in entries {
-                match entry.tag(Le) {
-                    elf::DT_INIT => init = entry.val(Le),
-                    elf::DT_INIT_ARRAY => array = entry.val(Le),
-                    elf::DT_INIT_ARRAYSZ => bytes = entry.val(Le),
-                    _ => {}
-                }
+        let dynamic = elf.sections().iter().find(|section| section.kind == elf::SHT_DYNAMIC);
+        let entries = dynamic.and_then(|section| elf.data(section).ok()).unwrap_or_default();
+        for entry in entries.chunks_exact(16) {
+            match (u64_at(entry, 0), u64_at(entry, 8)) {
+                (DT_INIT, value) => init = value,
+                (DT_INIT_ARRAY, value) => array = value,
+                (DT_INIT_ARRAYSZ, value) => bytes = value,
+                _ => {}
             }
         }
         // A static executable has no dynamic section; its array is found by name.

@@ -2,7 +2,7 @@
 //! do nothing else.
 
 use super::image::Image;
-use super::machine::{Machine, RETURN, STACK, State, Step};
+use super::machine::{InstructionEffect, Machine, RETURN, STACK, State};
 use super::memory::Memory;
 use std::collections::BTreeSet;
 
@@ -28,22 +28,22 @@ pub fn leaves(image: &Image<'_>, entry: u64) -> BTreeSet<u64> {
             let bare = state.depth == 0 && state.argument(super::machine::RSP) == Some(STACK - 8);
             let indirect = bare && machine.jumps_indirectly(state.ip);
             match machine.step(&mut state) {
-                Step::Next => {}
-                Step::Transfer if indirect => {
+                InstructionEffect::Next => {}
+                InstructionEffect::Transfer if indirect => {
                     if image.is_code(state.ip) {
                         found.insert(state.ip);
                     }
                     break;
                 }
-                Step::Transfer if image.is_code(state.ip) && state.depth <= DEPTH => {}
-                Step::Transfer => {
+                InstructionEffect::Transfer if image.is_code(state.ip) && state.depth <= DEPTH => {}
+                InstructionEffect::Transfer => {
                     let guard = image.import(state.ip) == Some("__cxa_guard_acquire");
                     state.clobber(guard.then_some(1));
                     state.depth = state.depth.saturating_sub(1);
                     let Some(back) = machine.pop(&mut state) else { break };
                     state.ip = back;
                 }
-                Step::Fork { taken: to, next } => {
+                InstructionEffect::Fork { taken: to, next } => {
                     if taken < PATHS {
                         taken += 1;
                         let mut other = state.clone();
@@ -52,7 +52,7 @@ pub fn leaves(image: &Image<'_>, entry: u64) -> BTreeSet<u64> {
                     }
                     state.ip = next;
                 }
-                Step::Stop(_) => break,
+                InstructionEffect::Stop(_) => break,
             }
         }
     }

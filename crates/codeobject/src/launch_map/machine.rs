@@ -73,7 +73,7 @@ impl State {
 
 /// What one instruction did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum InstructionEffect {
     Next,
     /// Control moved to an address that may be code of this image or an import.
     Transfer,
@@ -132,14 +132,14 @@ impl<'image, 'data> Machine<'image, 'data> {
     }
 
     /// Carries out the instruction at the state's address.
-    pub fn step(&mut self, state: &mut State) -> Step {
-        let Some(instruction) = self.decode(state.ip) else { return Step::Stop("no instruction there") };
+    pub fn step(&mut self, state: &mut State) -> InstructionEffect {
+        let Some(instruction) = self.decode(state.ip) else { return InstructionEffect::Stop("no instruction there") };
         let (here, next) = (state.ip, instruction.next_ip());
         state.ip = next;
         match instruction.flow_control() {
             FlowControl::Next => {
                 self.execute(state, &instruction);
-                Step::Next
+                InstructionEffect::Next
             }
             FlowControl::Call | FlowControl::IndirectCall => {
                 let target = self.value(state, &instruction, 0);
@@ -149,24 +149,24 @@ impl<'image, 'data> Machine<'image, 'data> {
                         self.push(state, Some(next));
                         state.ip = target;
                         state.depth = state.depth.saturating_add(1);
-                        Step::Transfer
+                        InstructionEffect::Transfer
                     }
                     // A virtual call: whatever it is, it returns.
                     None => {
                         state.clobber(None);
-                        Step::Next
+                        InstructionEffect::Next
                     }
                 }
             }
             FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => {
                 let Some(target) = self.value(state, &instruction, 0) else {
-                    return Step::Stop("jump to an address that is not known");
+                    return InstructionEffect::Stop("jump to an address that is not known");
                 };
                 if !self.image.section_of(here).is_some_and(|name| name.starts_with(".plt")) {
                     state.site = here;
                 }
                 state.ip = target;
-                Step::Transfer
+                InstructionEffect::Transfer
             }
             FlowControl::ConditionalBranch => {
                 let taken = instruction.near_branch_target();
@@ -174,19 +174,19 @@ impl<'image, 'data> Machine<'image, 'data> {
                 match state.flags.and_then(|flags| flags.holds(condition)) {
                     Some(true) => state.ip = taken,
                     Some(false) => {}
-                    None => return Step::Fork { taken, next },
+                    None => return InstructionEffect::Fork { taken, next },
                 }
-                Step::Next
+                InstructionEffect::Next
             }
             FlowControl::Return => match self.pop(state) {
                 Some(address) => {
                     state.ip = address;
                     state.depth = state.depth.saturating_sub(1);
-                    Step::Next
+                    InstructionEffect::Next
                 }
-                None => Step::Stop("return to an address that is not known"),
+                None => InstructionEffect::Stop("return to an address that is not known"),
             },
-            _ => Step::Stop("trap"),
+            _ => InstructionEffect::Stop("trap"),
         }
     }
 

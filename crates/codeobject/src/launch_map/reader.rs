@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
     image::Image,
-    machine::{Machine, R8, RCX, RDI, RDX, RETURN, RSI, State, Step},
+    machine::{InstructionEffect, Machine, R8, RCX, RDI, RDX, RETURN, RSI, State},
     memory::Memory,
     registration::{Callee, Kind, Registration, Vendor, Wrapper, settle},
     sites::call_sites,
@@ -159,13 +159,13 @@ impl<'image, 'data> Reader<'image, 'data> {
                     break true;
                 }
                 match self.machine.step(&mut state) {
-                    Step::Next => {}
-                    Step::Transfer => {
+                    InstructionEffect::Next => {}
+                    InstructionEffect::Transfer => {
                         if !self.arrive(&mut state) {
                             break false;
                         }
                     }
-                    Step::Fork { taken, next } => {
+                    InstructionEffect::Fork { taken, next } => {
                         let (down, up) = (explored.insert(next), explored.insert(taken));
                         match (down, up) {
                             (true, true) if forks < FORKS => {
@@ -180,7 +180,7 @@ impl<'image, 'data> Reader<'image, 'data> {
                             (false, false) => break false,
                         }
                     }
-                    Step::Stop(_) => break false,
+                    InstructionEffect::Stop(_) => break false,
                 }
             };
             if finished && kept.is_none() {

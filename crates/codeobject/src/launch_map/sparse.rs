@@ -1,14 +1,10 @@
 //! The parts of a host file that a launch map needs: everything but device code and debug information. Of a library
 //! of 1.27 GB that is 15 MB.
 
-use std::{borrow::Cow, ops::Range};
+use crate::elf::{Elf, SHF_ALLOC, SHT_NOBITS};
+use crate::{Error, ReadAt, Result, check_range};
+use std::borrow::Cow;
 
-use object::ReadRef;
-
-use crate::{ReadAt, Result, elf::Elf};
-
-/// `SHF_ALLOC`: the section is part of the loaded image.
-const ALLOC: u64 = 2;
 /// Device code, which constructors point at but never read.
 const DEVICE: [&str; 3] = [".hip_fatbin", ".nv_fatbin", "__nv_relfatbin"];
 /// Sections outside the image that name things.
@@ -32,10 +28,10 @@ impl<'data> Sparse<'data> {
         let mut holes: Vec<(u64, u64)> = elf
             .sections()
             .iter()
-            .filter(|s| s.kind != crate::elf::SHT_NOBITS)
+            .filter(|s| s.kind != SHT_NOBITS)
             .filter(|s| {
                 let named = DEVICE.contains(&s.name.as_str());
-                named || (s.flags & ALLOC == 0 && !NAMES.contains(&s.name.as_str()))
+                named || (s.flags & SHF_ALLOC == 0 && !NAMES.contains(&s.name.as_str()))
             })
             .map(|s| (s.offset.min(source.len()), s.offset.saturating_add(s.size).min(source.len())))
             .collect();
@@ -75,23 +71,18 @@ impl Sparse<'_> {
     }
 }
 
-impl<'s> ReadRef<'s> for &'s Sparse<'_> {
-    fn len(self) -> std::result::Result<u64, ()> {
-        Ok(self.len)
+impl ReadAt for Sparse<'_> {
+    fn len(&self) -> u64 {
+        self.len
     }
 
-    fn read_bytes_at(self, offset: u64, size: u64) -> std::result::Result<&'s [u8], ()> {
-        if size == 0 {
-            return Ok(&[]);
+    /// A range that is not in one piece is not there.
+    fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
+        if len == 0 {
+            return Ok(Cow::Borrowed(&[]));
         }
-        let size = usize::try_from(size).map_err(|_| ())?;
-        self.from(offset).and_then(|rest| rest.get(..size)).ok_or(())
-    }
-
-    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> std::result::Result<&'s [u8], ()> {
-        let size = range.end.checked_sub(range.start).ok_or(())?;
-        let rest = self.from(range.start).ok_or(())?;
-        let rest = rest.get(..rest.len().min(usize::try_from(size).map_err(|_| ())?)).ok_or(())?;
-        rest.get(..rest.iter().position(|b| *b == delimiter).ok_or(())?).ok_or(())
+        let rest = self.from(offset).unwrap_or_default();
+        check_range(rest.len() as u64, 0, len, field).map_err(|error| Error { offset, ..error })?;
+        Ok(Cow::Borrowed(rest.get(..len as usize).unwrap_or_default()))
     }
 }

@@ -3,13 +3,8 @@
 //! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper
 //! byte of the code section's `sh_info`. Where neither is there, there is no number.
 
+use crate::elf::{EM_CUDA, ET_REL, Elf, SHT_SYMTAB, SymbolKind, Symbols};
 use std::collections::HashMap;
-
-use object::{
-    LittleEndian as Le,
-    elf::{self, Sym64},
-    read::elf::{ElfFile64, SectionHeader, Sym},
-};
 
 /// Attributes of `.nv.info`, by the names that NVIDIA's own dumps print.
 const REGCOUNT: u8 = 0x2f;
@@ -71,56 +66,49 @@ impl Cubin {
 
 /// Reads a cubin; None where the bytes are not an ELF file for the CUDA machine.
 pub fn cubin(data: &[u8]) -> Option<Cubin> {
-    let elf = ElfFile64::<Le>::parse(data).ok()?;
-    let header = elf.elf_header();
-    if header.e_machine.get(Le) != elf::EM_CUDA {
+    let elf = Elf::parse(&data).ok()?;
+    if elf.header.machine != EM_CUDA {
         return None;
     }
-    let sections = elf.elf_section_table();
-    let symbols = elf.elf_symbol_table();
-    let section = |name: String| sections.section_by_name(Le, name.as_bytes()).map(|(_, found)| found);
-    let common = attributes(sections.section_by_name(Le, b".nv.info").and_then(|(_, s)| s.data(Le, data).ok()));
+    let symbols = elf.symbols_of_kind(SHT_SYMTAB).ok()?;
+    let section = |name: String| elf.section(&name);
+    let contents = |name: &str| elf.section(name).and_then(|section| elf.data(section).ok()).unwrap_or_default();
+    let common = contents(".nv.info");
+    let common = attributes(&common);
     let by_symbol = |attribute: u8| -> HashMap<u32, u32> {
         let pairs = common.iter().filter(|(a, _)| *a == attribute);
         pairs.filter_map(|(_, value)| Some((word(value, 0)?, word(value, 4)?))).collect()
     };
     let (registers, frames, stacks) = (by_symbol(REGCOUNT), by_symbol(FRAME_SIZE), by_symbol(MIN_STACK_SIZE));
     let mut kernels = Vec::new();
-    for (index, symbol) in symbols.enumerate() {
-        let symbol: &Sym64<Le> = symbol;
-        if symbol.st_type() != elf::STT_FUNC || symbol.st_other.0 & ENTRY == 0 {
+    for (key, symbol) in (0u32..).zip(symbols.iter().flat_map(Symbols::iter)) {
+        if symbol.kind != SymbolKind::Function || symbol.other & ENTRY == 0 || symbol.section == 0 {
             continue;
         }
-        let Ok(name) = symbols.symbol_name(Le, symbol).map(|n| String::from_utf8_lossy(n).into_owned()) else {
-            continue;
-        };
-        let text = section(format!(".text.{name}"));
-        if symbol.st_shndx(Le) == elf::SHN_UNDEF || text.is_none() {
-            continue;
-        }
-        let own = attributes(section(format!(".nv.info.{name}")).and_then(|s| s.data(Le, data).ok()));
+        let name = symbol.name.to_owned();
+        let Some(text) = section(format!(".text.{name}")) else { continue };
+        let own = contents(&format!(".nv.info.{name}"));
+        let own = attributes(&own);
         let find = |attribute: u8| own.iter().find(|(a, _)| *a == attribute).map(|(_, value)| *value);
-        let key = u32::try_from(index.0).unwrap_or(u32::MAX);
         let threads = find(MAX_THREADS)
             .or_else(|| find(REQUIRED_THREADS))
             .and_then(|value| (0..3).try_fold(1u32, |product, i| product.checked_mul(word(value, i * 4)?)));
-        let upper = text.map(|s| s.sh_info(Le) >> 24).filter(|n| *n != 0);
+        let upper = Some(text.info >> 24).filter(|n| *n != 0);
         kernels.push(CubinKernel {
-            code: text.map_or(0, |s| s.sh_size(Le)),
+            code: text.size,
             registers: registers.get(&key).copied().or(upper),
             registers_section: upper,
             frame: frames.get(&key).copied(),
             stack: stacks.get(&key).copied(),
-            shared: section(format!(".nv.shared.{name}")).map_or(0, |s| s.sh_size(Le)),
+            shared: section(format!(".nv.shared.{name}")).map_or(0, |s| s.size),
             parameters: find(CBANK_PARAM_SIZE).and_then(|v| v.get(..2)).map(|v| u32::from(v[0]) | u32::from(v[1]) << 8),
-            constant0: section(format!(".nv.constant0.{name}")).map_or(0, |s| s.sh_size(Le)),
+            constant0: section(format!(".nv.constant0.{name}")).map_or(0, |s| s.size),
             max_threads: threads,
             name,
         });
     }
-    let ident = data.get(8).copied().unwrap_or(0);
-    let relocatable = header.e_type.get(Le) == elf::ET_REL;
-    Some(Cubin { abi: ident, flags: header.e_flags.get(Le).0, relocatable, kernels })
+    let header = elf.header;
+    Some(Cubin { abi: header.abi_version, flags: header.flags, relocatable: header.kind == ET_REL, kernels })
 }
 
 fn word(value: &[u8], at: usize) -> Option<u32> {
@@ -128,9 +116,8 @@ fn word(value: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Attribute number and value of every record of an `.nv.info` section.
-fn attributes(data: Option<&[u8]>) -> Vec<(u8, &[u8])> {
+fn attributes(mut rest: &[u8]) -> Vec<(u8, &[u8])> {
     let mut found = Vec::new();
-    let mut rest = data.unwrap_or_default();
     while let [format, attribute, low, high, after @ ..] = rest {
         if *format == SIZED {
             let size = usize::from(*low) | usize::from(*high) << 8;

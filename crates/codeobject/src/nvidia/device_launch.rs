@@ -2,12 +2,8 @@
 //! relocations of a cubin, or by the text of PTX. Only code that was linked with the device runtime can; it keeps its relocations.
 
 use super::{EntryKind, Region, cubin, host_sections, walk};
+use crate::elf::{Elf, SHT_SYMTAB};
 use crate::{ReadAt, Result};
-use object::{
-    LittleEndian as Le,
-    elf::Sym64,
-    read::elf::{ElfFile64, Rel, Rela, SectionHeader},
-};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the functions begin through which device code launches: of the device runtime before CUDA 12, since then, and for graphs.
@@ -58,27 +54,20 @@ impl References {
 fn of_cubin(data: &[u8]) -> Option<References> {
     let mut found =
         References { kernels: cubin(data)?.kernels.into_iter().map(|k| k.name).collect(), ..References::default() };
-    let file = ElfFile64::<Le>::parse(data).ok()?;
-    let (sections, symbols) = (file.elf_section_table(), file.elf_symbol_table());
-    let name_of = |symbol: &Sym64<Le>| {
-        symbols.symbol_name(Le, symbol).ok().map(|name| String::from_utf8_lossy(name).into_owned())
-    };
-    found.runtime = symbols.iter().filter_map(name_of).any(|name| launches(&name));
+    let elf = Elf::parse(&data).ok()?;
+    let Some(symbols) = elf.symbols_of_kind(SHT_SYMTAB).ok()? else { return Some(found) };
+    found.runtime = symbols.iter().any(|symbol| launches(symbol.name));
     if !found.runtime {
         return Some(found);
     }
-    for section in sections.iter() {
-        let name = sections.section_name(Le, section).map(String::from_utf8_lossy).unwrap_or_default();
+    for section in elf.sections() {
+        let name = section.name.as_str();
         let Some(function) = name.strip_prefix(".rela.text.").or_else(|| name.strip_prefix(".rel.text.")) else {
             continue;
         };
-        let with =
-            section.rela(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le, false)).collect());
-        let without =
-            || section.rel(Le, data).ok().flatten().map(|(all, _)| all.iter().map(|one| one.symbol(Le)).collect());
-        let all: Vec<Option<object::SymbolIndex>> = with.or_else(without).unwrap_or_default();
-        let names = all.into_iter().flatten().filter_map(|index| name_of(symbols.symbol(index).ok()?));
-        found.to.entry(function.to_owned()).or_default().extend(names);
+        let all = elf.relocations(section).unwrap_or_default();
+        let names = all.into_iter().filter(|one| one.symbol != 0).filter_map(|one| symbols.get(one.symbol));
+        found.to.entry(function.to_owned()).or_default().extend(names.map(|symbol| symbol.name.to_owned()));
     }
     Some(found)
 }

@@ -63,15 +63,16 @@ fn who(to: Address) -> Answer {
     let mut answer =
         Answer { url: to.url(), server: None, version: None, models: Vec::new(), types: Vec::new(), error: None };
     let at = Endpoint { soon: PATIENCE, ..Endpoint::new(to) };
-    let identity = match identify(&mut &at) {
-        Ok(who) => who.identity,
+    let (identity, locked) = match identify(&mut &at) {
+        Ok(who) => (who.identity.clone(), who.wants_key()),
         Err(error) => {
             answer.error = Some(error.to_string());
             return answer;
         }
     };
     if matches!(identity.kind, Kind::Openai | Kind::Unknown) {
-        answer.error = Some("answers HTTP, but as no server that is known here".to_owned());
+        let why = if locked { "asks for an API key" } else { "answers HTTP, but as no server that is known here" };
+        answer.error = Some(why.to_owned());
         return answer;
     }
     answer.server = Some(identity.kind);

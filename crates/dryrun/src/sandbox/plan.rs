@@ -9,12 +9,12 @@ use std::{
 };
 use sys::abi;
 use sys::files::{self, Access};
-use sys::namespaces::Step;
+use sys::namespaces::NamespaceStep;
 
 /// The steps, and for each the words that an error names it by.
 #[derive(Debug, Default)]
 pub struct Plan {
-    pub steps: Vec<Step>,
+    pub steps: Vec<NamespaceStep>,
     pub names: Vec<String>,
 }
 
@@ -38,10 +38,10 @@ impl Plan {
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
         let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
-        let unshare = Step::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
+        let unshare = NamespaceStep::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
         plan.add(unshare, "unshare (user and mount namespace)".to_owned());
-        plan.add(Step::Private, "making mounts private".to_owned());
-        plan.add(Step::Tmpfs(text(&stage)?), format!("mounting tmpfs on {}", stage.display()));
+        plan.add(NamespaceStep::Private, "making mounts private".to_owned());
+        plan.add(NamespaceStep::Tmpfs(text(&stage)?), format!("mounting tmpfs on {}", stage.display()));
         plan.tree(&root, &stage)?;
         for dir in ["proc", "dev", "sys"] {
             let (source, target) = (Path::new("/").join(dir), stage.join(dir));
@@ -54,8 +54,8 @@ impl Plan {
         for bind in binds {
             plan.outside(bind, &stage)?;
         }
-        plan.add(Step::Chroot(text(&stage)?), format!("chroot to {}", stage.display()));
-        plan.add(Step::Chdir(text(cwd)?), format!("changing to {} inside the tree", cwd.display()));
+        plan.add(NamespaceStep::Chroot(text(&stage)?), format!("chroot to {}", stage.display()));
+        plan.add(NamespaceStep::Chdir(text(cwd)?), format!("changing to {} inside the tree", cwd.display()));
         Ok(plan)
     }
 
@@ -73,7 +73,7 @@ impl Plan {
             if kind.is_symlink() {
                 let to = fs::read_link(&path).map_err(broken)?;
                 self.add(
-                    Step::Link { target: text(&to)?, at: text(&target)? },
+                    NamespaceStep::Link { target: text(&to)?, at: text(&target)? },
                     format!("linking {}", target.display()),
                 );
             } else if kind.is_dir() {
@@ -99,9 +99,9 @@ impl Plan {
         for (i, name) in names.iter().enumerate() {
             at.push(name);
             if i + 1 == names.len() && (kind.is_file() || kind.is_socket()) {
-                self.add(Step::File(text(&at)?), placing(&target));
+                self.add(NamespaceStep::File(text(&at)?), placing(&target));
             } else {
-                self.add(Step::Directory(text(&at)?), placing(&target));
+                self.add(NamespaceStep::Directory(text(&at)?), placing(&target));
             }
         }
         self.bind(&source, &at)?;
@@ -112,12 +112,12 @@ impl Plan {
     }
 
     fn directory(&mut self, at: &Path) -> Result<(), EnterError> {
-        self.add(Step::Directory(text(at)?), format!("making {}", at.display()));
+        self.add(NamespaceStep::Directory(text(at)?), format!("making {}", at.display()));
         Ok(())
     }
 
     fn bind(&mut self, source: &Path, target: &Path) -> Result<(), EnterError> {
-        let step = Step::Bind { source: text(source)?, target: text(target)? };
+        let step = NamespaceStep::Bind { source: text(source)?, target: text(target)? };
         self.add(step, format!("binding {}", source.display()));
         Ok(())
     }
@@ -138,12 +138,12 @@ impl Plan {
                 flags |= keep;
             }
         }
-        let step = Step::ReadOnly { target: text(target)?, flags };
+        let step = NamespaceStep::ReadOnly { target: text(target)?, flags };
         self.add(step, format!("making {} read-only", target.display()));
         Ok(())
     }
 
-    fn add(&mut self, step: Step, name: String) {
+    fn add(&mut self, step: NamespaceStep, name: String) {
         self.steps.push(step);
         self.names.push(name);
     }

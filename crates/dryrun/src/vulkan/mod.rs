@@ -28,10 +28,9 @@ pub use trace::{VulkanStep, steps as vulkan_steps};
 use crate::Place;
 use crate::error::{DryrunError, io_at};
 use crate::products::Account;
+use crate::program_file::{check_program, inside, seen_at};
 use crate::sandbox::Enter;
-use crate::session::{
-    Ending, PRODUCTS, Streams, check_program, connect, ending, inside, is_steering, products_in, read_bytes, seen_at,
-};
+use crate::session::{Ending, PRODUCTS, Streams, connect, ending, is_steering, products_in, read_bytes};
 use crate::wait::wait;
 use std::ffi::OsString;
 use std::fs;

@@ -1,6 +1,6 @@
 //! What was selected, counted: one row for each pipeline and column count.
 
-use super::seen::Seen;
+use super::seen::SeenDispatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub struct Code {
 }
 
 /// What these dispatches come to, the most launched first.
-pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s Seen<'r>>) -> Vec<VulkanRow> {
+pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s SeenDispatch<'r>>) -> Vec<VulkanRow> {
     let mut counted: BTreeMap<(String, Option<u32>), VulkanRow> = BTreeMap::new();
     for one in seen {
         let (key, made) = match (one.pipeline, &one.kernel) {

@@ -5,7 +5,7 @@ use vulkan::{Dispatch, Kernel, Pipeline, Run};
 
 /// One dispatch of a run.
 #[derive(Debug)]
-pub struct Seen<'r> {
+pub struct SeenDispatch<'r> {
     pub dispatch: &'r Dispatch,
     /// None where the layer did not see it made.
     pub pipeline: Option<&'r Pipeline>,
@@ -16,7 +16,7 @@ pub struct Seen<'r> {
     pub evaluation: usize,
 }
 
-impl Seen<'_> {
+impl SeenDispatch<'_> {
     /// M, N and K, as they were pushed; N of a dispatch for one token's experts is one.
     pub fn size(&self) -> Option<[u32; 3]> {
         let of = self.kernel.as_ref()?.multiplies.as_ref()?;
@@ -26,7 +26,7 @@ impl Seen<'_> {
 }
 
 /// All dispatches of one process, in order.
-pub fn seen(run: &Run) -> Vec<Seen<'_>> {
+pub fn seen(run: &Run) -> Vec<SeenDispatch<'_>> {
     let (mut dense, mut evaluation, mut ending) = (None, 0, false);
     let mut list = Vec::with_capacity(run.dispatches.len());
     for dispatch in &run.dispatches {
@@ -45,7 +45,7 @@ pub fn seen(run: &Run) -> Vec<Seen<'_>> {
             dense = of.columns.or(dense);
             of.columns
         });
-        list.push(Seen { dispatch, pipeline, kernel, columns, evaluation });
+        list.push(SeenDispatch { dispatch, pipeline, kernel, columns, evaluation });
     }
     list
 }
@@ -56,6 +56,6 @@ fn is_last(node: &str) -> bool {
 }
 
 /// One list for each pass over the graph.
-pub fn evaluations<'s, 'r>(seen: &'s [Seen<'r>]) -> Vec<&'s [Seen<'r>]> {
+pub fn evaluations<'s, 'r>(seen: &'s [SeenDispatch<'r>]) -> Vec<&'s [SeenDispatch<'r>]> {
     seen.chunk_by(|a, b| a.evaluation == b.evaluation).collect()
 }

@@ -1,6 +1,5 @@
 //! NVIDIA's images outside of fatbin sections: cubins, PTX texts and containers that a program loads from memory.
 
-use crate::report::FileReport;
 use codeobject::nvidia::{self, Inventory, Region, Row, Section, Walked};
 use codeobject::{Range, ReadAt};
 
@@ -57,11 +56,12 @@ impl Images {
         Some(Range { start: rest.start, end: rest.start.saturating_add(size) })
     }
 
-    pub fn into_report(self, report: &mut FileReport) {
+    /// Adds them to what the device sections have.
+    pub fn add_to(self, inventory: &mut Option<Inventory>) {
         if self.offsets.is_empty() {
             return;
         }
-        let found = report.nvidia.get_or_insert_with(Inventory::default);
+        let found = inventory.get_or_insert_with(Inventory::default);
         let section = Section { region: Region::Embedded, offset: 0, address: 0, size: self.bytes };
         found.sections.push(Walked {
             section,

@@ -14,10 +14,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
+pub use named::MARK;
 pub use text::text;
-
-/// Stands where something was left out.
-pub const MARK: &str = "[redacted]";
 
 /// A command line, word by word.
 pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {

@@ -1,9 +1,15 @@
 //! Secrets behind a name in running text: `password: X`, `api_key = X`, `'accessToken': 'X'`, `パスワード：X`.
 
-use super::MARK;
-use super::text::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
+
+/// Stands where something was left out.
+pub const MARK: &str = "[redacted]";
+
+pub(super) fn pattern(text: &str) -> Regex {
+    #[allow(clippy::expect_used, reason = "the patterns are constants, and every test runs them")]
+    Regex::new(text).expect("a pattern of this module")
+}
 
 /// A name, a sign of assignment in either width, and a value: a quoted text or everything up to the next space.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {

@@ -1,6 +1,6 @@
 //! Which names say that what follows them is a secret or a person's words.
 
-use super::MARK;
+use super::named::{MARK, is_sure};
 
 /// What an option's value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub(super) fn variable(name: &str) -> bool {
 
 /// A field of a JSON document. `key` alone is any key.
 pub(super) fn field(name: &str) -> bool {
-    if super::named::is_sure(name) {
+    if is_sure(name) {
         return true;
     }
     let name = name.to_ascii_lowercase().replace('_', "-");

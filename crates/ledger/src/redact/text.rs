@@ -1,6 +1,6 @@
 //! Secrets in running text: addresses, headers, assignments, options, and tokens that can be told by their shape.
 
-use super::MARK;
+use super::named::{self, MARK, pattern};
 use super::names::{self, Hidden};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
@@ -12,9 +12,9 @@ static SUSPECT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!("(?i){words}"))
 });
 
-type Step = (Regex, fn(&Captures<'_>) -> Option<String>);
+type Replacement = (Regex, fn(&Captures<'_>) -> Option<String>);
 
-static STEPS: LazyLock<[Step; 6]> = LazyLock::new(|| {
+static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
     let value = r#"("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+)"#;
     [
         // user:password@host; behind a scheme the user alone may be a token.
@@ -54,11 +54,6 @@ static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn pattern(text: &str) -> Regex {
-    #[allow(clippy::expect_used, reason = "the patterns are constants, and every test runs them")]
-    Regex::new(text).expect("a pattern of this module")
-}
-
 pub(super) fn suspect(text: &str) -> bool {
     SUSPECT.is_match(text)
 }
@@ -81,7 +76,7 @@ fn line(line: &str) -> String {
         let secret = names::field(&found[1]) && !found[3].is_empty();
         secret.then(|| format!("\"{}\"{}\"{MARK}\"", &found[1], &found[2]))
     });
-    shown = super::named::replace(&shown);
+    shown = named::replace(&shown);
     replace(&shown, &SHAPE, |_| Some(MARK.to_owned()))
 }
 

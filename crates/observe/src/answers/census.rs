@@ -88,7 +88,7 @@ struct Unread {
 }
 
 pub fn census(file: &File, groups: &Groups, report: &FileReport) -> CensusAnswer {
-    let place = |place: &crate::census::Place| Place {
+    let place = |place: &crate::census::WordPlace| Place {
         target: place.target.clone(),
         bundle: place.bundle,
         address: place.address,

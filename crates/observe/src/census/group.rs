@@ -51,7 +51,7 @@ pub struct Group {
 
 /// A word that is no instruction, or the place of an instruction that is cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct WordPlace {
     pub target: String,
     pub bundle: Option<usize>,
     pub address: u64,
@@ -64,8 +64,8 @@ pub struct Groups {
     pub of: String,
     pub by: By,
     pub groups: BTreeMap<Key, Group>,
-    pub undecoded: Vec<Place>,
-    pub cut: Vec<Place>,
+    pub undecoded: Vec<WordPlace>,
+    pub cut: Vec<WordPlace>,
     pub unread: Vec<Unread>,
     /// Code objects that were counted.
     pub objects: u64,
@@ -110,7 +110,7 @@ impl Groups {
         self.objects += 1;
         self.stated += object.code;
         self.walked += object.walked();
-        let place = |&address: &u64| Place { target: object.target.clone(), bundle: object.bundle, address };
+        let place = |&address: &u64| WordPlace { target: object.target.clone(), bundle: object.bundle, address };
         self.undecoded.extend(object.undecoded.iter().map(place));
         self.cut.extend(object.cut.iter().map(place));
         self.unread.extend(object.unread.iter().cloned());

@@ -12,7 +12,7 @@ mod question;
 mod record;
 
 pub use crate::census::conclusions::completeness;
-pub use crate::census::group::{By, Group, Groups, Key, Place};
+pub use crate::census::group::{By, Group, Groups, Key, WordPlace};
 pub use crate::census::kernel_diff::{KernelDiff, KernelDifference, Pair, Several, Side, kernel_diff, pairs};
 pub use crate::census::look::{Census, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 pub use crate::census::mix::{KernelMix, mixes};

@@ -56,9 +56,7 @@ codeobject-no-ar = this is a thin archive, whose members are separate files, or 
 codeobject-no-end-mark = the end mark is missing
 
 # Launch maps
-codeobject-image-elf = host ELF header, offset 0: { $why }; a launch map needs an x86-64 shared library or executable
 codeobject-image-machine = host ELF header, e_machine is { $machine }: only x86-64 constructors are decoded
-codeobject-image-relocations = host ELF, relocation section at offset { $offset }: { $why }
 codeobject-call = call at { $site }: { $why }
 codeobject-call-unreached = no constructor that was followed reaches it
 codeobject-call-module = the module does not come from a fat binary registration that was followed

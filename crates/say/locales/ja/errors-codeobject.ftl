@@ -56,9 +56,7 @@ codeobject-no-ar = メンバーが別ファイルになっている thin archive
 codeobject-no-end-mark = 終端の印がありません
 
 # 起動マップ
-codeobject-image-elf = ホスト ELF ヘッダー、オフセット 0: { $why }。起動マップには x86-64 の共有ライブラリか実行ファイルが必要です
 codeobject-image-machine = ホスト ELF ヘッダーの e_machine は { $machine } です。解読できるコンストラクターは x86-64 のものだけです
-codeobject-image-relocations = ホスト ELF、オフセット { $offset } の再配置セクション: { $why }
 codeobject-call = { $site } の呼び出し: { $why }
 codeobject-call-unreached = 追跡したコンストラクターのどれからも到達しません
 codeobject-call-module = モジュールが、追跡できた fat binary の登録から得られたものではありません

@@ -1,6 +1,6 @@
 watch-import-slow = { $path }: 読むのに { $seconds } 秒を超えたため打ち切りました。もっと短い区間を書き出してください
 watch-import-view = { $path }: プロファイルでは表のはずの { $name } がビューです。ビューは何でもありうるため、読みません
-watch-import-no-table = { $path } は SQLite データベースですが、プロファイルの表 (rocpd_kernel_dispatch、CUPTI_ACTIVITY_KIND_KERNEL) がひとつもありません。kernel を含まないプロファイルにもこの表はありません。ある表: { $tables }
+watch-import-no-table = { $path } は SQLite データベースですが、プロファイルの表 (rocpd_kernel_dispatch、CUPTI_ACTIVITY_KIND_KERNEL) がひとつもありません。カーネルを含まないプロファイルにもこの表はありません。ある表: { $tables }
 watch-import-csv = { $path } の { $line } 行目: { $why }
 watch-nodes-ended = デバイスファイルを見る前にプロセスが終了していました
 watch-nodes-refused = デバイスファイルを見られません (/proc/{ $pid }/{ $file }: { $source })。root かそのユーザーで実行してください

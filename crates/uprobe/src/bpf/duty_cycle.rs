@@ -2,8 +2,7 @@
 //! calls on their way to the driver.
 
 use crate::bpf::wire::counter;
-use crate::probes::attached::Attached;
-use crate::watcher::broken;
+use crate::probes::attached::{Attached, broken};
 use std::time::{Duration, Instant};
 use watch::WatchError;
 

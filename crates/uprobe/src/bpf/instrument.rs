@@ -77,15 +77,15 @@ pub struct Instrument {
     entries: HashMap<(String, u64), Vec<Probe>>,
     /// Where launches return, for as long as they are asked for.
     returns: Vec<Probe>,
-    launch_returns: Vec<Place>,
+    launch_returns: Vec<ProbePlace>,
     /// The runtime's launch functions, for as long as the driver's launches need names.
     outer: Vec<Probe>,
-    outer_sites: Vec<Place>,
+    outer_sites: Vec<ProbePlace>,
 }
 
 /// A function of a file, and where in it a probe goes.
 #[derive(Debug, Clone)]
-struct Place {
+struct ProbePlace {
     path: String,
     /// Of the function, in the file.
     offset: u64,
@@ -218,7 +218,7 @@ impl Instrument {
             _ => 0,
         };
         let mut probed = Probed::default();
-        let mut wanted: Vec<(Place, What)> = Vec::new();
+        let mut wanted: Vec<(ProbePlace, What)> = Vec::new();
         let mut blind: Vec<(&Entry, u64)> = Vec::new();
         // A file that is no plain library has no exits that could be found.
         let image = Image::read(file).ok();
@@ -234,7 +234,7 @@ impl Instrument {
             let exits = ways.clone().unwrap_or_default();
             let place = |site| {
                 let (path, exits) = (path.to_owned(), Arc::clone(&exits));
-                Place { path, offset: symbol.offset, entry: number, site, gate, exits }
+                ProbePlace { path, offset: symbol.offset, entry: number, site, gate, exits }
             };
             // Vulkan's loader leaves through a table of the driver's, which does not throw.
             let seen = ways.is_some() || home == Home::Vulkan;
@@ -265,7 +265,7 @@ impl Instrument {
             let entry = UNKNOWN as usize + self.unknown.len();
             self.unknown.push((name.clone(), symbol, what));
             let (path, exits) = (path.to_owned(), Arc::default());
-            let place = Place { path, offset, entry, site: Site::ENTRY, gate, exits };
+            let place = ProbePlace { path, offset, entry, site: Site::ENTRY, gate, exits };
             wanted.push((place, What::Unknown));
         }
         for (place, what) in &wanted {
@@ -294,7 +294,7 @@ impl Instrument {
         self.unknown.get(number.checked_sub(UNKNOWN)? as usize)
     }
 
-    fn attach(&mut self, place: &Place, what: What) -> io::Result<Vec<Probe>> {
+    fn attach(&mut self, place: &ProbePlace, what: What) -> io::Result<Vec<Probe>> {
         if self.linked {
             match self.attach_as(true, place, what) {
                 // A kernel before 6.6 knows no such links.
@@ -313,7 +313,7 @@ impl Instrument {
     }
 
     /// The program for a place, which is loaded once.
-    fn load(&mut self, linked: bool, place: &Place, what: What) -> io::Result<&OwnedFd> {
+    fn load(&mut self, linked: bool, place: &ProbePlace, what: What) -> io::Result<&OwnedFd> {
         let number = place.entry;
         let way = place.way(what);
         let key = (place.gate, number, place.site.pushed, what, way);
@@ -332,7 +332,7 @@ impl Instrument {
         self.programs.get(&key).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn attach_as(&mut self, linked: bool, place: &Place, what: What) -> io::Result<Vec<Probe>> {
+    fn attach_as(&mut self, linked: bool, place: &ProbePlace, what: What) -> io::Result<Vec<Probe>> {
         let answers = matches!(what, What::Answer | What::Return);
         let at_return = answers && place.exits.is_empty();
         let entry = [place.offset + place.site.offset];
@@ -457,7 +457,7 @@ impl Instrument {
         let seen = exits.is_some();
         let (path, exits, site) =
             (at.path.to_owned(), exits.unwrap_or_default(), site::cheapest(at.code, self.optimises));
-        let place = Place { path, offset: at.offset, entry: at.entry, site, gate: 0, exits };
+        let place = ProbePlace { path, offset: at.offset, entry: at.entry, site, gate: 0, exits };
         if entry.role.answers() {
             if !seen {
                 return Err(io::ErrorKind::Unsupported.into());
@@ -515,7 +515,7 @@ pub struct Pointed<'p> {
     pub code: &'p [u8],
 }
 
-impl Place {
+impl ProbePlace {
     fn way(&self, what: What) -> Way {
         match what {
             What::Answer | What::Return if self.exits.is_empty() => Way::Trampoline,

@@ -2,6 +2,7 @@
 
 use crate::bpf::instrument::{Calls, Probed};
 use crate::options::How;
+use crate::probes::attached::broken;
 use crate::probes::canary;
 use crate::probes::cost;
 use crate::probes::entries::Home;
@@ -10,7 +11,7 @@ use crate::probes::recognise::{Recognised, home_of, recognise};
 use crate::target::mapped_file::reachable;
 use crate::target::proc::{alive, clock};
 use crate::target::processes::Mapping;
-use crate::watcher::{Watcher, broken};
+use crate::watcher::Watcher;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -13,7 +13,6 @@ use crate::probes::symbols::entries_of;
 use crate::target::hold::Hold;
 use crate::target::mapped_file::planted;
 use crate::target::processes::{FileId, Mapping};
-use crate::watcher::broken;
 use say::say;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -138,4 +137,8 @@ impl Attached {
 
 pub(crate) fn by_descriptor(held: RawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{held}"))
+}
+
+pub(crate) fn broken(error: std::io::Error) -> WatchError {
+    WatchError::new(say!("uprobe-map-or-probe"), error)
 }

@@ -146,6 +146,8 @@ mod tests {
         "help",
         "strict",
         "url",
+        "key_env",
+        "key_file",
         "model",
         "tokens",
         "sweep",

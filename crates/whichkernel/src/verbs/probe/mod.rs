@@ -30,7 +30,7 @@ pub struct Args {
     url: Option<String>,
 
     #[command(flatten)]
-    key: crate::api_key::Args,
+    key: crate::api_key::KeyArgs,
 
     /// The model, if the server has several [default: the loaded one, else the first]
     #[arg(long, value_name = "NAME")]

@@ -78,7 +78,7 @@ pub struct Args {
     pub url: Option<String>,
 
     #[command(flatten)]
-    pub key: crate::api_key::Args,
+    pub key: crate::api_key::KeyArgs,
 
     /// The server's log (`journalctl -u ollama > FILE`), whose claims are compared with the launches. Log files that the server writes itself are
     /// found automatically

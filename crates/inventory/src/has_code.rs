@@ -1,0 +1,18 @@
+//! Whether there is device code in bytes of no known kind.
+
+use crate::embedded::images::Images;
+use crate::marks::{Mark, Search};
+use codeobject::{Piece, Range, ReadAt, walk};
+
+/// Whether device code lies in it as it is: in a host object in a bundle, or in a file of no known kind.
+pub fn has_code(source: &dyn ReadAt) -> bool {
+    let code = |(at, mark): &(u64, Mark)| match mark {
+        // The texts of who writes PTX or bundles are none.
+        Mark::Ptx => Images::default().ptx(source, Range { start: *at, end: source.len() }, 0).is_some(),
+        Mark::Bundle => {
+            matches!(walk(source, Range { start: *at, end: source.len() }, 0).next(), Some(Piece::Bundle(_)))
+        }
+        mark => mark.is_code(),
+    };
+    Search::all(source).is_ok_and(|marks| marks.found.iter().any(code))
+}
