@@ -101,3 +101,4 @@ command-no-time = { $text } is no time: write 10s, 500ms or 2m
 command-no-unit = { $unit } is no unit of time: write 10s, 500ms or 2m
 command-hash-form = 64 lower-case hexadecimal digits, as `ledger verify` prints the head
 command-one-of = one of { $names }
+command-key-server = name the server that the key is for: give its URL

@@ -101,3 +101,4 @@ command-no-time = { $text } は時間ではありません。10s、500ms、2m �
 command-no-unit = { $unit } は時間の単位ではありません。10s、500ms、2m のように書いてください
 command-hash-form = 小文字の 16 進 64 桁 (`ledger verify` が示す先頭のハッシュ) を指定してください
 command-one-of = 次のいずれかを指定してください: { $names }
+command-key-server = どのサーバーのキーか分かりません。サーバーの URL を指定してください
