@@ -78,7 +78,7 @@ fn what_begins_like_a_module_and_is_none_leaves_the_list_open() {
     let report = report(&library(dir.path(), &[("a", cut), ("b", whole)], false));
     assert_eq!(report.modules.len(), 1);
     assert!(!report.is_complete());
-    assert!(report.problems[0].to_string().contains("no whole module"), "{}", report.problems[0]);
+    assert!(report.problems[0].to_string().contains("not followed by a complete module"), "{}", report.problems[0]);
 }
 
 /// A header every 20 bytes: each could be the start of a module that reaches to the end.
