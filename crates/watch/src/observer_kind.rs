@@ -1,6 +1,6 @@
-//! Which observer saw it: what its word is worth depends on it, so it is no text.
+//! Which observer saw a launch: the rung that its rows reach, and the topics that it has in view.
 
-use evidence::{DeviceKind, Rung};
+use evidence::{DeviceKind, FieldOfView, Rung, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,4 +47,23 @@ impl ObserverKind {
             _ => Rung::Selected,
         }
     }
+}
+
+/// What the rows of a watched window speak of, and a sweep of it is silent about.
+const TOPICS: [&str; 6] = ["kernel", REFUSED, "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
+
+/// Launches that were refused, which are none.
+pub(crate) const REFUSED: &str = "kernel.refused";
+
+/// What dispatches through Vulkan are told under: paths and pipelines of another backend.
+pub(crate) const VULKAN: &str = "vulkan.*";
+
+/// The topics that an observer of launches has in view: who sees only one of the backends is silent about the other.
+pub fn launches_in_view(kind: ObserverKind) -> FieldOfView {
+    let topics: Vec<&str> = match kind {
+        ObserverKind::Layer => vec![VULKAN, REFUSED, "server.claim.seen"],
+        ObserverKind::Uprobe => TOPICS.into_iter().chain([VULKAN]).collect(),
+        _ => TOPICS.to_vec(),
+    };
+    FieldOfView::new(topics.into_iter().map(View::new).collect())
 }

@@ -1,27 +1,8 @@
 //! The observers of launches, as an investigation knows them: what each could close is what it has in view.
 
-use crate::ObserverKind;
-use evidence::{DeviceKind, FieldOfView, Rung, View};
+use crate::observer_kind::{ObserverKind, VULKAN, launches_in_view};
+use evidence::{DeviceKind, FieldOfView, Rung};
 use observe::Observer;
-
-/// What the rows of a watched window speak of, and a sweep of it is silent about.
-const TOPICS: [&str; 6] = ["kernel", REFUSED, "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
-
-/// Launches that were refused, which are none.
-pub(crate) const REFUSED: &str = "kernel.refused";
-
-/// What dispatches through Vulkan are told under: paths and pipelines of another backend.
-const VULKAN: &str = "vulkan.*";
-
-/// The topics that an observer of launches has in view: who sees only one of the backends is silent about the other.
-pub fn launches_in_view(kind: ObserverKind) -> FieldOfView {
-    let topics: Vec<&str> = match kind {
-        ObserverKind::Layer => vec![VULKAN, REFUSED, "server.claim.seen"],
-        ObserverKind::Uprobe => TOPICS.into_iter().chain([VULKAN]).collect(),
-        _ => TOPICS.to_vec(),
-    };
-    FieldOfView::new(topics.into_iter().map(View::new).collect())
-}
 
 /// Whoever sees launches, by its kind. `reach`: which of them, in words; `blind`: what it can never see.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What a watched window says on the ladder. The device decides the rung; what was missed is part of it.
 
-use crate::observers::REFUSED;
+use crate::observer_kind::REFUSED;
 use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
 use evidence::{
     About, Account, Artifact, Basis, BlindSpot, Canary, Completed, Conclusion, Contamination, Coverage, DeviceKind,

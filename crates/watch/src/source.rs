@@ -1,11 +1,11 @@
 //! What the verb polls: one interface for every live observer of launches.
 
-use crate::preload::Program;
 use crate::{ObserverReport, Tally};
 use say::{Message, Say, say};
 use server::claims::Claims;
 use std::fmt::Display;
 use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 use sys::abi;
 
@@ -117,6 +117,24 @@ pub(crate) fn of_processes(calls: &str, pids: &[String]) -> String {
         [] => format!("{calls}, of no process: none was seen to call them"),
         [one] => format!("{calls} of the process {one}"),
         _ => format!("{calls} of the processes {}", pids.join(", ")),
+    }
+}
+
+/// A program under watch: ours, or one that a dry run has started.
+pub trait Program {
+    /// How it ended; None while it runs.
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
+    /// Waits for its end.
+    fn wait(&mut self);
+}
+
+impl Program for Child {
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.try_wait()
+    }
+
+    fn wait(&mut self) {
+        let _ = Child::wait(self);
     }
 }
 

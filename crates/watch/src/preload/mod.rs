@@ -25,10 +25,11 @@ pub use crate::preload::layouts::{build_id, layouts};
 pub use crate::preload::preloadable::check;
 pub(crate) use crate::preload::session::base;
 pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT_VARIABLE, Session, environment, library};
-pub use crate::preload::source::{PreloadSource, Program};
+pub use crate::preload::source::PreloadSource;
 pub use crate::preload::tail::{Each, Tail};
 pub use crate::preload::tree::Tree;
 pub(crate) use crate::preload::whose::is_of_session;
+pub use crate::source::Program;
 
 /// What it can never see.
 pub const BLIND: &[&str] = &[

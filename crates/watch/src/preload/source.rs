@@ -6,33 +6,14 @@ use crate::preload::device_launches::device_launches;
 use crate::preload::tree::Tree;
 use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
-use crate::source::Followed;
+use crate::source::{Followed, Program};
 use crate::{
     Around, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
 };
 use evidence::{Canary, Contamination, Witness};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
-
-/// A program under watch: ours, or one that a dry run has started.
-pub trait Program {
-    /// How it ended; None while it runs.
-    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
-    /// Waits for its end.
-    fn wait(&mut self);
-}
-
-impl Program for Child {
-    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
-        self.try_wait()
-    }
-
-    fn wait(&mut self) {
-        let _ = Child::wait(self);
-    }
-}
 
 type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
 
