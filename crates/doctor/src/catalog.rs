@@ -3,8 +3,7 @@
 //! A missing file for the target is found late and quietly: rocBLAS fails at the first GEMM or falls back, hipBLASLt
 //! prints one line. Counting file names by target finds it before anything runs.
 
-use crate::host::Host;
-use crate::rocm;
+use crate::{Host, rocm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

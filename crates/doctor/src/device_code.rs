@@ -4,8 +4,7 @@
 //! From ROCm 7.14 on a library may name its archives by target: the one for this card is a package of its own, and without
 //! it the library loads, registers its kernels and has none.
 
-use crate::host::Host;
-use crate::rocm;
+use crate::{Host, rocm};
 use codeobject::kpack::Environment;
 use codeobject::{Piece, ccob, walk};
 use inventory::{Contents, DeviceCode, File};

@@ -13,6 +13,8 @@ mod container;
 mod device_code;
 mod discovery;
 mod environment;
+mod facts;
+mod fix;
 mod gpus;
 mod groups;
 mod host;
@@ -35,6 +37,8 @@ pub use crate::container::Container;
 pub use crate::device_code::{Archives, CodeLibrary};
 pub use crate::discovery::journal as ollama_journal;
 pub use crate::environment::{Variable, explain};
+pub use crate::facts::Facts;
+pub use crate::fix::Fix;
 pub use crate::gpus::{Gpu, KfdDevice};
 pub use crate::groups::Group;
 pub use crate::host::{Host, Look};
@@ -47,149 +51,9 @@ pub use crate::rocm::{Release, Runtime};
 pub use crate::servers::Servers;
 pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use crate::trials::{Answer, Switch, Trial, Trials};
-pub use crate::verdicts::{Fix, Status, Verdict};
+pub use crate::verdicts::{Status, Verdict};
 pub use crate::vulkan::{Driver as VulkanDriver, RenderNode, Vulkan};
 pub use answer::Message;
-
-use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
-use schemars::JsonSchema;
-use serde::Serialize;
-use server::discovery_log::Discovery;
-
-/// Everything that was read. `host` of the JSON output.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Facts {
-    pub kernel: Look<String>,
-    pub permissions: Permissions,
-    pub container: Container,
-    pub tracing: Tracing,
-    pub cards: Vec<Card>,
-    /// Whether there was a `/sys` to look for cards in: a tree of files may have none.
-    pub devices_seen: bool,
-    /// Whether the PCI bus is shown: it has cards, too, that no driver knows.
-    pub bus_seen: bool,
-    pub gpus: Vec<Gpu>,
-    pub kfd: KfdDevice,
-    /// A Linux inside Windows: the GPU is behind `/dev/dxg`.
-    pub wsl: bool,
-    /// Which of the GPU drivers' modules are loaded.
-    pub modules: Vec<&'static str>,
-    pub nvidia: Nvidia,
-    /// Vulkan's loader, drivers and layers.
-    pub vulkan: Vulkan,
-    pub rocm: Vec<Release>,
-    pub catalogs: Vec<Catalog>,
-    /// ggml's backends, and libraries whose device code lies in archives beside them.
-    pub device_code: Vec<CodeLibrary>,
-    pub rocprofv3: Vec<String>,
-    /// The ROCr libraries here, and whether they tell a profiler of a process.
-    pub runtimes: Vec<Runtime>,
-    pub servers: Servers,
-    pub discovery: Vec<Discovery>,
-    /// Members of the groups that own the GPU's device files.
-    pub groups: Vec<Group>,
-    /// Variables of this shell that change what a GPU runtime does.
-    pub environment: Vec<Variable>,
-}
-
-impl Facts {
-    pub fn read(host: &Host) -> Facts {
-        let servers = Servers::read(host);
-        Facts {
-            kernel: host.line("/proc/sys/kernel/osrelease"),
-            permissions: Permissions::read(host),
-            container: Container::read(host),
-            tracing: Tracing::read(host),
-            cards: pci::read(host),
-            devices_seen: host.exists("/sys/class") || host.exists("/sys/bus"),
-            bus_seen: pci::is_shown(host),
-            gpus: gpus::read(host),
-            kfd: KfdDevice::read(host),
-            wsl: host.exists("/dev/dxg"),
-            modules: ["amdgpu", "nvidia"]
-                .into_iter()
-                .filter(|name| host.exists(format!("/sys/module/{name}")))
-                .collect(),
-            nvidia: Nvidia::read(host),
-            vulkan: Vulkan::read(host),
-            rocm: rocm::read(host),
-            catalogs: catalog::read(host),
-            device_code: device_code::read(host),
-            rocprofv3: rocm::tools(host, "rocprofv3"),
-            runtimes: rocm::runtimes(host),
-            discovery: discovery::read(host),
-            groups: groups::read(host),
-            environment: environment::of_interest(host.environment().clone()),
-            servers,
-        }
-    }
-
-    /// Is there a GPU of AMD or NVIDIA? The drivers say so; the PCI bus has the cards that no driver knows. Where the kernel shows no
-    /// devices, nobody knows.
-    pub fn gpus_found(&self) -> Conclusion {
-        let found = self.gpus.len() + usize::from(self.nvidia.present());
-        let mut basis = looked(&["/sys/class/kfd", "/proc/driver/nvidia"], "/sys", self.devices_seen);
-        if self.bus_seen {
-            let unknown = self.cards.iter().filter(|_| found == 0);
-            let account = unknown.fold(Account::searched(Witness::PciBus), |account, card| {
-                account.found(format!("PCI {}", card.slot), Some(1), LeftOutWhy::OutOfView)
-            });
-            basis = basis.of("/sys/bus/pci").account(account);
-        }
-        if self.wsl && found == 0 {
-            basis = basis.without("/dev/dxg", None, LeftOutWhy::OutOfView);
-        }
-        basis.cannot_see(Blind::HiddenDevices.spot()).presence(found as u64)
-    }
-
-    /// Does a server run? Where the kernel shows no processes, nobody knows.
-    pub fn servers_running(&self) -> Conclusion {
-        let basis = looked(&["/proc"], "/proc", self.servers.processes_seen);
-        basis.cannot_see(Blind::OtherProcesses.spot()).presence(self.servers.running.len() as u64)
-    }
-
-    /// The targets of the AMD GPUs here, each once.
-    pub fn targets(&self) -> Vec<&str> {
-        let mut targets: Vec<&str> = self.gpus.iter().filter_map(|gpu| gpu.target.as_deref()).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        targets
-    }
-}
-
-/// A look into these places of this host, if what they are in is there to look into.
-fn looked(places: &[&str], root: &str, seen: bool) -> Basis {
-    let answered = if seen { places.len() as u64 } else { 0 };
-    let basis =
-        Basis::new(HostObserver::NAME, places.iter().copied(), Rung::Loaded, Unit::Settings, answered, answered);
-    if seen { basis } else { basis.lacking(root, LeftOutWhy::Unreadable) }
-}
-
-impl Facts {
-    /// The card that a process launched on which held these device files: the only one whose render node is among them, or the only one that
-    /// there is at all. None where it could have been another.
-    pub fn gpu_held<'a>(&self, mut held: impl Iterator<Item = &'a str> + Clone) -> Option<&Gpu> {
-        let mut among = self.gpus.iter().filter(|gpu| {
-            gpu.render_minor.is_some_and(|minor| held.clone().any(|file| file == format!("/dev/dri/renderD{minor}")))
-        });
-        match (self.gpus.as_slice(), among.next(), among.next()) {
-            ([only], Some(_), _) => Some(only),
-            ([only], ..) => held.any(|file| file == "/dev/kfd").then_some(only),
-            (_, Some(one), None) => Some(one),
-            _ => None,
-        }
-    }
-
-    /// The one card of this machine; an integrated GPU beside it does not count.
-    pub fn only_gpu(&self) -> Option<&Gpu> {
-        let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
-        match (cards.next(), cards.next(), self.gpus.as_slice()) {
-            (Some(card), None, _) => Some(card),
-            (None, _, [integrated]) => Some(integrated),
-            _ => None,
-        }
-    }
-}
 
 /// The whole examination.
 #[derive(Debug, Clone)]
@@ -212,7 +76,7 @@ impl Report {
     /// Verdicts and cases from facts and trials that were already made.
     pub fn judge(facts: Facts, trials: Trials, verbs: &[&str]) -> Report {
         let observers = verdicts::judge(&facts, &trials, verbs);
-        let cases = cases::find(&facts, &trials);
+        let cases = cases::find(&facts);
         Report { facts, trials, observers, cases }
     }
 }

@@ -3,11 +3,13 @@
 //! All of it stands on Loaded: it says how a machine is set up, and nothing about what was dispatched. GPUs, ROCm
 //! releases and Ollama's runtimes are swept, so that a claim about one that is not here can say so.
 
-use crate::{Discovery, Facts, Gpu, Host, Report, Status, Verdict};
+use crate::facts::{Facts, OBSERVER};
+use crate::{Gpu, Host, Report, Status, Verdict};
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, Rung, Subject, Value, View,
 };
 use observe::{Blocked, ObserveContext, Observer, Raw, Sighting};
+use server::discovery_log::Discovery;
 
 #[derive(Debug, Clone)]
 pub struct HostObserver {
@@ -16,7 +18,7 @@ pub struct HostObserver {
 
 impl HostObserver {
     /// What its observations are signed with: whoever asks whether the host was looked at asks for this.
-    pub const NAME: &str = "host";
+    pub const NAME: &str = OBSERVER;
 
     pub fn new(host: Host) -> HostObserver {
         HostObserver { host }

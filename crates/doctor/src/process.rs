@@ -3,11 +3,8 @@
 //! Nothing here touches the process. Whether we could attach is asked by opening `/proc/PID/mem`, which passes the
 //! same gate as an attach (`PTRACE_MODE_ATTACH`, fs/proc/base.c) and disturbs nobody.
 
-use crate::environment;
-use crate::environment::Variable;
-use crate::gpus::Gpu;
-use crate::host::{Host, Look};
-use crate::rocm;
+use crate::environment::{self, Variable};
+use crate::{Gpu, Host, Look, rocm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use server::process::{option, strings};

@@ -1,10 +1,7 @@
 //! Inference servers: installed, configured, running.
 
-use crate::environment;
-use crate::environment::Variable;
-use crate::host::Host;
-use crate::process::Process;
-use crate::rocm;
+use crate::environment::{self, Variable};
+use crate::{Host, Process, rocm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use server::process::{PROGRAMS, UNITS};
@@ -55,6 +52,11 @@ impl Servers {
             running: running(host),
             processes_seen: processes_seen(host),
         }
+    }
+
+    /// The unit that starts Ollama here.
+    pub fn ollama_unit(&self) -> Option<&Unit> {
+        self.units.iter().find(|unit| unit.path.ends_with("/ollama.service"))
     }
 
     /// The processes that really compute: Ollama's runners, vLLM's engines and llama-servers, not the front server.

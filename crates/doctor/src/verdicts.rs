@@ -2,92 +2,15 @@
 //!
 //! Pure: the same facts and trials give the same verdicts. `works` is said only where a trial worked.
 
-use crate::Facts;
-use crate::trials::{Trial, Trials};
+use crate::{Facts, Trials};
 use answer::Message;
-use say::shell::CommandLine;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 mod logs;
 mod probes;
 mod tools;
+mod verdict;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    Works,
-    Blocked,
-    Absent,
-    Untested,
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Works => "works",
-            Status::Blocked => "blocked",
-            Status::Absent => "absent",
-            Status::Untested => "untested",
-        }
-    }
-}
-
-/// What to do: a command to run as it stands, or a sentence where no command does it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fix {
-    /// Leaves nothing behind that would have to be taken back.
-    Run(CommandLine),
-    /// Changes what lasts, with the command that puts it back.
-    Change {
-        run: CommandLine,
-        undo: CommandLine,
-    },
-    Do(Message),
-}
-
-impl Fix {
-    pub fn run(command: impl Into<CommandLine>) -> Option<Fix> {
-        Some(Fix::Run(command.into()))
-    }
-
-    pub fn change(run: impl Into<CommandLine>, undo: impl Into<CommandLine>) -> Option<Fix> {
-        Some(Fix::Change { run: run.into(), undo: undo.into() })
-    }
-
-    /// A kernel setting, put back to the value that was found.
-    pub fn sysctl(name: &str, value: i64, found: i64) -> Option<Fix> {
-        let set = |value: i64| CommandLine::new("sudo sysctl {}", [format!("{name}={value}")]);
-        Fix::change(set(value), set(found))
-    }
-
-    pub fn say(key: &'static str) -> Option<Fix> {
-        Some(Fix::Do(Message::new(key)))
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    pub name: &'static str,
-    pub status: Status,
-    pub why: Vec<Message>,
-    pub fix: Option<Fix>,
-}
-
-impl Verdict {
-    fn new(name: &'static str, status: Status, why: Message, fix: Option<Fix>) -> Verdict {
-        Verdict { name, status, why: vec![why], fix }
-    }
-
-    fn untested(name: &'static str) -> Verdict {
-        Verdict::new(name, Status::Untested, Message::new("doctor-not-tried"), None)
-    }
-
-    fn and(mut self, more: Option<Message>) -> Verdict {
-        self.why.extend(more);
-        self
-    }
-}
+pub use crate::verdicts::verdict::{Status, Verdict};
 
 /// Which verb of whichkernel uses which observer. `None`: never, because it disturbs its target.
 const USERS: [(&str, Option<&str>); 12] = [
@@ -131,12 +54,4 @@ fn with_user(observer: Verdict, verbs: &[&str]) -> Verdict {
         Some(verb) => Message::new("doctor-not-yet").with("verb", verb),
     };
     observer.and(Some(more))
-}
-
-/// `call: error` of a refusal.
-fn refusal(trial: &Trial) -> Option<(&str, &str)> {
-    match trial {
-        Trial::Refused { call, error } => Some((call, error)),
-        _ => None,
-    }
 }

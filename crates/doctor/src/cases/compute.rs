@@ -1,8 +1,8 @@
 //! Where the work really happens: "100% GPU" in `ollama ps` is what the scheduler planned, not what runs.
 
 use crate::Facts;
-use crate::cases::{Case, Weight, ollama_unit, set_in_unit};
-use crate::verdicts::Fix;
+use crate::cases::{Case, Weight};
+use crate::fix::{Fix, set_in_unit};
 use answer::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
@@ -58,7 +58,7 @@ fn discovery(facts: &Facts) -> Vec<Case> {
 
 /// OLLAMA_DEBUG=2 is the level at which the discovery child's own output is kept.
 fn debug(facts: &Facts, case: Case) -> Case {
-    match ollama_unit(facts).map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
+    match facts.servers.ollama_unit().map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
         Some(Fix::Change { run, undo }) => case.change(run.and(&"journalctl -u ollama -f".into()), undo),
         _ => case.say("doctor-debug-fix"),
     }

@@ -1,6 +1,7 @@
 //! Files of the wrong release, and files that are not there for this target.
 
-use crate::cases::{Case, Weight, places};
+use crate::cases::places::places;
+use crate::cases::{Case, Weight};
 use crate::environment::override_target;
 use crate::{Facts, rocm};
 use answer::Message;

@@ -1,9 +1,10 @@
 //! Variables that make a GPU something else, hide it, or never reach the server.
 
-use crate::Facts;
-use crate::cases::{Case, Weight, ollama_unit, places, set_in_unit};
+use crate::cases::places::places;
+use crate::cases::{Case, Weight};
 use crate::environment::override_target;
-use crate::host::Look;
+use crate::fix::set_in_unit;
+use crate::{Facts, Look};
 use answer::Message;
 
 pub fn find(facts: &Facts) -> Vec<Case> {
@@ -124,7 +125,7 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
             .with("pid", server.pid)
             .with("server", server.role.name());
         let case = Case::new("shell-only", Weight::Warning, what);
-        match ollama_unit(facts) {
+        match facts.servers.ollama_unit() {
             Some(unit) => case.with_fix(set_in_unit(unit, &variable.name, &variable.value)),
             None => case.say("doctor-case-shell-only-fix"),
         }

@@ -1,7 +1,8 @@
 //! Vulkan: the other way to the GPU, and how it ends on the processor without a word.
 
 use crate::cases::devices::own_groups;
-use crate::cases::{Case, Weight, places};
+use crate::cases::places::{SetIn, places};
+use crate::cases::{Case, Weight};
 use crate::vulkan::Driver;
 use crate::{Facts, Process};
 use answer::Message;
@@ -87,7 +88,7 @@ fn denied(facts: &Facts) -> Option<Case> {
 
 /// Cooperative matrices switched off by hand: ggml multiplies without the matrix units of those cards that have them.
 fn no_matrices(facts: &Facts) -> Vec<Case> {
-    let case = |(place, value): (crate::cases::SetIn<'_>, &str)| {
+    let case = |(place, value): (SetIn<'_>, &str)| {
         let what = Message::new("doctor-case-vulkan-no-matrices").with("place", place.name()).with("value", value);
         Case::new("vulkan-no-matrices", Weight::Note, what).with_fix(place.unset("GGML_VK_DISABLE_COOPMAT"))
     };
@@ -120,7 +121,7 @@ fn missing_library(facts: &Facts) -> Vec<Case> {
 
 /// Which devices ggml's Vulkan backend may use; an empty list is none.
 fn hidden(facts: &Facts) -> Vec<Case> {
-    let case = |(place, value): (crate::cases::SetIn<'_>, &str)| {
+    let case = |(place, value): (SetIn<'_>, &str)| {
         let key = if value.is_empty() { "doctor-case-vulkan-hidden-all" } else { "doctor-case-vulkan-hidden" };
         let weight = if value.is_empty() { Weight::Problem } else { Weight::Note };
         let what = Message::new(key).with("place", place.name()).with("value", value);
@@ -131,7 +132,7 @@ fn hidden(facts: &Facts) -> Vec<Case> {
 
 fn switched_off(facts: &Facts) -> Vec<Case> {
     let off = places(facts, "OLLAMA_VULKAN").into_iter().filter(|(_, value)| matches!(*value, "0" | "false"));
-    let case = |(place, value): (crate::cases::SetIn<'_>, &str)| {
+    let case = |(place, value): (SetIn<'_>, &str)| {
         let what = Message::new("doctor-case-vulkan-off").with("place", place.name()).with("value", value);
         Case::new("vulkan-off", Weight::Note, what).with_fix(place.unset("OLLAMA_VULKAN"))
     };

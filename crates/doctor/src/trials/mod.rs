@@ -1,58 +1,23 @@
 //! Trials: the things that only trying can tell. Each is made on ourselves or on children of ours, never on a server.
 
-mod bpf;
 mod http;
-mod perf;
 mod preload;
-mod ptrace;
 mod switches;
+mod system_calls;
 mod tool;
+mod trial;
 mod uprobe;
-mod userns;
 
 pub use crate::trials::http::Answer;
 pub use crate::trials::switches::Switch;
 pub(crate) use crate::trials::switches::contains;
+pub use crate::trials::trial::Trial;
 
-use crate::Facts;
-use crate::host::Host;
+use crate::{Facts, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 
-/// What came of one trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", tag = "outcome")]
-pub enum Trial {
-    /// It worked; `saw` says what showed it.
-    Worked { saw: String },
-    /// The system refused: which call, and how.
-    Refused { call: String, error: String },
-    /// What the trial needs is not on this host.
-    Missing { what: String },
-    /// Not made, because the host is a tree of files.
-    NotTried,
-}
-
-impl Trial {
-    pub fn worked(saw: impl Into<String>) -> Trial {
-        Trial::Worked { saw: saw.into() }
-    }
-
-    pub fn refused(call: impl Into<String>, error: &io::Error) -> Trial {
-        Trial::Refused { call: call.into(), error: error.to_string() }
-    }
-
-    pub fn missing(what: impl Into<String>) -> Trial {
-        Trial::Missing { what: what.into() }
-    }
-
-    pub fn ok(&self) -> bool {
-        matches!(self, Trial::Worked { .. })
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trials {
     /// One process of ours seizes another that is not its descendant.
     pub ptrace: Trial,
@@ -74,17 +39,7 @@ pub struct Trials {
 impl Trials {
     /// For a tree of files: nothing was tried.
     pub fn none() -> Trials {
-        Trials {
-            ptrace: Trial::NotTried,
-            perf: Trial::NotTried,
-            bpf: Trial::NotTried,
-            uprobe: Trial::NotTried,
-            preload: Trial::NotTried,
-            user_namespace: Trial::NotTried,
-            rocprofv3: Trial::NotTried,
-            switches: Vec::new(),
-            answers: Vec::new(),
-        }
+        Trials::default()
     }
 
     pub fn make(host: &Host, facts: &Facts) -> Trials {
@@ -93,12 +48,12 @@ impl Trials {
             return Trials { switches: switches::find(host), ..Trials::none() };
         }
         Trials {
-            ptrace: ptrace::seize_sibling(),
-            perf: perf::count_own_time(),
-            bpf: bpf::load(),
+            ptrace: system_calls::seize_sibling(),
+            perf: system_calls::count_own_time(),
+            bpf: system_calls::load_bpf_program(),
             uprobe: uprobe::count_own_calls(facts.tracing.uprobe_pmu.found().copied()),
             preload: preload::map_into_child(host),
-            user_namespace: userns::enter(),
+            user_namespace: system_calls::enter_own_namespaces(),
             rocprofv3: tool::version(&facts.rocprofv3),
             switches: switches::find(host),
             answers: http::ask(facts, host.environment()),
@@ -149,10 +104,10 @@ mod tests {
         let _perf = fail(Call::PerfEventOpen, sys::abi::EACCES);
         let _yama = fail(Call::Ptrace, sys::abi::EPERM);
         let _limit = fail(Call::Unshare, sys::abi::ENOSPC);
-        refused(bpf::load(), "bpf(BPF_PROG_LOAD)", "Operation not permitted");
-        refused(perf::count_own_time(), "perf_event_open", "Permission denied");
-        refused(ptrace::seize_sibling(), "PTRACE_SEIZE", "Operation not permitted");
-        refused(userns::enter(), "unshare(CLONE_NEWUSER", "No space left");
+        refused(system_calls::load_bpf_program(), "bpf(BPF_PROG_LOAD)", "Operation not permitted");
+        refused(system_calls::count_own_time(), "perf_event_open", "Permission denied");
+        refused(system_calls::seize_sibling(), "PTRACE_SEIZE", "Operation not permitted");
+        refused(system_calls::enter_own_namespaces(), "unshare(CLONE_NEWUSER", "No space left");
         if let Some(pmu) = sys::perf_event::pmu() {
             refused(uprobe::count_own_calls(Some(pmu.into())), "bpf (map)", "Operation not permitted");
         }
@@ -166,7 +121,7 @@ mod tests {
         let mut facts = Facts::read(&host);
         facts.permissions.lockdown = crate::Look::Found("confidentiality".to_owned());
         let (_map, _program) = (fail(Call::BpfMap, sys::abi::EPERM), fail(Call::BpfProgram, sys::abi::EPERM));
-        let trials = Trials { bpf: bpf::load(), ..Trials::none() };
+        let trials = Trials { bpf: system_calls::load_bpf_program(), ..Trials::none() };
         let report = crate::Report::judge(facts, trials, &[]);
         let verdict = report.observers.iter().find(|verdict| verdict.name == "bpf").expect("judged");
         assert_eq!(verdict.status, crate::Status::Blocked);
@@ -178,7 +133,7 @@ mod tests {
     fn the_outcomes_fit_our_permissions() {
         let facts = Facts::read(&Host::this());
         if facts.permissions.has("sys_ptrace") {
-            assert!(ptrace::seize_sibling().ok());
+            assert!(system_calls::seize_sibling().ok());
         }
         if facts.permissions.has("sys_admin") && facts.tracing.uprobe_pmu.found().is_some() {
             assert!(uprobe::count_own_calls(facts.tracing.uprobe_pmu.found().copied()).ok());

@@ -1,7 +1,6 @@
 //! Does the loader here obey LD_PRELOAD? A child is started without and with a library; its own memory map tells.
 
-use crate::host::Host;
-use crate::trials::Trial;
+use crate::{Host, Trial};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Does a library on this host know the variable that turns its log on? Its own bytes tell.
 
-use crate::host::Host;
-use crate::rocm;
+use crate::{Host, rocm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read};

@@ -1,10 +1,9 @@
 //! The logs that a library writes when a variable is set. No permission is needed, but a restart is; and nothing
 //! here has run with the variable, so `works` is never said, only that the library knows it.
 
-use crate::Facts;
-use crate::cases::{ollama_unit, set_in_unit};
-use crate::trials::Trials;
-use crate::verdicts::{Fix, Status, Verdict};
+use crate::fix::{Fix, set_in_unit};
+use crate::verdicts::{Status, Verdict};
+use crate::{Facts, Trials};
 use answer::Message;
 
 pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Facts, trials: &Trials) -> Verdict {
@@ -30,7 +29,7 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
 
 /// How this host's server would be started with the variable.
 fn restart(facts: &Facts, variable: &str, value: &str) -> Option<Fix> {
-    if let Some(unit) = ollama_unit(facts) {
+    if let Some(unit) = facts.servers.ollama_unit() {
         return Some(set_in_unit(unit, variable, value));
     }
     let llama = facts.servers.binaries.iter().find(|binary| binary.path.ends_with("/llama-server"));

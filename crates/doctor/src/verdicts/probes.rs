@@ -1,9 +1,7 @@
 //! The observers that the kernel itself must allow: uprobes, BPF, tracefs, preload, ptrace.
 
-use crate::Facts;
-use crate::host::Look;
-use crate::trials::{Trial, Trials};
-use crate::verdicts::{Fix, Status, Verdict, refusal};
+use crate::verdicts::{Status, Verdict};
+use crate::{Facts, Fix, Look, Trial, Trials};
 use answer::Message;
 
 /// The least with which a watch of one's own processes starts (`rights::NEEDED`): tried one by one in crates/whichkernel/tests/rights.rs.
@@ -124,7 +122,7 @@ pub fn ptrace(facts: &Facts, trials: &Trials) -> Verdict {
     let scope = &facts.permissions.ptrace_scope;
     let denied = facts.servers.running.iter().find(|process| process.attachable == Look::Denied);
     let server = denied.map(|process| Message::new("doctor-ptrace-server").with("pid", process.pid));
-    let Some((call, error)) = refusal(&trials.ptrace) else {
+    let Trial::Refused { call, error } = &trials.ptrace else {
         let why = match scope.found() {
             Some(scope) => Message::new("doctor-ptrace-works").with("scope", scope),
             None => Message::new("doctor-ptrace-works-no-yama"),

@@ -1,10 +1,7 @@
 //! Observers that look from outside or bring their own world: memory maps, rocprofv3, the phase proxy, the dry run.
 
-use crate::Facts;
-use crate::host::Look;
-use crate::rocm;
-use crate::trials::{Trial, Trials};
-use crate::verdicts::{Fix, Status, Verdict, refusal};
+use crate::verdicts::{Status, Verdict};
+use crate::{Facts, Fix, Look, Trial, Trials, rocm};
 use answer::Message;
 use say::shell::CommandLine;
 use server::Kind;
@@ -38,7 +35,7 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
         return Verdict::new(name, Status::Absent, Message::new("doctor-rocprofv3-absent"), None);
     };
     let says = |key| Message::new(key).with("path", path);
-    if let Some((_, error)) = refusal(&trials.rocprofv3) {
+    if let Trial::Refused { error, .. } = &trials.rocprofv3 {
         return Verdict::new(name, Status::Blocked, says("doctor-rocprofv3-broken").with("error", error), None);
     }
     if facts.gpus.is_empty() {

@@ -1,0 +1,60 @@
+//! One case: its weight, its message and its fixes.
+
+use crate::Fix;
+use answer::Message;
+use say::shell::CommandLine;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// It breaks or slows what runs here.
+    Problem,
+    /// It will, as soon as somebody relies on it.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl Weight {
+    pub fn name(self) -> &'static str {
+        match self {
+            Weight::Problem => "problem",
+            Weight::Warning => "warning",
+            Weight::Note => "note",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    pub id: &'static str,
+    pub weight: Weight,
+    pub what: Message,
+    pub fix: Vec<Fix>,
+}
+
+impl Case {
+    pub(super) fn new(id: &'static str, weight: Weight, what: Message) -> Case {
+        Case { id, weight, what, fix: Vec::new() }
+    }
+
+    pub(super) fn run(self, command: impl Into<CommandLine>) -> Case {
+        self.with_fix(Fix::Run(command.into()))
+    }
+
+    pub(super) fn change(mut self, run: impl Into<CommandLine>, undo: impl Into<CommandLine>) -> Case {
+        self.fix.extend(Fix::change(run, undo));
+        self
+    }
+
+    pub(super) fn with_fix(mut self, fix: Fix) -> Case {
+        self.fix.push(fix);
+        self
+    }
+
+    pub(super) fn say(self, key: &'static str) -> Case {
+        self.with_fix(Fix::Do(Message::new(key)))
+    }
+}

@@ -1,0 +1,60 @@
+//! Fixes for blocked observers and for cases, and drop-ins for systemd units.
+
+use crate::servers::Unit;
+use answer::Message;
+use say::shell::CommandLine;
+
+/// What to do: a command to run as it stands, or a sentence where no command does it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fix {
+    /// Leaves nothing behind that would have to be taken back.
+    Run(CommandLine),
+    /// Changes what lasts, with the command that puts it back.
+    Change {
+        run: CommandLine,
+        undo: CommandLine,
+    },
+    Do(Message),
+}
+
+impl Fix {
+    pub fn run(command: impl Into<CommandLine>) -> Option<Fix> {
+        Some(Fix::Run(command.into()))
+    }
+
+    pub fn change(run: impl Into<CommandLine>, undo: impl Into<CommandLine>) -> Option<Fix> {
+        Some(Fix::Change { run: run.into(), undo: undo.into() })
+    }
+
+    /// A kernel setting, put back to the value that was found.
+    pub fn sysctl(name: &str, value: i64, found: i64) -> Option<Fix> {
+        let set = |value: i64| CommandLine::new("sudo sysctl {}", [format!("{name}={value}")]);
+        Fix::change(set(value), set(found))
+    }
+
+    pub fn say(key: &'static str) -> Option<Fix> {
+        Some(Fix::Do(Message::new(key)))
+    }
+}
+
+/// A variable for a systemd service, in a file of its own that is easy to remove again.
+pub fn set_in_unit(unit: &Unit, variable: &str, value: &str) -> Fix {
+    drop_in(unit, variable, &format!("Environment=\"{variable}={value}\""))
+}
+
+/// A drop-in cannot take an `Environment=` of the unit back by an empty one without losing the others: this can.
+pub fn unset_in_unit(unit: &Unit, variable: &str) -> Fix {
+    drop_in(unit, &format!("unset-{variable}"), &format!("UnsetEnvironment={variable}"))
+}
+
+fn drop_in(unit: &Unit, name: &str, line: &str) -> Fix {
+    let service = unit.path.rsplit('/').next().unwrap_or_default();
+    let dir = format!("/etc/systemd/system/{service}.d");
+    let file = format!("{dir}/whichkernel-{name}.conf");
+    let restart = CommandLine::new("sudo systemctl daemon-reload && sudo systemctl restart {}", [service]);
+    let write = CommandLine::new(
+        "sudo mkdir -p {} && printf '%s\\n' '[Service]' {} | sudo tee {} >/dev/null",
+        [dir.as_str(), line, &file],
+    );
+    Fix::Change { run: write.and(&restart), undo: CommandLine::new("sudo rm {}", [file]).and(&restart) }
+}
