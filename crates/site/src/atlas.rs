@@ -3,11 +3,10 @@
 //! Texts in, texts out, as the rest of this room: who writes them is elsewhere.
 
 use crate::csv;
-use crate::frame::{bar, document};
+use crate::frame::{SCRIPT, STYLE, TOKENS, bar, document};
 use crate::parts::{Col, mono, table};
 use crate::svg::{Stretch, axis, strip};
 use crate::words::{Words, shown};
-use crate::write::{SCRIPT, STYLE, TOKENS};
 use maud::{Markup, html};
 use source::atlas::{Atlas, Release};
 use source::table::{COLUMNS, Table};

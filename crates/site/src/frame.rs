@@ -1,10 +1,17 @@
 //! What stands around a page: head, switches, the list of pages, glyphs, data; and all pages in one file.
 
 use crate::input::Study;
-use crate::pages::NAV;
+use crate::page::{NAV, Page};
 use crate::words::{Words, shown};
-use crate::write::{self, Page, SCRIPT, STYLE, Site, TOKENS};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+pub const TOKENS: &str = include_str!("../assets/tokens.css");
+pub const STYLE: &str = include_str!("../assets/report.css");
+pub const SCRIPT: &str = include_str!("../assets/report.js");
 
 /// Nothing is loaded from elsewhere, nothing runs but the script that lies beside the page.
 const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
@@ -149,12 +156,12 @@ fn glyphs() -> Markup {
 }
 
 /// Every page in one file, below each other; the script shows one at a time. Style and script are allowed by their hashes.
-pub fn single(pages: &[&Page], site: &Site, study: &Study<'_>) -> String {
+pub fn single(pages: &[&Page], files: &BTreeMap<String, Vec<u8>>, study: &Study<'_>) -> String {
     let style = format!("{TOKENS}\n{STYLE}");
     let policy = format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        write::csp_hash(SCRIPT),
-        write::csp_hash(&style)
+        csp_hash(SCRIPT),
+        csp_hash(&style)
     );
     let head = html! {
         meta http-equiv="Content-Security-Policy" content=(policy);
@@ -168,14 +175,14 @@ pub fn single(pages: &[&Page], site: &Site, study: &Study<'_>) -> String {
         (top(study))
         div.shell {
             (side(study, "index"))
-            main id="main" data-single="" { @for body in bodies { (body) } (raw_page(site)) }
+            main id="main" data-single="" { @for body in bodies { (body) } (raw_page(files)) }
         }
         (foot(study))
         @for (id, value) in unique(pages) { (data(id, value)) }
     };
     let title = pages.first().map(|page| &page.title);
     let text = document(title.map_or("", |title| &title.en), title.map_or("", |title| &title.ja), head, body);
-    inline_files(&text, site)
+    inline_files(&text, files)
 }
 
 /// What several pages carry stands there once.
@@ -190,7 +197,7 @@ fn unique<'p>(pages: &[&'p Page]) -> Vec<(&'p str, &'p serde_json::Value)> {
 }
 
 /// Tables as addresses that hold their content, raw evidence as a place further down.
-fn inline_files(text: &str, site: &Site) -> String {
+fn inline_files(text: &str, files: &BTreeMap<String, Vec<u8>>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(" href=\"") {
@@ -198,9 +205,9 @@ fn inline_files(text: &str, site: &Site) -> String {
         out.push_str(before);
         let end = after.find('"').unwrap_or(0);
         let (target, after) = after.split_at(end);
-        match (target.strip_prefix("raw/"), site.file(target).filter(|_| target.starts_with("data/"))) {
+        match (target.strip_prefix("raw/"), files.get(target).filter(|_| target.starts_with("data/"))) {
             (Some(name), _) => out.push_str(&format!("#raw-{}", name.trim_end_matches(".txt"))),
-            (None, Some(bytes)) => out.push_str(&format!("data:text/csv;base64,{}", write::base64(bytes))),
+            (None, Some(bytes)) => out.push_str(&format!("data:text/csv;base64,{}", STANDARD.encode(bytes))),
             (None, None) => out.push_str(target),
         }
         rest = after;
@@ -210,8 +217,8 @@ fn inline_files(text: &str, site: &Site) -> String {
 }
 
 /// Raw evidence as a page of its own.
-fn raw_page(site: &Site) -> Markup {
-    let all = site.files().filter_map(|(path, bytes)| Some((path.strip_prefix("raw/")?, bytes)));
+fn raw_page(files: &BTreeMap<String, Vec<u8>>) -> Markup {
+    let all = files.iter().filter_map(|(path, bytes)| Some((path.strip_prefix("raw/")?, bytes)));
     html! {
         article id="p-raw" data-page="raw" data-en="Raw evidence" data-ja="生の証拠" {
             @for (name, bytes) in all {
@@ -219,4 +226,9 @@ fn raw_page(site: &Site) -> Markup {
             }
         }
     }
+}
+
+/// For a Content-Security-Policy: exactly this text may run.
+fn csp_hash(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

@@ -1,8 +1,8 @@
 //! The pieces that every page is made of: grades, gaps, commands, tables, the next question.
 
 use crate::input::Study;
+use crate::raw_files;
 use crate::words::{Arg, Pair, shown};
-use crate::write;
 use evidence::{Grade, ObservationId, Reading, Rung, Why};
 use maud::{Markup, Render, html};
 
@@ -66,9 +66,9 @@ pub fn observation(id: &ObservationId) -> Markup {
 /// Raw evidence: laid beside the pages where it is short enough, else named with the command that shows it.
 pub fn raw_evidence(study: &Study<'_>, evidence: &evidence::Evidence) -> Markup {
     let short = evidence.sha256.get(..12).unwrap_or(&evidence.sha256);
-    if write::is_copied(evidence.size) && study.raw(evidence).is_some() {
+    if raw_files::is_copied(evidence.size) && study.raw(evidence).is_some() {
         study.linked.borrow_mut().insert(evidence.sha256.clone());
-        return html! { a.mono href=(write::raw_path(&evidence.sha256)) { (short) } " " span.faint { (shown(&evidence.kind)) ", " (report::thousands(evidence.size)) " B" } };
+        return html! { a.mono href=(raw_files::path(&evidence.sha256)) { (short) } " " span.faint { (shown(&evidence.kind)) ", " (report::thousands(evidence.size)) " B" } };
     }
     html! { span.mono { (short) } " " span.faint { (study.words.say("site-raw-not-copied")) } }
 }

@@ -1,11 +1,9 @@
 //! The files of a report: kept in memory, written into a folder or joined into one file.
 
-use crate::frame;
+use crate::frame::{self, SCRIPT, STYLE, TOKENS};
 use crate::input::Study;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use maud::Markup;
-use sha2::{Digest, Sha256};
+use crate::page::Page;
+use crate::raw_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -14,26 +12,6 @@ use sys::regular_file;
 
 /// Says that a folder is ours to write anew.
 const MARK: &str = ".whichkernel-report";
-/// Raw evidence beyond this is named, not copied.
-const LONGEST_RAW: u64 = 256 << 10;
-const MOST_RAW: u64 = 4 << 20;
-
-pub const TOKENS: &str = include_str!("../assets/tokens.css");
-pub const STYLE: &str = include_str!("../assets/report.css");
-pub const SCRIPT: &str = include_str!("../assets/report.js");
-
-/// A page before it has its frame.
-#[derive(Debug)]
-pub struct Page {
-    /// `map`: the file without `.html`.
-    pub name: String,
-    pub title: crate::words::Pair,
-    pub body: Markup,
-    /// Tables to download, by file name.
-    pub tables: Vec<(String, String)>,
-    /// Data for the page's script, by the id of its element.
-    pub data: Vec<(String, serde_json::Value)>,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
@@ -85,12 +63,12 @@ impl Site {
             self.files.insert(format!("data/{name}"), text.clone().into_bytes());
         }
         let linked: BTreeSet<String> = study.linked.borrow().clone();
-        let mut room = MOST_RAW;
+        let mut room = raw_files::MOST;
         let all = study.input.observations.iter().flat_map(|recorded| recorded.raw_evidence());
         for evidence in all {
-            let path = raw_path(&evidence.sha256);
+            let path = raw_files::path(&evidence.sha256);
             let wanted = linked.contains(&evidence.sha256) && !self.files.contains_key(&path);
-            if !wanted || evidence.size > LONGEST_RAW.min(room) {
+            if !wanted || evidence.size > raw_files::LONGEST.min(room) {
                 continue;
             }
             if let Some(bytes) = study.raw(evidence) {
@@ -101,7 +79,7 @@ impl Site {
     }
 
     pub(crate) fn join(&mut self, study: &Study<'_>) {
-        self.single = frame::single(&self.pages.iter().collect::<Vec<_>>(), self, study);
+        self.single = frame::single(&self.pages.iter().collect::<Vec<_>>(), &self.files, study);
     }
 
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
@@ -163,22 +141,4 @@ fn is_plain(path: &str) -> bool {
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     files::replace(path, Access::Public, bytes).map_err(|error| fail(path, error))
-}
-
-pub fn raw_path(sha256: &str) -> String {
-    format!("raw/{}.txt", sha256.get(..16).unwrap_or(sha256))
-}
-
-/// Whether raw evidence of this size is laid beside the pages.
-pub fn is_copied(size: u64) -> bool {
-    size <= LONGEST_RAW
-}
-
-/// For a Content-Security-Policy: exactly this text may run.
-pub fn csp_hash(text: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
-}
-
-pub fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
 }

@@ -2,11 +2,11 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::Page;
 use crate::parts::{self, col, num};
 use crate::read::Read;
 use crate::svg;
 use crate::words::{Kept, shown};
-use crate::write::Page;
 use evidence::{About, Rung};
 use maud::{Markup, html};
 use report::thousands;
@@ -109,7 +109,7 @@ pub fn page(study: &Study<'_>) -> Page {
         (parts::section("census-table", study.words.say("site-h-census"), html! {
             @if tables.is_empty() { (parts::gap(study, &why, Some("whichkernel isa FILE --record"))) } @else { @for table in &tables { (table) } (parts::csv_link(study, "census.csv")) }
         }))
-        (super::shows::columns(study, "census-shows", &claims))
+        (super::can_show::columns(study, "census-shows", &claims))
         (parts::next(study, "census-next", study.words.say("site-next-census"), claims.iter().find(|(_, reading)| reading.grade.is_unresolved()).map(|(stated, _)| stated.closes.as_str()), "libraries"))
     };
     let mut tables = Vec::new();

@@ -1,12 +1,12 @@
 //! One question, rung by rung: rule, kernel, bundle, loaded, selected, launched; each statement with its observation.
 
-use super::{map, overview, slug};
+use super::{can_show, map, overview};
 use crate::input::Study;
+use crate::page::{Page, slug};
 use crate::parts::{self, col};
 use crate::plain_table::with_csv;
 use crate::sentence;
 use crate::words::{Arg, Pair, shown};
-use crate::write::Page;
 use evidence::{Found, Ladder, LadderStep, Question, QuestionReading, Rung};
 use maud::{Markup, html};
 
@@ -87,7 +87,7 @@ fn one(study: &Study<'_>, question: &Question, reading: &QuestionReading, ladder
             }
         }
         @if !claims.is_empty() { (answers(study, &id, &claims)) }
-        (shows(study, &id, &claims))
+        (can_show::columns(study, &format!("{id}-shows"), &claims))
         (parts::next(study, &format!("{id}-next"), next_question(study, question), Some(&question.closes), "questions"))
     };
     Page { name: format!("chain-{id}"), title, body, tables: Vec::new(), data: Vec::new() }
@@ -255,8 +255,4 @@ fn answers(study: &Study<'_>, id: &str, claims: &[(&evidence::Stated, &evidence:
         study.words.say("site-h-answers"),
         with_csv(study, &format!("{id}-answers"), &columns, &rows),
     )
-}
-
-fn shows(study: &Study<'_>, id: &str, claims: &[(&evidence::Stated, &evidence::Reading)]) -> Markup {
-    super::shows::columns(study, &format!("{id}-shows"), claims)
 }

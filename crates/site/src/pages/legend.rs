@@ -1,9 +1,8 @@
 //! Rungs, grades, reading order, glossary.
 
-use super::NAV;
 use crate::input::Study;
+use crate::page::{NAV, Page};
 use crate::parts;
-use crate::write::Page;
 use evidence::Rung;
 use maud::{Markup, html};
 

@@ -2,9 +2,10 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::Page;
 use crate::parts;
+use crate::raw_files;
 use crate::words::shown;
-use crate::write::{self, Page};
 use evidence::{Canary, Contamination, Recorded, saw};
 use maud::{Markup, html};
 use serde_json::json;
@@ -82,13 +83,13 @@ fn rows(study: &Study<'_>, chosen: &[&Recorded]) -> serde_json::Value {
                 .raw_evidence()
                 .iter()
                 .map(|evidence| {
-                    let there = write::is_copied(evidence.size) && study.raw(evidence).is_some();
+                    let there = raw_files::is_copied(evidence.size) && study.raw(evidence).is_some();
                     if there {
                         study.linked.borrow_mut().insert(evidence.sha256.clone());
                     }
                     json!([
                         evidence.sha256.get(..12),
-                        there.then(|| write::raw_path(&evidence.sha256)),
+                        there.then(|| raw_files::path(&evidence.sha256)),
                         evidence.kind,
                         evidence.size
                     ])

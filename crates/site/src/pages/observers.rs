@@ -2,10 +2,10 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::Page;
 use crate::parts::{self, col};
 use crate::plain_table::with_csv;
 use crate::words::{Kept, Pair, shown};
-use crate::write::Page;
 use evidence::{Finding, Rung};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};

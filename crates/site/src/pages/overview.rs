@@ -1,12 +1,12 @@
 //! The answer per rung, what was refuted, what is open, and what to look at next.
 
-use super::{claims, slug};
+use super::claims;
 use crate::dispatch::by_path;
 use crate::input::Study;
+use crate::page::{Page, slug};
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
 use crate::words::{Arg, Pair, shown};
-use crate::write::Page;
 use crate::{sentence, svg};
 use evidence::{LadderStep, Rung};
 use maud::{Markup, html};

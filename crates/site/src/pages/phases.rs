@@ -2,11 +2,11 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::Page;
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
 use crate::svg;
 use crate::words::{Arg, Pair, shown};
-use crate::write::Page;
 use evidence::{GradeKind, PhaseName, Reading, Stated};
 use maud::{Markup, html};
 

@@ -1,11 +1,10 @@
 //! Open questions and claims, by the command that closes them; what closes most stands first.
 
-use super::slug;
 use crate::csv;
 use crate::input::{Next, Study};
+use crate::page::{Page, slug};
 use crate::parts;
 use crate::words::Pair;
-use crate::write::Page;
 use evidence::{Reading, Stated};
 use maud::{Markup, html};
 

@@ -2,10 +2,10 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::Page;
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
 use crate::words::{Arg, Pair, shown};
-use crate::write::Page;
 use evidence::{Artifact, Reason};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};

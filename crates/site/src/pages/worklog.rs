@@ -2,10 +2,10 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::{Page, slug};
 use crate::parts;
 use crate::svg;
 use crate::words::{Kept, Pair, shown};
-use crate::write::Page;
 use evidence::{Finding, Recorded, Rung};
 use maud::{Markup, html};
 
@@ -141,7 +141,7 @@ fn line(study: &Study<'_>, entry: &Entry<'_>, most: usize) -> Markup {
                 li.person {
                     time.mono { (clock) }
                     span {
-                        span.quiet.small { (study.words.say("site-note")) @if let Some(phase) = &note.phase { " · " a href=(format!("phases.html#phase-{}", super::slug(phase).to_uppercase())) { (shown(phase)) } } }
+                        span.quiet.small { (study.words.say("site-note")) @if let Some(phase) = &note.phase { " · " a href=(format!("phases.html#phase-{}", slug(phase).to_uppercase())) { (shown(phase)) } } }
                         br; (shown(&note.text))
                         @if let Some(about) = &note.about {
                             br; span.quiet.small { span.mono { (shown(about)) } @if let Some((stated, reading)) = claim { " " (Pair::from(&stated.words)) " " (parts::grade(study, reading.grade, Some(study.words.say_with("site-on", &[("rungs", parts::rung(study, reading.rung).into())])))) } }

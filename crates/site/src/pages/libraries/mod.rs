@@ -3,13 +3,12 @@
 mod one;
 mod stack;
 
-use super::slug;
 use crate::csv;
 use crate::input::Study;
+use crate::page::{Page, slug};
 use crate::parts::{self, col, num};
 use crate::read::Read;
 use crate::words::shown;
-use crate::write::Page;
 use evidence::Rung;
 use maud::{Markup, html};
 use stack::Stack;

@@ -4,12 +4,11 @@ use super::stack::{Build, Catalog, Stack};
 use super::tree;
 use crate::csv;
 use crate::input::Study;
-use crate::pages::slug;
+use crate::page::{Page, slug};
 use crate::parts::{self, col, num};
 use crate::plain_table::with_csv;
 use crate::read::Read;
 use crate::words::{Arg, Pair, shown};
-use crate::write::Page;
 use evidence::Rung;
 use maud::{Markup, html};
 use report::thousands;
@@ -52,7 +51,7 @@ pub fn page(study: &Study<'_>, stack: &Stack, name: &str) -> Page {
         @for (at, (sha256, build)) in builds.iter().enumerate() { (one(study, name, sha256, build, &format!("{id}-{at}"), several)) }
         @for (at, (runtime, catalog)) in catalogs.iter().enumerate() { (catalog_section(study, runtime, catalog, &format!("{id}-catalog-{at}"))) }
         @if !rows.is_empty() { (parts::section(&format!("{id}-claims"), study.words.say("site-h-file-claims"), with_csv(study, &format!("library-{id}-claims"), &columns, &rows))) }
-        (crate::pages::shows::columns(study, &format!("{id}-shows"), &claims))
+        (crate::pages::can_show::columns(study, &format!("{id}-shows"), &claims))
         (parts::next(study, &format!("{id}-next"), study.words.say("site-next-library"), Some(say::shell::CommandLine::new("whichkernel inspect {} --record", [name]).as_str()), "inventory"))
     };
     let mut tables = Vec::new();

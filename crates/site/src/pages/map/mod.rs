@@ -7,10 +7,10 @@ mod table;
 mod types;
 
 use crate::input::{Study, card_title};
+use crate::page::Page;
 use crate::parts;
 use crate::svg;
 use crate::words::Arg;
-use crate::write::Page;
 use asked::{Line, turn_list};
 use evidence::Rung;
 use maud::{Markup, html};

@@ -2,9 +2,9 @@
 
 use crate::csv;
 use crate::input::Study;
+use crate::page::Page;
 use crate::parts::{self, col};
 use crate::words::{Pair, shown};
-use crate::write::Page;
 use evidence::{Reading, Rung, Stated};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
