@@ -7,8 +7,8 @@ mod rules;
 mod vulkan;
 
 use crate::asked::compare::compare;
-use crate::asked::look::find_rocblas;
 use crate::asked::tree::Ask;
+use crate::asked::tree_record::find_rocblas;
 use crate::context::{Context, Format};
 use say::{bail, ensure};
 use source::Tree;

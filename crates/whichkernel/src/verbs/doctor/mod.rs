@@ -32,13 +32,12 @@ pub struct Args {
     record: bool,
 }
 
-pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+pub fn run(args: &Args, verbs: &[String], context: &Context) -> say::Result<ExitCode> {
     let host = match &args.root {
         Some(root) if !root.is_dir() => bail!("command-not-a-root", path = root),
         Some(root) => Host::at(root, Default::default()),
         None => Host::this(),
     };
-    let verbs = super::names();
     let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     let report = Report::examine(&host, &verbs);
     if args.record {

@@ -1,7 +1,7 @@
 //! What is not here and would close claims: said with its size and what it can close, fetched if the person agrees, and
 //! afterwards said what it did close. Never by itself in a pipe.
 
-use crate::asked::look::look;
+use crate::asked::tree_record::look;
 use crate::context::Context;
 use crate::fetching::bring;
 use evidence::{Artifact, Recorded};
@@ -22,7 +22,7 @@ const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 /// Gives back what was fetched, with the claims that it can close.
 pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<Step>> {
     let lang = &context.lang;
-    let has_runtime = Places::of_this_machine(around, crate::taken::takes).files.contains_key("libggml-hip.so");
+    let has_runtime = Places::of_this_machine(around, crate::command_check::takes).files.contains_key("libggml-hip.so");
     let mut steps = before.fetchable(has_runtime);
     let cache = Cache::from_env();
     steps.retain(|step| !matches!(step.what, What::Tree(tree) if tree.here(&cache).is_some()));
