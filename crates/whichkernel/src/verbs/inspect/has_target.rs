@@ -1,7 +1,8 @@
 //! `--has-target`: would a GPU of this target find kernels in the file? 0 yes, 1 no, 2 nobody can say.
 
 use super::Args;
-use super::file::{Progress, verdict};
+use super::file::verdict;
+use super::progress::Progress;
 use super::text::count;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use evidence::Word;

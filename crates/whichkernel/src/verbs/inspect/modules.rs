@@ -1,7 +1,7 @@
 //! `--modules`: every SPIR-V module of a file, and their sum in the overview.
 
 use super::Args;
-use super::file::Progress;
+use super::progress::Progress;
 use super::text::count;
 use crate::context::{Context, Format};
 use crate::emit::Show;

@@ -1,0 +1,28 @@
+//! Progress while the bundles of a file are read.
+
+use super::text::count;
+use crate::context::Context;
+use std::time::{Duration, Instant};
+
+/// A line per second, once a second has passed.
+pub struct Progress<'a> {
+    context: &'a Context,
+    last: Instant,
+}
+
+impl<'a> Progress<'a> {
+    pub fn new(context: &'a Context) -> Self {
+        Progress { context, last: Instant::now() }
+    }
+
+    pub fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> say::Result<()> {
+        if let Some(bundle) = bundle
+            && self.last.elapsed() > Duration::from_secs(1)
+        {
+            self.last = Instant::now();
+            let args = [("index", bundle.index.into()), ("offset", count(bundle.offset).into())];
+            self.context.progress(&self.context.lang.text_with("inspect-progress", &args));
+        }
+        Ok(())
+    }
+}
