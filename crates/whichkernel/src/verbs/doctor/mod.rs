@@ -42,9 +42,7 @@ pub fn run(args: &Args, verbs: &[String], context: &Context) -> say::Result<Exit
     let report = Report::examine(&host, &verbs);
     if args.record {
         let sightings = HostObserver::new(host).sightings(&report, &observe::now());
-        let count = observe::record(&mut context.open_ledger()?, sightings)?;
-        let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-        context.note(&context.lang.text_with("doctor-recorded", &args));
+        context.record(sightings, "doctor-recorded")?;
     }
     // JSON is for programs: its sentences are English in every language.
     let english = Lang::new("en");

@@ -39,18 +39,13 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             .with_context(|| say!("command-cannot-write", path))?;
         path
     } else {
-        write(&site, args.out.as_deref())?
+        site.write(args.out.as_deref().unwrap_or(Path::new("report")))?
     };
     say(&path, site.size(), context)?;
     if args.open {
         browse(&path)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes the folder; gives back the page to open.
-pub fn write(site: &site::Site, out: Option<&Path>) -> say::Result<PathBuf> {
-    Ok(site.write(out.unwrap_or(Path::new("report")))?)
 }
 
 fn say(path: &Path, size: usize, context: &Context) -> say::Result<()> {
