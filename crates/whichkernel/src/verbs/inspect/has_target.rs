@@ -4,7 +4,8 @@ use super::Args;
 use super::file::verdict;
 use super::progress::Progress;
 use super::text::count;
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::context::{Context, Format};
+use crate::emit::exit_code;
 use evidence::Word;
 use gpu::{Arch, How};
 use inventory::{File, FileReport, Nothing, Options, Serves, inspect};
@@ -20,13 +21,8 @@ pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> say::Re
     let serves = report.serves(&wanted);
     let whole = || HasTarget::new(file.path(), &report, &wanted, &serves);
     context.emit_as(args.format, whole, |_| Ok(sentence(file, &wanted, &serves, &report, context)))?;
-    let problems = verdict(file.path(), &report, context);
-    Ok(match presence(file.path(), &report, &serves).word() {
-        Word::Yes => ExitCode::SUCCESS,
-        Word::No => ExitCode::from(CHECK_FAILED),
-        _ if problems == ExitCode::SUCCESS => ExitCode::from(COULD_NOT_RUN),
-        _ => problems,
-    })
+    verdict(file.path(), &report, context);
+    Ok(exit_code(&presence(file.path(), &report, &serves)))
 }
 
 /// Yes, No or Not known, and why.

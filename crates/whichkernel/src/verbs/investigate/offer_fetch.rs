@@ -3,13 +3,13 @@
 
 use crate::asked::tree_record::look;
 use crate::context::Context;
-use crate::fetching::bring;
+use crate::fetching::{agreed, bring};
 use evidence::{Artifact, Recorded};
 use investigate::{Graded, Places, Step, What};
 use observe::ObserveContext;
 use runtime::Cache;
 use runtime::fetch::Request;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 const SUITE: &str = "debian-sid";
@@ -127,11 +127,4 @@ fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> say::Result
         keyring: None,
     };
     bring(&request, false, true, context).map(|_| ())
-}
-
-fn agreed(context: &Context) -> say::Result<bool> {
-    crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))
 }
