@@ -103,6 +103,5 @@ fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> say::Result<Index
         };
         context.progress(&text);
     };
-    let result = plan.carry_out(cache, &show);
-    Ok(result?)
+    Ok(plan.carry_out(cache, &show)?)
 }

@@ -9,6 +9,7 @@ mod answers;
 mod api_key;
 mod asked;
 mod backends;
+mod bundle_progress;
 mod command_check;
 mod command_line;
 mod context;

@@ -31,9 +31,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let tree = match (pin, with) {
         (Some(_), Some(with)) => with,
         (Some(pin), None) => bail!("command-ollama-without-ggml", tree = tree.label, pin),
-        (None, Some(_)) => {
-            bail!("command-with-is-for", tree = tree.label)
-        }
+        (None, Some(_)) => bail!("command-with-is-for", tree = tree.label),
         (None, None) => tree,
     };
     if let Some(found) = find_rocblas(&tree) {

@@ -2,9 +2,9 @@
 
 use super::extract::Extract;
 use super::kernels::{self, Rows};
-use super::progress::Progress;
 use super::select::{Select, wanted_target};
 use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record, text};
+use crate::bundle_progress::Progress;
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use answer::Answer as _;
@@ -44,7 +44,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
 }
 
 fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let mut progress = Progress::new(context);
+    let mut progress = Progress::new(context, "inspect-progress");
     let target = wanted_target(args)?;
     let select = Select::new(args)?;
     let wanted = target.as_ref().filter(|_| args.record);

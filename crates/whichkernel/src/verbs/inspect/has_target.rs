@@ -2,8 +2,8 @@
 
 use super::Args;
 use super::file::verdict;
-use super::progress::Progress;
 use super::text::count;
+use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::exit_code;
 use evidence::Word;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let wanted = Arch::parse(target)?;
-    let mut progress = Progress::new(context);
+    let mut progress = Progress::new(context, "inspect-progress");
     let report =
         inspect(file, &Options::all(), args.format == Format::Json, &Nothing, |bundle, ()| progress.step(bundle))?;
     let serves = report.serves(&wanted);

@@ -13,7 +13,6 @@ mod modules;
 mod needed;
 mod nvidia;
 mod process;
-mod progress;
 mod record;
 mod select;
 mod text;

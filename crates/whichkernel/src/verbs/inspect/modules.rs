@@ -1,8 +1,8 @@
 //! `--modules`: every SPIR-V module of a file, and their sum in the overview.
 
 use super::Args;
-use super::progress::Progress;
 use super::text::count;
+use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use inventory::{Environment, File, FileReport, Nothing, Options, inspect};
@@ -16,7 +16,7 @@ const SHORT: usize = 12;
 const MOST_OPERATIONS: usize = 6;
 
 pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let mut progress = Progress::new(context);
+    let mut progress = Progress::new(context, "inspect-progress");
     let hash = args.hash || args.format == Format::Json;
     let report = inspect(file, &Options::all(), hash, &Nothing, |bundle, ()| progress.step(bundle))?;
     context.emit(args.format, &Modules::new(file.path(), &report))?;

@@ -1,18 +1,20 @@
 //! Progress while the bundles of a file are read.
 
-use super::text::count;
 use crate::context::Context;
+use report::thousands;
 use std::time::{Duration, Instant};
 
 /// A line per second, once a second has passed.
 pub struct Progress<'a> {
     context: &'a Context,
+    /// The message, with `index` and `offset`.
+    key: &'static str,
     last: Instant,
 }
 
 impl<'a> Progress<'a> {
-    pub fn new(context: &'a Context) -> Self {
-        Progress { context, last: Instant::now() }
+    pub fn new(context: &'a Context, key: &'static str) -> Self {
+        Progress { context, key, last: Instant::now() }
     }
 
     pub fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> say::Result<()> {
@@ -20,8 +22,8 @@ impl<'a> Progress<'a> {
             && self.last.elapsed() > Duration::from_secs(1)
         {
             self.last = Instant::now();
-            let args = [("index", bundle.index.into()), ("offset", count(bundle.offset).into())];
-            self.context.progress(&self.context.lang.text_with("inspect-progress", &args));
+            let args = [("index", bundle.index.into()), ("offset", thousands(bundle.offset).into())];
+            self.context.progress(&self.context.lang.text_with(self.key, &args));
         }
         Ok(())
     }
