@@ -1,6 +1,6 @@
 //! Every command that the program can print is one that its own parser takes.
 
-use crate::taken::{takes, words};
+use crate::command_check::{takes, words};
 use evidence::{Recorded, default_investigation};
 use investigate::{Graded, Places};
 use std::collections::BTreeSet;
@@ -21,12 +21,12 @@ fn everything() -> Places {
 }
 
 fn parses(command: &str) -> Result<(), String> {
-    crate::taken::parses(command).map_err(|error| format!("{command}\n{error}"))
+    crate::command_check::parses(command).map_err(|error| format!("{command}\n{error}"))
 }
 
 #[test]
 fn what_closes_a_claim_is_a_command_without_holes() {
-    let verbs = crate::verbs::names();
+    let verbs = crate::command_line::verb_names();
     for places in [Places { takes: Some(takes), ..Places::default() }, everything()] {
         let none: [Recorded; 0] = [];
         let graded = Graded::from_ledger(default_investigation().unwrap(), &none, &verbs).at(places);
@@ -66,7 +66,7 @@ fn printed(text: &str) -> Vec<String> {
         let command = rest.get(..end).unwrap_or_default();
         let quoted = text.get(..at).is_some_and(|before| before.ends_with('`'));
         // Only what is meant to be copied: in backticks, or at the end of a line.
-        let verbs = crate::verbs::names();
+        let verbs = crate::command_line::verb_names();
         let verb = command.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ':', ')', ',']);
         let is_verb = verbs.iter().any(|known| known == verb);
         if (quoted && !verb.starts_with('{'))
@@ -120,7 +120,8 @@ fn every_command_in_the_messages_is_one() {
             seen += 1;
             let command = filled(&command);
             // A verb may be named without what it takes.
-            let only_named = crate::verbs::names().iter().any(|verb| command == format!("whichkernel {verb}"));
+            let only_named =
+                crate::command_line::verb_names().iter().any(|verb| command == format!("whichkernel {verb}"));
             if let Some(error) = parses(&command).err().filter(|_| !only_named) {
                 wrong.push(format!("{}: {error}", path.display()));
             }

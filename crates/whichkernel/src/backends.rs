@@ -1,6 +1,6 @@
 //! HIP against Vulkan for one card: both dry runs, and how they look side by side. `diff rocm vulkan` and `explain --backend both` ask it.
 
-use crate::asked::dry::reach_line;
+use crate::asked::dry::{progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::emit::Show;
 use dryrun::{Backends, Blas, Card, Map, Place, Plan, Product, Survey, Taken, VulkanCard, VulkanSurvey};
@@ -78,12 +78,7 @@ fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> say::Result
     let card = Card { given: question.gpu.to_owned(), profile, overridden: None };
     let plan = Plan::new(&hip_place, card, false, false, None)?;
     interrupt::catch();
-    let color = context.color;
-    let progress = |line: &str| {
-        if color {
-            crate::context::tell(format_args!("dryrun: {line}"));
-        }
-    };
+    let progress = progress(context);
     let survey = Survey {
         place: &hip_place,
         profile: &plan.card.profile,

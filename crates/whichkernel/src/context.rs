@@ -145,6 +145,14 @@ impl Context {
         Ok(ledger)
     }
 
+    /// `key`: the message that says how many were recorded, and where.
+    pub fn record(&self, sightings: Vec<observe::Sighting>, key: &str) -> say::Result<()> {
+        let count = observe::record(&mut self.open_ledger()?, sightings)?;
+        let args = [("count", count.to_string().into()), ("place", self.ledger.display().to_string().into())];
+        self.note(&self.lang.text_with(key, &args));
+        Ok(())
+    }
+
     /// About work in progress, on stderr and only where a person is watching: written over by the next one.
     pub fn progress(&self, line: &str) {
         self.status.show(line);

@@ -1,5 +1,6 @@
 //! The census of a file for whoever prints it, and why there is none: `isa` and `diff` count the same way.
 
+use crate::bundle_progress::Progress;
 use crate::context::Context;
 use codeobject::TargetId;
 use gpu::Arch;
@@ -9,7 +10,6 @@ use observe::census::{By, Census, Groups, Select, Unread};
 use report::thousands;
 use say::{bail, error, say};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Nothing has this name: an error with the names that come nearest.
 pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) -> say::Error {
@@ -23,9 +23,7 @@ pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) ->
 pub fn parse_target(text: &str) -> say::Result<TargetId> {
     let arch = Arch::parse(text)?;
     match &arch {
-        Arch::Nvidia(_) => {
-            bail!("command-sass", arch = arch.to_string())
-        }
+        Arch::Nvidia(_) => bail!("command-sass", arch = arch.to_string()),
         _ => TargetId::parse(&arch.to_string()).ok_or_else(|| error!("command-not-amd", arch = arch.to_string())),
     }
 }
@@ -62,19 +60,12 @@ pub fn census(
 ) -> say::Result<(Groups, FileReport)> {
     let look = Census { bytes, ..Census::new(select, by) };
     let mut groups = Groups::new(file.path().to_string_lossy(), by);
-    let mut last = Instant::now();
+    let mut progress = Progress::new(context, "isa-progress");
     let report = inspect(file, &Options::all(), hash, &look, |bundle, objects| {
         for object in &objects {
             groups.add(object, &look.select);
         }
-        if let Some(bundle) = bundle
-            && last.elapsed() > Duration::from_secs(1)
-        {
-            last = Instant::now();
-            let words = [("index", bundle.index.into()), ("offset", thousands(bundle.offset).into())];
-            context.progress(&context.lang.text_with("isa-progress", &words));
-        }
-        say::Result::<_>::Ok(())
+        progress.step(bundle)
     })?;
     for problem in report.all_problems() {
         groups.unread.push(Unread { what: file.path().display().to_string(), why: problem.to_string() });

@@ -1,12 +1,14 @@
 //! An answer in the format that was asked for, and what went wrong in the same.
 
-use crate::context::{COULD_NOT_RUN, Context, Format};
+use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use answer::Answer;
+use evidence::{Conclusion, Word};
 use report::{Lang, Table};
 use say::error;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
+use std::process::ExitCode;
 
 /// How an answer looks to people. As JSON every [`Answer`] can be written already.
 pub trait Show: Answer {
@@ -95,6 +97,15 @@ pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
         before = Some(word);
     }
     false
+}
+
+/// 0 yes, 1 no, 2 not known.
+pub fn exit_code(conclusion: &Conclusion) -> ExitCode {
+    match conclusion.word() {
+        Word::Yes => ExitCode::SUCCESS,
+        Word::No => ExitCode::from(CHECK_FAILED),
+        Word::Partly | Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
+    }
 }
 
 #[cfg(test)]

@@ -22,8 +22,10 @@ pub fn bring(
         Planned::Here(index) => Some((*index, "runtime-fetch-here")),
         Planned::Fetch(plan) => {
             announce(&plan, context);
-            let agreed = yes || agreed(context)?;
-            if agreed { Some((carry_out(&plan, &cache, context)?, "runtime-fetched")) } else { None }
+            if !yes && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+                bail!("runtime-fetch-needs-yes");
+            }
+            if yes || agreed(context)? { Some((carry_out(&plan, &cache, context)?, "runtime-fetched")) } else { None }
         }
     })
 }
@@ -75,10 +77,7 @@ fn reason(plan: &Plan, left: &LeftOut, context: &Context) -> String {
     }
 }
 
-fn agreed(context: &Context) -> say::Result<bool> {
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        bail!("runtime-fetch-needs-yes");
-    }
+pub fn agreed(context: &Context) -> say::Result<bool> {
     crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
@@ -104,6 +103,5 @@ fn carry_out(plan: &Plan, cache: &Cache, context: &Context) -> say::Result<Index
         };
         context.progress(&text);
     };
-    let result = plan.carry_out(cache, &show);
-    Ok(result?)
+    Ok(plan.carry_out(cache, &show)?)
 }

@@ -9,6 +9,9 @@ mod answers;
 mod api_key;
 mod asked;
 mod backends;
+mod bundle_progress;
+mod command_check;
+mod command_line;
 mod context;
 mod counting;
 mod emit;
@@ -22,23 +25,13 @@ mod message;
 mod number;
 mod pages;
 mod status;
-mod taken;
 mod verbs;
 
-use clap::{FromArgMatches as _, Parser};
+use clap::FromArgMatches as _;
+use command_line::Cli;
 use context::Context;
 use report::Lang;
 use std::process::ExitCode;
-
-/// Which GPU kernel actually ran, and how do we know?
-#[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
-struct Cli {
-    #[command(flatten)]
-    global: context::Global,
-    #[command(subcommand)]
-    verb: Option<verbs::Verb>,
-}
 
 fn understood(mut command: clap::Command) -> Result<Cli, clap::Error> {
     let found = command.try_get_matches_from_mut(std::env::args_os())?;

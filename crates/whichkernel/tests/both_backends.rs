@@ -115,7 +115,7 @@ fn source_takes_a_card_of_ones_own() {
     std::fs::write(&empty, "").expect("written");
     let text = std::fs::read(&file).expect("read");
     std::fs::write(&cut, &text[..text.len() / 2]).expect("written");
-    for (path, says) in [(&empty, "no JSON"), (&cut, "no JSON"), (&none, "none")] {
+    for (path, says) in [(&empty, "not JSON"), (&cut, "not JSON"), (&none, "none")] {
         let done = ask(&["--vulkan-device", &path.display().to_string()]);
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(done.status.code() == Some(2) && told.contains(says) && !told.contains("panicked"), "{told}");

@@ -58,6 +58,8 @@ source-graph-experts = モデルは同時に { $used } 個のエキスパート�
 source-graph-dimensions = テンソル { $name } の次元 { $dims } は、この系列のどの計算グラフにもありません
 source-graph-too-large = { $what } がどのモデルの値よりも大きくなっています
 source-graph-sizes = モデルの次元が 0 か、どのモデルよりも大きくなっています
+source-trace-no-evaluation = { $trace }: { $columns } 列の評価が含まれていません
+source-trace-too-many = { $trace }: { $count } 回の起動は多すぎて比較できません
 
 # ファイルの計算グラフ
 source-written-line = { $line } 行目はテンソルではありません (NAME = [OPERATION] TYPE SIZES ...): { $what }

@@ -15,6 +15,7 @@ mod instance_name;
 mod memory;
 mod run;
 mod symbol;
+mod trace;
 mod written;
 mod written_file;
 
@@ -30,6 +31,7 @@ pub use family::{FAMILIES, FamilyError, model};
 pub use instance_name::instance;
 pub use run::{Evaluation, NodeStep, evaluate};
 pub use symbol::arguments as symbol_arguments;
+pub use trace::{At, SeenEvaluation, Trace, TraceError};
 pub use written::WrittenError;
 pub use written_file::{Ran, Read, Written, parse_all};
 

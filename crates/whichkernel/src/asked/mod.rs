@@ -4,5 +4,5 @@
 pub mod compare;
 pub mod declare;
 pub mod dry;
-pub mod look;
 pub mod tree;
+pub mod tree_record;

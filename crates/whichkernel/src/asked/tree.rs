@@ -1,7 +1,7 @@
 //! What is asked of a source tree: the flags that `source`, `diff` and `history` share, the question they make, and the notes
 //! that stand above every answer.
 
-use crate::context::Context;
+use crate::context::{Context, tell};
 use clap::ValueEnum;
 use say::{Context as _, bail, say};
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES};
@@ -285,16 +285,10 @@ pub fn concerns_backend(define: &str) -> bool {
 pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
     const SHOWN: usize = 5;
     for what in skipped.told.iter().take(SHOWN) {
-        crate::context::tell(format_args!(
-            "{}",
-            context.lang.text_with("source-skipped", &[("what", what.clone().into())])
-        ));
+        tell(format_args!("{}", context.lang.text_with("source-skipped", &[("what", what.clone().into())])));
     }
     if skipped.len() > SHOWN {
         let count = skipped.len() - SHOWN;
-        crate::context::tell(format_args!(
-            "{}",
-            context.lang.text_with("source-skipped-more", &[("count", count.into())])
-        ));
+        tell(format_args!("{}", context.lang.text_with("source-skipped-more", &[("count", count.into())])));
     }
 }

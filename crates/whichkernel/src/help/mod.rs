@@ -110,8 +110,8 @@ mod tests {
         for (path, lines) in examples::EXAMPLES {
             for line in *lines {
                 let plain = line.split(" > ").next().unwrap_or(line);
-                crate::taken::parses(plain).unwrap_or_else(|error| panic!("{line}: {error}"));
-                let words = crate::taken::words(plain.strip_prefix("sudo ").unwrap_or(plain));
+                crate::command_check::parses(plain).unwrap_or_else(|error| panic!("{line}: {error}"));
+                let words = crate::command_check::words(plain.strip_prefix("sudo ").unwrap_or(plain));
                 let matches = command(&Lang::new("en")).try_get_matches_from(&words);
                 let matches = matches.unwrap_or_else(|error| panic!("{line}: {error}"));
                 let verb = path.split(' ').next().filter(|verb| !verb.is_empty());

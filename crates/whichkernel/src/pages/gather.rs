@@ -43,9 +43,9 @@ impl Gathered {
             Err(error) => Some(error.to_string()),
         };
         ledger.problem = problem.clone();
-        let verbs = crate::verbs::names();
+        let verbs = crate::command_line::verb_names();
         // What is advised is advised here and now: a command that this machine cannot run says what it needs.
-        let places = Places::of_this_machine(&ObserveContext::default(), crate::taken::takes);
+        let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
         let graded = Graded::from_ledger(investigation, &observations, &verbs).at(places);
         let able = investigate::abilities(&verbs);
         Gathered { graded, observations, notes, able, ledger, problem, dir: dir.to_owned() }

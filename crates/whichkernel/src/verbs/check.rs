@@ -1,44 +1,16 @@
 //! Grades the claims of an investigation from the ledger.
 
-use crate::context::{CHECK_FAILED, Context, Format};
+mod args;
+
+pub use args::Args;
+
+use crate::context::{CHECK_FAILED, Context};
 use crate::emit::Plain;
 use crate::graded::{csv, detail, load, markdown, screen, text};
 use investigate::{Checked, Graded, Places, Readings};
 use observe::ObserveContext;
 use say::bail;
-use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
-    file: Option<PathBuf>,
-
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-
-    /// Show the details of one claim: evidence, reasons, and what it can and cannot show
-    #[arg(long, value_name = "ID", conflicts_with_all = ["only", "all"])]
-    claim: Option<String>,
-
-    /// List the claims of this grade (open: unresolved; failed: should hold, but does not)
-    #[arg(long, value_name = "GRADE", value_parser = ["confirmed", "inferred", "limited", "unresolved", "open", "refuted", "failed"])]
-    only: Option<String>,
-
-    /// List all claims and questions
-    #[arg(long, conflicts_with = "only")]
-    all: bool,
-
-    /// Only the number of claims per grade, and the command that would settle most
-    #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
-    brief: bool,
-
-    /// This machine is the one called NAME in the file: grade the claims about it here
-    #[arg(long, value_name = "NAME")]
-    here: Option<String>,
-}
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let mut investigation = load(args.file.as_deref())?;
@@ -48,8 +20,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let reader = ledger::Reader::open(&context.ledger)?;
     // Of a long ledger only what the claims can use is kept; every row is held to the chain all the same.
     let observations = reader.observations_for(&investigation)?;
-    let places = Places::of_this_machine(&ObserveContext::default(), crate::taken::takes);
-    let mut graded = Graded::from_ledger(investigation, &observations, &super::names()).at(places);
+    let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
+    let mut graded = Graded::from_ledger(investigation, &observations, &crate::command_line::verb_names()).at(places);
     drop(observations);
     let failed = graded.failed();
     let total = graded.readings.len();

@@ -10,9 +10,9 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+pub fn run(args: &Args, mut definition: clap::Command, context: &Context) -> say::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::help::definition(&context.lang), "whichkernel", &mut script);
+    clap_complete::generate(args.shell, &mut definition, "whichkernel", &mut script);
     context.print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,10 +13,10 @@ pub struct Args {
     dir: PathBuf,
 }
 
-pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+pub fn run(args: &Args, definition: clap::Command, context: &Context) -> say::Result<ExitCode> {
     let failed = || say!("command-cannot-write", path = args.dir);
     files::create_dir_all(&args.dir, Access::Public).with_context(failed)?;
-    let mut whole = crate::help::definition(&context.lang).disable_help_subcommand(true);
+    let mut whole = definition.disable_help_subcommand(true);
     whole.build();
     write(whole, &args.dir).with_context(failed)?;
     let dir = args.dir.to_string_lossy();

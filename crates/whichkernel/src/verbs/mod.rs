@@ -1,90 +1,44 @@
 //! What a user types. A verb parses its arguments, calls the rooms, and prints what they say.
 
+use crate::command_line::{Cli, Verb, verb_names};
 use crate::context::Context;
-use clap::Subcommand;
+use crate::help;
+use clap::CommandFactory as _;
 use std::process::ExitCode;
 
-mod atlas;
-mod check;
-mod completions;
-mod diff;
-mod doctor;
-mod dryrun;
-mod explain;
-mod history;
-mod inspect;
-mod investigate;
-mod isa;
-mod ledger;
-mod man;
+pub mod atlas;
+pub mod check;
+pub mod completions;
+pub mod diff;
+pub mod doctor;
+pub mod dryrun;
+pub mod explain;
+pub mod history;
+pub mod inspect;
+pub mod investigate;
+pub mod isa;
+pub mod ledger;
+pub mod man;
 pub mod many;
-mod map;
-mod mcp;
-mod probe;
-mod report;
-mod runtime;
+pub mod map;
+pub mod mcp;
+pub mod probe;
+pub mod report;
+pub mod runtime;
 pub mod schema;
-mod skeleton;
-mod source;
-mod summary;
-mod watch;
-
-#[derive(Debug, Subcommand)]
-pub enum Verb {
-    /// Evaluate every release of a clone: writes a static site, CSV and decision tables, and can be continued
-    Atlas(atlas::Args),
-    /// Grade the claims of an investigation from the ledger
-    Check(check::Args),
-    /// Print a completion script for a shell
-    Completions(completions::Args),
-    /// Compare two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
-    Diff(diff::Args),
-    /// Check which observers work on this machine, and how to fix those that do not
-    Doctor(doctor::Args),
-    /// Run the real program on a stand-in GPU, and show which kernels its host code selects
-    Dryrun(dryrun::Args),
-    /// Explain which kernel is chosen and why, and what other conditions would choose; offline, from built-in tables
-    Explain(explain::Args),
-    /// Find the commits that changed a choice: the kernel before and after, and the deciding lines
-    History(history::Args),
-    /// Show what a file contains: bundles, targets, kernels, and how much of it was read
-    Inspect(inspect::Args),
-    /// Run all available observers, record the results, and grade every claim and question
-    Investigate(investigate::Args),
-    /// Decode and count the instructions of every kernel
-    Isa(isa::Args),
-    /// Work with the recorded observations: list, show, export, import, annotate, verify
-    Ledger(ledger::Args),
-    /// Write manual pages for whichkernel and each of its commands
-    Man(man::Args),
-    /// Show paths as a table of types and columns: from the source, from a dry run, or both with differences marked
-    Map(map::Args),
-    /// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
-    Mcp(mcp::Args),
-    /// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules
-    Probe(probe::Args),
-    /// Write the investigation as HTML pages in English and Japanese, from the ledger
-    Report(report::Args),
-    /// Find, add, fetch and list runtimes: the GPU stacks that the other commands examine
-    Runtime(runtime::Args),
-    /// Write a model of any shape without weights, for dry runs of any program
-    Skeleton(skeleton::Args),
-    /// Show the JSON Schemas of the commands' output: a list, or one schema
-    Schema(schema::Args),
-    /// Evaluate the rules in a source tree: which kernel for which GPU, type and column count, and why
-    Source(source::Args),
-    /// Show the kernels that a process launches: live, or from a recording
-    Watch(watch::Args),
-}
+pub mod skeleton;
+pub mod source;
+pub mod summary;
+pub mod watch;
 
 pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
     match verb {
         None => summary::run(context),
         Some(Verb::Atlas(args)) => atlas::run(&args, context),
         Some(Verb::Check(args)) => check::run(&args, context),
-        Some(Verb::Completions(args)) => completions::run(&args, context),
+        Some(Verb::Completions(args)) => completions::run(&args, help::definition(&context.lang), context),
         Some(Verb::Diff(args)) => diff::run(&args, context),
-        Some(Verb::Doctor(args)) => doctor::run(&args, context),
+        Some(Verb::Doctor(args)) => doctor::run(&args, &verb_names(), context),
         Some(Verb::Dryrun(args)) => dryrun::run(&args, context),
         Some(Verb::Explain(args)) => explain::run(&args, context),
         Some(Verb::History(args)) => history::run(&args, context),
@@ -92,9 +46,9 @@ pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
         Some(Verb::Investigate(args)) => investigate::run(&args, context),
         Some(Verb::Isa(args)) => isa::run(&args, context),
         Some(Verb::Ledger(args)) => ledger::run(&args, context),
-        Some(Verb::Man(args)) => man::run(&args, context),
+        Some(Verb::Man(args)) => man::run(&args, help::definition(&context.lang), context),
         Some(Verb::Map(args)) => map::run(&args, context),
-        Some(Verb::Mcp(args)) => mcp::run(&args, context),
+        Some(Verb::Mcp(args)) => mcp::run(&args, Cli::command(), context),
         Some(Verb::Probe(args)) => probe::run(&args, context),
         Some(Verb::Report(args)) => report::run(&args, context),
         Some(Verb::Runtime(args)) => runtime::run(&args, context),
@@ -103,10 +57,4 @@ pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
         Some(Verb::Source(args)) => source::run(&args, context),
         Some(Verb::Watch(args)) => watch::run(&args, context),
     }
-}
-
-/// The verbs that this build offers, so that others can say what it cannot do yet.
-pub fn names() -> Vec<String> {
-    let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
-    all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }

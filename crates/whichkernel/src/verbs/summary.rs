@@ -21,7 +21,7 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
     context.progress(&context.lang.text("summary-looking"));
     let facts = Facts::read(&host);
     let trials = Trials::answers_only(&host, &facts);
-    let verbs = super::names();
+    let verbs = crate::command_line::verb_names();
     let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     let report = Report::judge(facts, trials, &verbs);
     let lang = &context.lang;

@@ -152,21 +152,13 @@ pub fn survey(args: &Ask, place: &Place, context: &Context) -> say::Result<Vec<M
         };
         let cells = match &args.model {
             Some(model) => survey.model(model, &args.columns)?,
-            None => {
-                let color = context.color;
-                survey.run(&kinds, &args.columns, &|line| {
-                    if color {
-                        crate::context::tell(format_args!("dryrun: {line}"));
-                    }
-                })?
-            }
+            None => survey.run(&kinds, &args.columns, &progress(context))?,
         };
         maps.push(Map { plan, cells, absent: absent.clone() });
     }
     Ok(maps)
 }
 
-/// The rung, the grade, and how far the map reaches.
 /// The rung, and how far what is shown reaches.
 pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
     lang.text_with("dryrun-reach", &[("what", conclusion_text(lang, reach).into())])
@@ -183,4 +175,14 @@ pub fn problems(map: &Map) -> Vec<String> {
         }
     }
     list
+}
+
+/// Prints a survey's progress where colours are on.
+pub fn progress(context: &Context) -> impl Fn(&str) + Sync + use<> {
+    let color = context.color;
+    move |line| {
+        if color {
+            crate::context::tell(format_args!("dryrun: {line}"))
+        }
+    }
 }

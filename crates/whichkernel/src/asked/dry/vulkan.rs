@@ -1,6 +1,6 @@
 //! The same through Vulkan: where it runs, what it does not heed, the survey, and the lines around a map.
 
-use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, reach_line};
+use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use ::source::VulkanProfile;
 use dryrun::{Place, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
@@ -59,15 +59,9 @@ pub fn survey(ask: &Ask, place: &Place, context: &Context) -> say::Result<Vec<(S
     for given in &cards(ask)? {
         let shape = gguf::known(&ask.arch_of)?;
         let survey = VulkanSurvey { place, card: VulkanCard::find(given)?, layers: ask.layers_of(&shape), shape };
-        let color = context.color;
-        let progress = |line: &str| {
-            if color {
-                crate::context::tell(format_args!("dryrun: {line}"));
-            }
-        };
         let map = match &ask.model {
             Some(model) => survey.model(model, &ask.columns)?,
-            None => survey.run(&kinds, &ask.columns, &progress)?,
+            None => survey.run(&kinds, &ask.columns, &progress(context))?,
         };
         maps.push((given.clone(), map));
     }

@@ -1,9 +1,8 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::context::{Context, Format};
 use crate::counting::{census, nothing, parse_target};
-use crate::emit::Plain;
-use evidence::Word;
+use crate::emit::{Plain, exit_code};
 use inventory::File;
 use launch::NameFilter;
 use observe::census::{By, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
@@ -63,11 +62,7 @@ pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context)
         Plain::Md => table(&found.differences, context).markdown(),
     };
     context.emit_as(format, || &found, |format| Ok(plain(format)))?;
-    Ok(match found.conclusion.word() {
-        Word::Yes => ExitCode::SUCCESS,
-        Word::No => ExitCode::from(CHECK_FAILED),
-        Word::Partly | Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
-    })
+    Ok(exit_code(&found.conclusion))
 }
 
 fn side(

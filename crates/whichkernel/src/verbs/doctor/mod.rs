@@ -32,20 +32,17 @@ pub struct Args {
     record: bool,
 }
 
-pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+pub fn run(args: &Args, verbs: &[String], context: &Context) -> say::Result<ExitCode> {
     let host = match &args.root {
         Some(root) if !root.is_dir() => bail!("command-not-a-root", path = root),
         Some(root) => Host::at(root, Default::default()),
         None => Host::this(),
     };
-    let verbs = super::names();
     let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     let report = Report::examine(&host, &verbs);
     if args.record {
         let sightings = HostObserver::new(host).sightings(&report, &observe::now());
-        let count = observe::record(&mut context.open_ledger()?, sightings)?;
-        let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-        context.note(&context.lang.text_with("doctor-recorded", &args));
+        context.record(sightings, "doctor-recorded")?;
     }
     // JSON is for programs: its sentences are English in every language.
     let english = Lang::new("en");

@@ -1,6 +1,7 @@
 //! With a command: run it, then print what was selected.
 
-use super::{Args, place, record, rows, text, trace};
+use super::args::{Args, place};
+use super::{record, rows, text, trace};
 use crate::asked::dry::{Lane, card};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;

@@ -3,14 +3,13 @@
 use crate::context::Context;
 use dryrun::Map;
 use dryrun::{Outcome, Place, Plan, RecordContext, Selected, library};
-use observe::Sighting;
 use say::error;
 use std::ffi::OsString;
 use std::path::Path;
 
 pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> say::Result<()> {
     let time = observe::now();
-    keep(context, scene(place, &map.plan, (model, None), &time)?.survey(&map.cells)?)
+    context.record(scene(place, &map.plan, (model, None), &time)?.survey(&map.cells)?, "dryrun-recorded")
 }
 
 /// Each device's rows with the card that it plays as their subject.
@@ -29,7 +28,7 @@ pub fn run(
         let line = ledger::redact::line(&words);
         seen.extend(scene(place, plan, (&line, command.first().map(Path::new)), &time)?.run(outcome, &rows)?);
     }
-    keep(context, seen)
+    context.record(seen, "dryrun-recorded")
 }
 
 fn scene<'a>(
@@ -40,11 +39,4 @@ fn scene<'a>(
 ) -> say::Result<RecordContext<'a>> {
     let library = library(place, program).ok_or_else(|| error!("command-no-device-library", place = place.name()))?;
     Ok(RecordContext { place, profile: &plan.card.profile, described: &plan.described, model, time, library })
-}
-
-fn keep(context: &Context, sightings: Vec<Sighting>) -> say::Result<()> {
-    let count = observe::record(&mut context.open_ledger()?, sightings)?;
-    let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-    context.note(&context.lang.text_with("dryrun-recorded", &args));
-    Ok(())
 }

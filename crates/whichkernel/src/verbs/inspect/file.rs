@@ -4,6 +4,7 @@ use super::extract::Extract;
 use super::kernels::{self, Rows};
 use super::select::{Select, wanted_target};
 use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record, text};
+use crate::bundle_progress::Progress;
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use answer::Answer as _;
@@ -15,7 +16,6 @@ use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 
 pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -44,7 +44,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
 }
 
 fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let mut progress = Progress::new(context);
+    let mut progress = Progress::new(context, "inspect-progress");
     let target = wanted_target(args)?;
     let select = Select::new(args)?;
     let wanted = target.as_ref().filter(|_| args.record);
@@ -155,27 +155,4 @@ pub fn verdict(path: &Path, found: &FileReport, context: &Context) -> ExitCode {
         crate::context::tell(format_args!("whichkernel: {}: {more}", report::plain(&path.display().to_string())));
     }
     if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) }
-}
-
-/// A line per second, once a second has passed.
-pub struct Progress<'a> {
-    context: &'a Context,
-    last: Instant,
-}
-
-impl<'a> Progress<'a> {
-    pub fn new(context: &'a Context) -> Self {
-        Progress { context, last: Instant::now() }
-    }
-
-    pub fn step(&mut self, bundle: Option<&codeobject::Bundle>) -> say::Result<()> {
-        if let Some(bundle) = bundle
-            && self.last.elapsed() > Duration::from_secs(1)
-        {
-            self.last = Instant::now();
-            let args = [("index", bundle.index.into()), ("offset", text::count(bundle.offset).into())];
-            self.context.progress(&self.context.lang.text_with("inspect-progress", &args));
-        }
-        Ok(())
-    }
 }

@@ -1,9 +1,11 @@
 //! `--has-target`: would a GPU of this target find kernels in the file? 0 yes, 1 no, 2 nobody can say.
 
 use super::Args;
-use super::file::{Progress, verdict};
+use super::file::verdict;
 use super::text::count;
-use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
+use crate::bundle_progress::Progress;
+use crate::context::{Context, Format};
+use crate::emit::exit_code;
 use evidence::Word;
 use gpu::{Arch, How};
 use inventory::{File, FileReport, Nothing, Options, Serves, inspect};
@@ -13,19 +15,14 @@ use std::process::ExitCode;
 
 pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let wanted = Arch::parse(target)?;
-    let mut progress = Progress::new(context);
+    let mut progress = Progress::new(context, "inspect-progress");
     let report =
         inspect(file, &Options::all(), args.format == Format::Json, &Nothing, |bundle, ()| progress.step(bundle))?;
     let serves = report.serves(&wanted);
     let whole = || HasTarget::new(file.path(), &report, &wanted, &serves);
     context.emit_as(args.format, whole, |_| Ok(sentence(file, &wanted, &serves, &report, context)))?;
-    let problems = verdict(file.path(), &report, context);
-    Ok(match presence(file.path(), &report, &serves).word() {
-        Word::Yes => ExitCode::SUCCESS,
-        Word::No => ExitCode::from(CHECK_FAILED),
-        _ if problems == ExitCode::SUCCESS => ExitCode::from(COULD_NOT_RUN),
-        _ => problems,
-    })
+    verdict(file.path(), &report, context);
+    Ok(exit_code(&presence(file.path(), &report, &serves)))
 }
 
 /// Yes, No or Not known, and why.

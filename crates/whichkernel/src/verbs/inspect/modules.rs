@@ -1,8 +1,8 @@
 //! `--modules`: every SPIR-V module of a file, and their sum in the overview.
 
 use super::Args;
-use super::file::Progress;
 use super::text::count;
+use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use inventory::{Environment, File, FileReport, Nothing, Options, inspect};
@@ -16,7 +16,7 @@ const SHORT: usize = 12;
 const MOST_OPERATIONS: usize = 6;
 
 pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let mut progress = Progress::new(context);
+    let mut progress = Progress::new(context, "inspect-progress");
     let hash = args.hash || args.format == Format::Json;
     let report = inspect(file, &Options::all(), hash, &Nothing, |bundle, ()| progress.step(bundle))?;
     context.emit(args.format, &Modules::new(file.path(), &report))?;
@@ -25,20 +25,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileRepor
 
 impl Show for Modules {
     fn table(&self, lang: &Lang) -> Option<Table> {
-        let title = |key: &str| lang.text(key);
-        let mut table = Table::new(vec![
-            Column::right("offset", title("inspect-modules-offset")),
-            Column::right("size", title("inspect-column-bytes")),
-            Column::left("module", title("inspect-modules-module")),
-            Column::left("name", title("inspect-modules-name")),
-            Column::left("features", title("inspect-modules-features")),
-            Column::left("entry_points", title("inspect-modules-entries")),
-            Column::left("local_size", title("inspect-modules-local-size")),
-            Column::left("constants", title("inspect-modules-constants")),
-            Column::right("instructions", title("inspect-modules-instructions")),
-            Column::right("matrix", title("inspect-modules-matrix")),
-            Column::right("dot", title("inspect-modules-dot")),
-        ]);
+        let mut table = Table::new(columns(lang).into());
         for row in &self.modules {
             table.row(cells(row, false));
         }
@@ -47,21 +34,9 @@ impl Show for Modules {
 
     fn text(&self, context: &Context) -> String {
         let lang = &context.lang;
-        let title = |key: &str| lang.text(key);
-        let mut table = Table::new(vec![
-            Column::right("offset", title("inspect-modules-offset")),
-            Column::right("size", title("inspect-column-bytes")),
-            Column::left("module", title("inspect-modules-module")),
-            Column::left("name", title("inspect-modules-name")),
-            Column::left("features", title("inspect-modules-features")),
-            Column::right("instructions", title("inspect-modules-instructions")),
-            Column::right("matrix", title("inspect-modules-matrix")),
-            Column::right("dot", title("inspect-modules-dot")),
-            Column::left("constants", title("inspect-modules-constants")),
-        ]);
+        let mut table = Table::new(for_people(columns(lang)).into());
         for row in &self.modules {
-            let [offset, size, module, name, features, _, _, constants, instructions, matrix, dot] = cells(row, true);
-            table.row([offset, size, module, name, features, instructions, matrix, dot, constants]);
+            table.row(for_people(cells(row, true)));
         }
         let mut out = format!("{}\n{}\n", report::plain(&self.file), total(&self.total, context));
         if !self.modules.is_empty() {
@@ -69,6 +44,29 @@ impl Show for Modules {
         }
         out + &conclusion_text(lang, &self.conclusion) + "\n"
     }
+}
+
+fn columns(lang: &Lang) -> [Column; 11] {
+    let title = |key: &str| lang.text(key);
+    [
+        Column::right("offset", title("inspect-modules-offset")),
+        Column::right("size", title("inspect-column-bytes")),
+        Column::left("module", title("inspect-modules-module")),
+        Column::left("name", title("inspect-modules-name")),
+        Column::left("features", title("inspect-modules-features")),
+        Column::left("entry_points", title("inspect-modules-entries")),
+        Column::left("local_size", title("inspect-modules-local-size")),
+        Column::left("constants", title("inspect-modules-constants")),
+        Column::right("instructions", title("inspect-modules-instructions")),
+        Column::right("matrix", title("inspect-modules-matrix")),
+        Column::right("dot", title("inspect-modules-dot")),
+    ]
+}
+
+/// Text has neither entry points nor their sizes, and the constants last.
+fn for_people<T>(all: [T; 11]) -> [T; 9] {
+    let [offset, size, module, name, features, _, _, constants, instructions, matrix, dot] = all;
+    [offset, size, module, name, features, instructions, matrix, dot, constants]
 }
 
 /// As CSV has them; for people numbers are grouped and hashes short.

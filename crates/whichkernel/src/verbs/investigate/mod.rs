@@ -9,62 +9,16 @@ use investigate::{Graded, Investigated, Looked, Places, Readings, Unchanged, run
 use ledger::{Ledger, LedgerError, Reader};
 use observe::ObserveContext;
 use say::ensure;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod args;
 mod init;
 mod offer_fetch;
 
-/// Look with every observer there is, record what they see, and grade every claim and question
-#[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Args {
-    #[command(subcommand)]
-    what: Option<What>,
-
-    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
-    file: Option<PathBuf>,
-
-    /// text: one screen; md, json: everything; csv: the claims
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-
-    /// Also examine this runtime, library or source tree (repeatable)
-    #[arg(long, value_name = "PATH")]
-    path: Vec<PathBuf>,
-
-    /// This machine is the one called NAME in the file: grade the claims about it here
-    #[arg(long, value_name = "NAME")]
-    here: Option<String>,
-
-    /// Exit 1 if a claim that should hold is refuted or open
-    #[arg(long)]
-    strict: bool,
-
-    /// Fetch what can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe never fetches)
-    #[arg(long)]
-    yes: bool,
-
-    /// Fetch nothing
-    #[arg(long)]
-    offline: bool,
-
-    /// Include slow checks
-    #[arg(long)]
-    deep: bool,
-
-    /// Open the finished report in a browser
-    #[arg(long)]
-    open: bool,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum What {
-    Init(init::Args),
-}
+pub use args::Args;
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    if let Some(What::Init(args)) = &args.what {
+    if let Some(args::What::Init(args)) = &args.what {
         return init::run(args, context);
     }
     context.begins("investigate");
@@ -126,7 +80,7 @@ impl Run<'_> {
         self.around.time = ledger::now();
         if self.ledger.is_some() {
             let known = Reader::open(&context.ledger)?.observations_for(investigation)?;
-            let start = Graded::from_ledger(investigation.clone(), &known, &super::names());
+            let start = Graded::from_ledger(investigation.clone(), &known, &crate::command_line::verb_names());
             // Its writer lets go of the ledger while the trees are read into it.
             self.ledger = None;
             offer_fetch::look_at_trees(&start, &known, &args.path, context);
@@ -150,8 +104,9 @@ impl Run<'_> {
         drop(before);
         let mut observations = Reader::open(&context.ledger)?.observations_for(investigation)?;
         observations.extend(unkept.into_iter().map(Recorded::new));
-        let places = Places::of_this_machine(&self.around, crate::taken::takes);
-        let graded = Graded::from_ledger(investigation.clone(), &observations, &super::names()).at(places);
+        let places = Places::of_this_machine(&self.around, crate::command_check::takes);
+        let graded =
+            Graded::from_ledger(investigation.clone(), &observations, &crate::command_line::verb_names()).at(places);
         Ok((graded, looked))
     }
 }

@@ -1,15 +1,15 @@
 //! What is not here and would close claims: said with its size and what it can close, fetched if the person agrees, and
 //! afterwards said what it did close. Never by itself in a pipe.
 
-use crate::asked::look::look;
+use crate::asked::tree_record::look;
 use crate::context::Context;
-use crate::fetching::bring;
+use crate::fetching::{agreed, bring};
 use evidence::{Artifact, Recorded};
 use investigate::{Graded, Places, Step, What};
 use observe::ObserveContext;
 use runtime::Cache;
 use runtime::fetch::Request;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 const SUITE: &str = "debian-sid";
@@ -22,7 +22,7 @@ const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 /// Gives back what was fetched, with the claims that it can close.
 pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<Step>> {
     let lang = &context.lang;
-    let has_runtime = Places::of_this_machine(around, crate::taken::takes).files.contains_key("libggml-hip.so");
+    let has_runtime = Places::of_this_machine(around, crate::command_check::takes).files.contains_key("libggml-hip.so");
     let mut steps = before.fetchable(has_runtime);
     let cache = Cache::from_env();
     steps.retain(|step| !matches!(step.what, What::Tree(tree) if tree.here(&cache).is_some()));
@@ -127,11 +127,4 @@ fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> say::Result
         keyring: None,
     };
     bring(&request, false, true, context).map(|_| ())
-}
-
-fn agreed(context: &Context) -> say::Result<bool> {
-    crate::context::tell_part(format_args!("{} ", context.lang.text("runtime-fetch-ask")));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "はい"))
 }

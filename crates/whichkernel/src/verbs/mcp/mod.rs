@@ -3,9 +3,7 @@
 mod arguments;
 mod tools;
 
-use crate::Cli;
 use crate::context::{COULD_NOT_RUN, Context, LOOK_ONLY};
-use clap::CommandFactory as _;
 use mcp::{Document, Done, Offer, Tool};
 use serde_json::{Map, Value};
 use std::io;
@@ -21,7 +19,7 @@ use tools::{Offered, TOOLS};
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-pub fn run(_: &Args, context: &Context) -> say::Result<ExitCode> {
+pub fn run(_: &Args, whole: clap::Command, context: &Context) -> say::Result<ExitCode> {
     // A dynamic program is executed by its loader.
     let git = sys::on_path("git".as_ref());
     let mut programs = vec![Path::new("/lib64/ld-linux-x86-64.so.2"), Path::new(OURSELVES)];
@@ -33,7 +31,7 @@ pub fn run(_: &Args, context: &Context) -> say::Result<ExitCode> {
             false
         }
     };
-    let looking = Looking { ledger: context.ledger.clone(), held };
+    let looking = Looking { ledger: context.ledger.clone(), held, whole };
     mcp::serve(io::BufReader::new(io::stdin().lock()), io::stdout(), &looking)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -45,6 +43,7 @@ struct Looking {
     ledger: PathBuf,
     /// Whether the kernel refuses everything but looking.
     held: bool,
+    whole: clap::Command,
 }
 
 impl Offer for Looking {
@@ -61,8 +60,7 @@ impl Offer for Looking {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let whole = Cli::command();
-        TOOLS.iter().filter_map(|offered| tool(offered, &whole)).collect()
+        TOOLS.iter().filter_map(|offered| tool(offered, &self.whole)).collect()
     }
 
     fn documents(&self) -> Vec<Document> {
@@ -76,9 +74,8 @@ impl Offer for Looking {
     }
 
     fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Done {
-        let whole = Cli::command();
         let found = TOOLS.iter().find(|offered| offered.verb == tool);
-        let Some((offered, verb)) = found.zip(whole.find_subcommand(tool)) else {
+        let Some((offered, verb)) = found.zip(self.whole.find_subcommand(tool)) else {
             return Done::failed("no such tool");
         };
         let words = match arguments::words(offered, verb, arguments) {

@@ -204,8 +204,5 @@ fn record(run: &Run, ground: &Ground, context: &Context) -> say::Result<()> {
         let scene = watch::RecordContext { account: &seen.report, window: &window, model, place, time: &time };
         list.extend(scene.sightings(&seen.tally)?);
     }
-    let count = observe::record(&mut context.open_ledger()?, list)?;
-    let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-    context.note(&context.lang.text_with("probe-recorded", &args));
-    Ok(())
+    context.record(list, "probe-recorded")
 }

@@ -1,6 +1,7 @@
 //! `--export`: the same for other tools: Markdown for a static-site generator, JSON for programs, Parquet for a lake, traces
 //! of launches for Perfetto and the Firefox Profiler.
 
+use super::args::{Export, Given};
 use crate::context::Context;
 use crate::graded::markdown;
 use crate::pages::Gathered;
@@ -10,31 +11,6 @@ use say::{Context as _, ensure, say};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Export {
-    /// A folder with a page for each language and one for each question
-    Md,
-    /// One file: claims, questions, next steps and every observation
-    Json,
-    /// A folder of Parquet tables (observations, launches, claims) that many machines can write into; `ledger verify --parquet` proves it
-    Parquet,
-    /// A trace of the launches in the file of --launches, for Perfetto
-    Perfetto,
-    /// The same for the Firefox Profiler
-    Profiler,
-}
-
-// What an export needs beside the ledger. No documentation of its own: clap would take it for the verb's.
-#[derive(Debug, clap::Args)]
-pub struct Given {
-    /// For perfetto and profiler: a trace of `watch --trace`, `dryrun` or the preload library
-    #[arg(long, value_name = "FILE", requires = "export")]
-    launches: Option<PathBuf>,
-    /// For parquet: name of this machine in the tables [default: the IDs of ledger and machine]
-    #[arg(long, value_name = "NAME", requires = "export")]
-    host: Option<String>,
-}
 
 pub fn write(
     gathered: &Gathered,

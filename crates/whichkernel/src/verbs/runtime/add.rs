@@ -28,8 +28,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         done.set(done.get() + n);
         context.progress(&context.lang.text_with("runtime-progress-add", &[("done", bytes(done.get()).into())]));
     };
-    let index = add::add(&cache, &name, &args.paths, &args.targets, &step);
-    let index = index?;
+    let index = add::add(&cache, &name, &args.paths, &args.targets, &step)?;
     let place = cache.runtime(&name).display().to_string();
     let said = context.lang.text_with(
         "runtime-added",

@@ -1,8 +1,8 @@
 //! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
 
 use crate::asked::declare;
-use crate::asked::look::USUAL_ROUTES;
 use crate::asked::tree::tell_skipped;
+use crate::asked::tree_record::USUAL_ROUTES;
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
 use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};

@@ -1,18 +1,16 @@
 //! `source TREE --graph MODEL.gguf`: every node of a model's evaluation, with what it launches.
 
+mod text;
+mod trace_file;
+
 use crate::asked::tree::tell_skipped;
 use crate::context::{Context, Format, tell};
-use crate::emit::Show;
 use gguf::Gguf;
 use gpu::occupancy::Resources;
-use launch::lines::Closing;
 use launch::table::KernelInfo;
-use report::{Column, Lang, Table, conclusion_text};
-use say::{Context as _, bail, ensure, error, say};
-use source::graph::{Code, Given, GraphAnswer, GraphEvaluation, Ran, Routing, Seen, SeenRun, Written, dims, parse_all};
+use say::{Context as _, bail, ensure, error};
+use source::graph::{Code, Given, Ran, Routing, Written, parse_all};
 use source::{Device, Tree};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,9 +21,6 @@ const COLUMNS: &[i64] = &[1, 512];
 
 /// A header with its vocabulary; more is no model's.
 const MOST_HEADER: u64 = 256 << 20;
-
-/// More than any trace of one model's run.
-const MOST_TRACE: u64 = 256 << 20;
 
 pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     let [gpu] = args.gpu.as_slice() else { bail!("source-graph-one-gpu") };
@@ -63,39 +58,8 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     };
     let mut answer = answer.about(&name)?;
     if let Some(trace) = &args.against {
-        let (launches, whole) = launches(Path::new(trace))?;
-        let mut left: usize = launches.iter().map(|seen| seen.launches.len()).sum();
-        for (index, evaluation) in answer.evaluations.iter_mut().enumerate() {
-            let ran = ran.get(index).and_then(Option::as_ref);
-            let of = |seen: &SeenEvaluation, keep: &dyn Fn(At) -> bool| {
-                let kept = seen.launches.iter().filter(|(at, _)| keep(*at)).map(|(_, seen)| seen.clone());
-                SeenRun { evaluation: seen.number, launches: kept.collect(), whole }
-            };
-            let one = |keep: &dyn Fn(At) -> bool| {
-                let first = launches.first().map_or(0, |seen| seen.number);
-                let all = launches.iter().flat_map(|seen| of(seen, keep).launches);
-                vec![SeenRun { evaluation: first, launches: all.collect(), whole }]
-            };
-            let seen: Vec<SeenRun> = match (evaluation.columns, ran) {
-                // A program's own graph was computed at a time that is known.
-                (None, Some(ran)) => one(&|at| at.within(ran)),
-                // A graph that is written down has no columns: all that was launched is held against it.
-                (None, None) => one(&|_| true),
-                (Some(columns), _) => {
-                    let alike = launches.iter().filter(|seen| seen.columns == columns);
-                    alike.map(|seen| of(seen, &|_| true)).collect()
-                }
-            };
-            if let (Some(columns), []) = (evaluation.columns, seen.as_slice()) {
-                bail!("command-against-no-evaluation", trace, columns);
-            }
-            let count: usize = seen.iter().map(|seen| seen.launches.len()).sum();
-            if !evaluation.against(&seen) {
-                bail!("command-against-too-many", trace, count);
-            }
-            left = left.saturating_sub(count);
-        }
-        answer.not_compared = Some(left as u64);
+        answer.against(&trace_file::read(Path::new(trace))?, &ran)?;
+        let left = answer.not_compared.unwrap_or_default();
         if left > 0 {
             context.note(&context.lang.text_with("source-graph-not-compared", &[("count", left.into())]));
         }
@@ -192,213 +156,4 @@ fn header(path: &Path) -> say::Result<Gguf> {
             found => return found.about(shown()),
         }
     }
-}
-
-/// One evaluation of a trace.
-struct SeenEvaluation {
-    number: u64,
-    columns: i64,
-    launches: Vec<(At, Seen)>,
-}
-
-/// When and where something was launched.
-#[derive(Clone, Copy)]
-struct At {
-    process: u64,
-    device: Option<u32>,
-    time_ns: u64,
-}
-
-impl At {
-    fn within(self, ran: &Ran) -> bool {
-        let there = ran.device().is_none_or(|device| self.device.is_none_or(|on| on == device));
-        there && self.process == ran.process && (ran.from_ns..=ran.to_ns).contains(&self.time_ns)
-    }
-}
-
-/// A line of `dryrun --trace`, as far as it matters here.
-#[derive(serde::Deserialize)]
-struct Line {
-    evaluation: u64,
-    /// What was called; a launch has its kernel besides.
-    api: String,
-    kernel: Option<String>,
-    grid: Option<[i64; 3]>,
-    block: Option<[i64; 3]>,
-    ne11: Option<i64>,
-    #[serde(default)]
-    pid: u64,
-    device: Option<u32>,
-    #[serde(default)]
-    time_ns: u64,
-    /// What the driver returned; 0: it took it.
-    #[serde(default)]
-    status: i64,
-}
-
-/// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product. And whether these are all
-/// by the trace's own end: one without it may have been cut.
-fn launches(path: &Path) -> say::Result<(Vec<SeenEvaluation>, bool)> {
-    let shown = || path.display().to_string();
-    let bytes = regular_file::whole(path, MOST_TRACE).about(shown())?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut out: Vec<SeenEvaluation> = Vec::new();
-    let (mut lines, mut told): (u64, Option<u64>) = (0, None);
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        if let Ok(Closing { end }) = serde_json::from_str(line) {
-            // What its writer has lost is not in its lines.
-            let all = end.lines.saturating_add(end.lost).saturating_add(end.unknown_replays);
-            told = Some(told.unwrap_or(0).saturating_add(all));
-            continue;
-        }
-        lines += 1;
-        let line: Line =
-            serde_json::from_str(line).with_context(|| say!("command-not-a-trace-line", path, line = number + 1))?;
-        let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
-        // A call into a library has no grid of its own, whatever stands in its line.
-        let launch = match line.kernel {
-            Some(kernel) => Seen { kernel, grid: line.grid, block: line.block, refused: line.status != 0 },
-            None => Seen { kernel: line.api, grid: None, block: None, refused: line.status != 0 },
-        };
-        match out.last_mut().filter(|last| last.number == line.evaluation) {
-            Some(last) => {
-                last.columns = if last.columns > 0 { last.columns } else { line.ne11.unwrap_or(0) };
-                last.launches.push((at, launch));
-            }
-            None => out.push(SeenEvaluation {
-                number: line.evaluation,
-                columns: line.ne11.unwrap_or(0),
-                launches: vec![(at, launch)],
-            }),
-        }
-    }
-    Ok((out, told == Some(lines)))
-}
-
-impl Show for GraphAnswer {
-    fn table(&self, lang: &Lang) -> Option<Table> {
-        let mut table = Table::new(vec![
-            Column::right("columns", lang.text("source-column-columns")),
-            Column::right("node", lang.text("source-graph-column-node")),
-            Column::left("name", lang.text("source-graph-column-name")),
-            Column::left("operations", lang.text("source-graph-column-operations")),
-            Column::left("type", lang.text("source-column-type")),
-            Column::left("kernel", lang.text("source-column-kernel")),
-            Column::left("grid", lang.text("source-graph-column-grid")),
-            Column::left("block", lang.text("source-graph-column-block")),
-        ]);
-        self.evaluations.iter().for_each(|evaluation| rows(evaluation, true, &mut table));
-        Some(table)
-    }
-
-    fn text(&self, context: &Context) -> String {
-        let lang = &context.lang;
-        let mut out = String::new();
-        for evaluation in &self.evaluations {
-            let mut head = vec![
-                ("target", self.target.clone().into()),
-                ("nodes", evaluation.nodes.into()),
-                ("launches", evaluation.launches.into()),
-            ];
-            let key = match (evaluation.columns, evaluation.positions) {
-                (Some(columns), Some(positions)) => {
-                    head.extend([("columns", columns.into()), ("positions", positions.into())]);
-                    "source-graph-evaluation"
-                }
-                _ => match &evaluation.backend {
-                    Some(backend) => {
-                        head.push(("backend", backend.clone().into()));
-                        "source-graph-evaluation-computed"
-                    }
-                    None => "source-graph-evaluation-written",
-                },
-            };
-            let _ = writeln!(out, "{}", lang.text_with(key, &head));
-            let mut table = Table::new(vec![
-                Column::left("name", lang.text("source-graph-column-name")),
-                Column::left("operations", lang.text("source-graph-column-operations")),
-                Column::left("type", lang.text("source-column-type")),
-                Column::left("kernel", lang.text("source-column-kernel")),
-                Column::left("grid", lang.text("source-graph-column-grid")),
-                Column::left("block", lang.text("source-graph-column-block")),
-            ]);
-            rows(evaluation, false, &mut table);
-            out.push_str(&table.text(context.width));
-            reasons(evaluation, &mut out);
-            let _ = writeln!(out, "{}", conclusion_text(lang, &evaluation.whole));
-            compared(evaluation, lang, &mut out);
-            out.push('\n');
-        }
-        let _ = writeln!(out, "{}", lang.text("source-cannot-show"));
-        out
-    }
-}
-
-/// One row for each launch; a node that launches nothing that is known has one too.
-fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
-    for step in &evaluation.steps {
-        let row = |kernel: String, grid: String, block: String| {
-            let mut cells = match numbered {
-                true => {
-                    let columns = evaluation.columns.map_or(String::new(), |columns| columns.to_string());
-                    vec![columns, step.node.to_string()]
-                }
-                false => Vec::new(),
-            };
-            let ty = step.ty.clone().unwrap_or_default();
-            cells.extend([step.name.clone(), step.operations.join("+"), ty, kernel, grid, block]);
-            cells
-        };
-        for launch in &step.launches {
-            table.row(row(launch.full(), dims(launch.grid), dims(launch.block)));
-        }
-        // Where the driver does all of it, that is the answer.
-        for call in step.moves.iter().filter(|_| step.launches.is_empty() && step.undetermined.is_none()) {
-            table.row(row(format!("({})", call.function), String::new(), String::new()));
-        }
-        if let Some(why) = &step.undetermined {
-            // Text has the reasons below the table, each once.
-            let why = if numbered { format!("UNDETERMINED: {why}") } else { "UNDETERMINED".to_owned() };
-            table.row(row(why, String::new(), String::new()));
-        }
-    }
-}
-
-/// Why rows are open, with the nodes that are.
-fn reasons(evaluation: &GraphEvaluation, out: &mut String) {
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for step in &evaluation.steps {
-        if let Some(why) = step.undetermined.as_ref().or(step.grid_undetermined.as_ref()) {
-            by_reason.entry(why).or_default().push(&step.name);
-        }
-    }
-    for (why, names) in by_reason {
-        let _ = writeln!(out, "UNDETERMINED {}: {why}", names.join(", "));
-    }
-}
-
-fn compared(evaluation: &GraphEvaluation, lang: &Lang, out: &mut String) {
-    const SHOWN: usize = 8;
-    let (Some(compared), Some(agrees)) = (&evaluation.compared, &evaluation.agrees) else { return };
-    let says = [
-        ("seen", compared.seen.into()),
-        ("exact", compared.exact.into()),
-        ("evaluations", compared.evaluations.into()),
-        ("without", compared.without_grid.into()),
-        ("arguments", compared.without_arguments.into()),
-        ("refused", compared.refused.into()),
-        ("missing", compared.not_seen.into()),
-        ("open", compared.not_predicted.len().into()),
-        ("different", compared.different.len().into()),
-    ];
-    let _ = writeln!(out, "{}", lang.text_with("source-graph-compared", &says));
-    for found in compared.different.iter().take(SHOWN) {
-        let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "-".to_owned());
-        let _ =
-            writeln!(out, "  {}#{}: {} | {}", found.evaluation, found.at, side(&found.predicted), side(&found.seen));
-    }
-    for found in compared.not_predicted.iter().take(SHOWN) {
-        let _ = writeln!(out, "  ? {found}");
-    }
-    let _ = writeln!(out, "{}", conclusion_text(lang, agrees));
 }

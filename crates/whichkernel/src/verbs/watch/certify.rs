@@ -1,6 +1,7 @@
 //! `--certify`: unobserved, observed, unobserved again; what differed, and whether what was seen may be believed.
 
-use super::{Args, How, start, window};
+use super::args::{Args, How, window};
+use super::start;
 use crate::context::Context;
 use crate::emit::Show;
 use crate::message::say;

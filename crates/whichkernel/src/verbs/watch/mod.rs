@@ -1,18 +1,16 @@
 //! Launches of live processes, as they happen; or as somebody else recorded them.
 
-use crate::context::{Context, Format};
-use say::{Context as _, Message, ensure, say};
+use crate::context::Context;
+use say::{Context as _, ensure, say};
 use server::Endpoint;
 use std::cell::RefCell;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::Duration;
 use summary::Told;
 use watch::{Ended, Tally};
 
 mod alarm;
+mod args;
 mod arm;
 mod canary;
 mod certify;
@@ -26,118 +24,8 @@ mod table;
 mod target;
 mod trace;
 
-/// See which kernels a process launches, without stopping, wrapping or restarting it
-///
-/// Children are followed, and libraries that are opened later. Stops when the process ends, at Ctrl-C, or as told. Exits with 2
-/// where a program that was started here ended with a signal or a code other than 0; what was seen until then is told.
-#[derive(Debug, Clone, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Args {
-    #[command(subcommand)]
-    pub step: Option<Step>,
-
-    /// Watch this process and its children
-    #[arg(long, value_name = "N", conflicts_with_all = ["read", "command"])]
-    pub pid: Vec<u32>,
-
-    /// Watch all processes of this name and their children
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["read", "command"])]
-    pub name: Option<String>,
-
-    /// Observation method
-    #[arg(long, value_name = "HOW", default_value = "uprobe")]
-    pub how: How,
-
-    /// With `--how logs`: the log to enable and its level (ROCBLAS_LAYER=9); AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK,
-    /// HIPBLASLT_LOG_LEVEL, OLLAMA_DEBUG
-    #[arg(long, value_name = "NAME[=VALUE]")]
-    pub log: Vec<String>,
-
-    /// With `--how layer`: measure the device time of each dispatch with timestamps in its queue
-    #[arg(long)]
-    pub times: bool,
-
-    /// Write every launch in order, with its argument bytes, one JSON object per line
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-
-    /// Stop after this time: 10s, 500ms, 2m
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
-
-    /// Stop after this many decoded tokens
-    #[arg(long, value_name = "N")]
-    pub tokens: Option<u64>,
-
-    /// Stop after two seconds without a launch
-    #[arg(long, value_name = "WHEN")]
-    pub until: Option<Until>,
-
-    /// A server address: sends a one-token request first, and checks that the target's launches are seen
-    #[arg(long, value_name = "URL")]
-    pub url: Option<String>,
-
-    #[command(flatten)]
-    pub key: crate::api_key::KeyArgs,
-
-    /// The server's log (`journalctl -u ollama > FILE`), whose claims are compared with the launches. Log files that the server writes itself are
-    /// found automatically
-    #[arg(long, value_name = "FILE")]
-    pub said: Vec<PathBuf>,
-
-    /// Read a recording: a launch trace (from `--trace`, a dry run or the preload library), a log of AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB or
-    /// HIPBLASLT_LOG_MASK, a profile of rocprofv3 (rocpd, csv, json) or Nsight Systems (SQLite)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["how", "log", "times", "trace", "duration", "tokens", "until", "url"])]
-    pub read: Option<PathBuf>,
-
-    /// Run the program unobserved, observed and unobserved again, and report differences; exits 1 if one is significant, or if the launches could not
-    /// be compared
-    #[arg(long, conflicts_with_all = ["read", "times", "trace", "duration", "tokens", "until", "said"])]
-    pub certify: bool,
-
-    /// With `--certify`: certify this observer, a prefix of the command, instead of whichkernel's own: 'rocprofv3 --kernel-trace --'
-    #[arg(long, value_name = "WRAPPER", requires = "certify")]
-    pub with: Option<String>,
-
-    /// Record the observations in the ledger
-    #[arg(long)]
-    pub record: bool,
-
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
-
-    /// A program to start and watch, with its arguments
-    #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
-    pub command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum How {
-    /// Probes on the runtime's launch functions, read by BPF: needs root once, and no restart
-    Uprobe,
-    /// The same probes without BPF: no argument bytes. Without root, on probes that `arm` made
-    Perf,
-    /// A library of ours in a program that is started with it: needs no root; children are followed
-    Preload,
-    /// A Vulkan layer of ours in a program that is started with it: compute dispatches, submitted and ended; needs no root
-    Layer,
-    /// The libraries' own logs, switched on in a program that is started with them
-    Logs,
-}
-
-#[derive(Debug, Clone, clap::Subcommand)]
-pub enum Step {
-    /// Place probes, as root, that other users can then use on their own processes
-    Arm(arm::Args),
-    /// Remove all probes
-    Disarm,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Until {
-    Idle,
-}
+pub use args::{Args, How};
+use args::{Step, window};
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.step {
@@ -199,42 +87,4 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     // What was seen is true, and is not the run that was asked for.
     Ok(if ended.is_some_and(Ended::failed) { ExitCode::from(2) } else { ExitCode::SUCCESS })
-}
-
-/// What the window is called in the ledger.
-fn window(args: &Args) -> String {
-    let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let pids: Vec<String> = args.pid.iter().map(u32::to_string).collect();
-    match (&args.name, words.is_empty()) {
-        (_, false) => ledger::redact::line(&words),
-        (Some(name), _) => name.clone(),
-        _ => format!("process {}", pids.join(" ")),
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, Message> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.parse().map_err(|_| say!("command-no-time", text))?;
-    let seconds = match unit {
-        "" | "s" => number,
-        "ms" => number / 1000.0,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return Err(say!("command-no-unit", unit)),
-    };
-    Duration::try_from_secs_f64(seconds).map_err(Message::verbatim)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_as_people_write_them() {
-        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        assert!(duration("soon").is_err() && duration("3 weeks").is_err());
-    }
 }

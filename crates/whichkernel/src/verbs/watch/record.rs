@@ -17,8 +17,5 @@ pub fn keep(
     let scene = RecordContext { account, window, model, place, time: &time };
     let mut list = scene.sightings(tally)?;
     list.extend(watch::claims::sightings(&judged.held, &judged.shown, &scene, tally)?);
-    let count = observe::record(&mut context.open_ledger()?, list)?;
-    let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-    context.note(&context.lang.text_with("watch-recorded", &args));
-    Ok(())
+    context.record(list, "watch-recorded")
 }

@@ -1,7 +1,7 @@
 //! Without a command: the map of types and column counts on Vulkan, for one card or several.
 
+use super::record;
 use super::show::{cells, columns};
-use super::{keep, record};
 use crate::asked::dry::vulkan::{ended, head, place, survey, tail};
 use crate::context::Context;
 use crate::emit::Show;
@@ -18,7 +18,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         let model = args.ask.model.as_ref().map_or(args.ask.arch_of.clone(), |model| model.display().to_string());
         for (_, map) in &maps {
             let record = record(&place, map.card, map.driver.as_deref(), (&model, &time))?;
-            keep(context, record.survey(&map.cells)?)?;
+            context.record(record.survey(&map.cells)?, "dryrun-recorded")?;
         }
     }
     let answer = VulkanMaps::new(place.name(), &maps);

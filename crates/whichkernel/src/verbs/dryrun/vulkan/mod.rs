@@ -8,7 +8,6 @@ use super::command::{is_skeleton, shown};
 use crate::asked::dry::vulkan::{cards, heed, place};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
-use observe::Sighting;
 use say::{Context as _, bail, ensure, error};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -51,7 +50,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.record {
         let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
         let (model, time) = (ledger::redact::line(&words), observe::now());
-        keep(context, record(&place, card, answer.driver.as_deref(), (&model, &time))?.run(&answer)?)?;
+        let record = record(&place, card, answer.driver.as_deref(), (&model, &time))?;
+        context.record(record.run(&answer)?, "dryrun-recorded")?;
     }
     context.emit(args.ask.format, &answer)?;
     Ok(match outcome.interrupted {
@@ -72,11 +72,4 @@ fn record<'a>(
     let none = || error!("command-no-vulkan-library", place = place.name());
     let library = vulkan_library(place).ok_or_else(none)?;
     Ok(VulkanRecord { place, card, driver: driver.unwrap_or_default(), model, time, library })
-}
-
-fn keep(context: &Context, sightings: Vec<Sighting>) -> say::Result<()> {
-    let count = observe::record(&mut context.open_ledger()?, sightings)?;
-    let args = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
-    context.note(&context.lang.text_with("dryrun-recorded", &args));
-    Ok(())
 }

@@ -8,7 +8,7 @@ mod text;
 use super::Args;
 use super::select::wanted;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
-use crate::emit::Plain;
+use crate::emit::{Plain, exit_code};
 use evidence::{Conclusion, Word};
 use gpu::Arch;
 use inventory::{Pack, Unread};
@@ -77,7 +77,7 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
         super::record::catalogs(catalogs.iter().map(|catalog| (&catalog.dir, catalog.service.as_ref())), context)?;
     }
     let code = match &serving {
-        Some(serving) if arch_asked.is_some() => word(&serving.any),
+        Some(serving) if arch_asked.is_some() => exit_code(&serving.any),
         Some(serving) if args.strict => strict(serving),
         // What could be read was shown; that it is all there is cannot be said.
         _ if !survey.unread.is_empty() => ExitCode::from(COULD_NOT_RUN),
@@ -98,18 +98,9 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
     Ok(code)
 }
 
-/// 0 yes, 1 no, 2 nobody can say.
-fn word(conclusion: &Conclusion) -> ExitCode {
-    match conclusion.word() {
-        Word::Yes => ExitCode::SUCCESS,
-        Word::No => ExitCode::from(CHECK_FAILED),
-        Word::Partly | Word::NotKnown => ExitCode::from(COULD_NOT_RUN),
-    }
-}
-
 /// `--strict`: something serves the GPU, and so does everything else. Where nothing does, or one thing does not, it failed.
 fn strict(serving: &Serving) -> ExitCode {
-    if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { word(&serving.all) }
+    if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { exit_code(&serving.all) }
 }
 
 /// Names as the package has them, not as they lie here for the moment; and what was not unpacked.

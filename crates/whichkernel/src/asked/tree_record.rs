@@ -1,4 +1,4 @@
-//! A tree looked at for an investigation: what `source --chain --record` and `source TREE --record` would write, at once.
+//! Records a tree for an investigation: the same observations as `source --chain --record` and `source TREE --record`.
 
 use super::declare;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Whether the command line takes a command that somebody is about to be told: what it refuses is not said.
+//! Checks that the command line accepts a command before it is printed as advice.
 
 use crate::Cli;
 use clap::Parser;

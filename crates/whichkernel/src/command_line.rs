@@ -1,0 +1,72 @@
+//! The definition of the command line: global flags and commands.
+
+use crate::context::Global;
+use crate::verbs::{
+    atlas, check, completions, diff, doctor, dryrun, explain, history, inspect, investigate, isa, ledger, man, map,
+    mcp, probe, report, runtime, schema, skeleton, source, watch,
+};
+use clap::{Parser, Subcommand};
+
+/// Which GPU kernel actually ran, and how do we know?
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Evaluate every release of a clone: writes a static site, CSV and decision tables, and can be continued
+    Atlas(atlas::Args),
+    /// Grade the claims of an investigation from the ledger
+    Check(check::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Compare two source trees, runtimes, GPUs or kernels: what is chosen differently, and why
+    Diff(diff::Args),
+    /// Check which observers work on this machine, and how to fix those that do not
+    Doctor(doctor::Args),
+    /// Run the real program on a stand-in GPU, and show which kernels its host code selects
+    Dryrun(dryrun::Args),
+    /// Explain which kernel is chosen and why, and what other conditions would choose; offline, from built-in tables
+    Explain(explain::Args),
+    /// Find the commits that changed a choice: the kernel before and after, and the deciding lines
+    History(history::Args),
+    /// Show what a file contains: bundles, targets, kernels, and how much of it was read
+    Inspect(inspect::Args),
+    /// Run all available observers, record the results, and grade every claim and question
+    Investigate(investigate::Args),
+    /// Decode and count the instructions of every kernel
+    Isa(isa::Args),
+    /// Work with the recorded observations: list, show, export, import, annotate, verify
+    Ledger(ledger::Args),
+    /// Write manual pages for whichkernel and each of its commands
+    Man(man::Args),
+    /// Show paths as a table of types and columns: from the source, from a dry run, or both with differences marked
+    Map(map::Args),
+    /// Offer the read-only commands as tools of a Model Context Protocol server, on standard input and output
+    Mcp(mcp::Args),
+    /// Measure what a server evaluates for a prompt and how fast, and show the path in the source rules
+    Probe(probe::Args),
+    /// Write the investigation as HTML pages in English and Japanese, from the ledger
+    Report(report::Args),
+    /// Find, add, fetch and list runtimes: the GPU stacks that the other commands examine
+    Runtime(runtime::Args),
+    /// Write a model of any shape without weights, for dry runs of any program
+    Skeleton(skeleton::Args),
+    /// Show the JSON Schemas of the commands' output: a list, or one schema
+    Schema(schema::Args),
+    /// Evaluate the rules in a source tree: which kernel for which GPU, type and column count, and why
+    Source(source::Args),
+    /// Show the kernels that a process launches: live, or from a recording
+    Watch(watch::Args),
+}
+
+/// The verbs that this build offers, so that others can say what it cannot do yet.
+pub fn verb_names() -> Vec<String> {
+    let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
+    all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
+}

@@ -1,0 +1,35 @@
+//! The flags of `check`.
+
+use crate::context::Format;
+use std::path::PathBuf;
+
+/// Grade the claims of an investigation from the ledger; exits 1 if one expected to hold is refuted, or still open
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
+    pub file: Option<PathBuf>,
+
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+
+    /// Show the details of one claim: evidence, reasons, and what it can and cannot show
+    #[arg(long, value_name = "ID", conflicts_with_all = ["only", "all"])]
+    pub claim: Option<String>,
+
+    /// List the claims of this grade (open: unresolved; failed: should hold, but does not)
+    #[arg(long, value_name = "GRADE", value_parser = ["confirmed", "inferred", "limited", "unresolved", "open", "refuted", "failed"])]
+    pub only: Option<String>,
+
+    /// List all claims and questions
+    #[arg(long, conflicts_with = "only")]
+    pub all: bool,
+
+    /// Only the number of claims per grade, and the command that would settle most
+    #[arg(long, conflicts_with_all = ["claim", "only", "all"])]
+    pub brief: bool,
+
+    /// This machine is the one called NAME in the file: grade the claims about it here
+    #[arg(long, value_name = "NAME")]
+    pub here: Option<String>,
+}

@@ -1,0 +1,52 @@
+//! The flags of `investigate`.
+
+use crate::context::Format;
+use std::path::PathBuf;
+
+/// Look with every observer there is, record what they see, and grade every claim and question
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub what: Option<What>,
+
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
+    pub file: Option<PathBuf>,
+
+    /// text: one screen; md, json: everything; csv: the claims
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+
+    /// Also examine this runtime, library or source tree (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub path: Vec<PathBuf>,
+
+    /// This machine is the one called NAME in the file: grade the claims about it here
+    #[arg(long, value_name = "NAME")]
+    pub here: Option<String>,
+
+    /// Exit 1 if a claim that should hold is refuted or open
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Fetch what can settle claims without asking (sizes are shown; otherwise a terminal asks, and a pipe never fetches)
+    #[arg(long)]
+    pub yes: bool,
+
+    /// Fetch nothing
+    #[arg(long)]
+    pub offline: bool,
+
+    /// Include slow checks
+    #[arg(long)]
+    pub deep: bool,
+
+    /// Open the finished report in a browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum What {
+    Init(super::init::Args),
+}

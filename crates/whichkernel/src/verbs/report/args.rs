@@ -1,0 +1,71 @@
+//! The flags of `report`.
+
+use std::path::PathBuf;
+
+/// The investigation as pages that open from disk: both languages, light and dark, every table as CSV
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub what: Option<What>,
+
+    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
+    pub file: Option<PathBuf>,
+
+    /// The folder to write; an earlier report in it is replaced [default: report]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Write one self-contained HTML file instead of a folder, named by `--out` [default: report.html]
+    #[arg(long)]
+    pub single_file: bool,
+
+    /// Write data for other tools instead of pages; `--out` names the folder or file
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["single_file", "open"])]
+    pub export: Option<Export>,
+
+    #[command(flatten)]
+    pub given: Given,
+
+    /// Serve the pages on loopback until interrupted, updated with every new record; only the printed address gives access
+    #[arg(long, conflicts_with_all = ["single_file", "export", "out"])]
+    pub serve: bool,
+
+    /// With --serve: the port [default: any free port]
+    #[arg(long, value_name = "PORT", requires = "serve", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+
+    /// Open it in a browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum What {
+    Bundle(super::bundle::Args),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Export {
+    /// A folder with a page for each language and one for each question
+    Md,
+    /// One file: claims, questions, next steps and every observation
+    Json,
+    /// A folder of Parquet tables (observations, launches, claims) that many machines can write into; `ledger verify --parquet` proves it
+    Parquet,
+    /// A trace of the launches in the file of --launches, for Perfetto
+    Perfetto,
+    /// The same for the Firefox Profiler
+    Profiler,
+}
+
+// What an export needs beside the ledger. No documentation of its own: clap would take it for the verb's.
+#[derive(Debug, clap::Args)]
+pub struct Given {
+    /// For perfetto and profiler: a trace of `watch --trace`, `dryrun` or the preload library
+    #[arg(long, value_name = "FILE", requires = "export")]
+    pub launches: Option<PathBuf>,
+    /// For parquet: name of this machine in the tables [default: the IDs of ledger and machine]
+    #[arg(long, value_name = "NAME", requires = "export")]
+    pub host: Option<String>,
+}

@@ -1,0 +1,68 @@
+//! Reads a trace of `dryrun --trace`.
+
+use launch::lines::Closing;
+use say::{Context as _, say};
+use source::graph::{At, Seen, SeenEvaluation, Trace};
+use std::path::Path;
+use sys::regular_file;
+
+/// More than any trace of one model's run.
+const MOST_TRACE: u64 = 256 << 20;
+
+/// A line of `dryrun --trace`, as far as it matters here.
+#[derive(serde::Deserialize)]
+struct Line {
+    evaluation: u64,
+    /// What was called; a launch has its kernel besides.
+    api: String,
+    kernel: Option<String>,
+    grid: Option<[i64; 3]>,
+    block: Option<[i64; 3]>,
+    ne11: Option<i64>,
+    #[serde(default)]
+    pid: u64,
+    device: Option<u32>,
+    #[serde(default)]
+    time_ns: u64,
+    /// What the driver returned; 0: it took it.
+    #[serde(default)]
+    status: i64,
+}
+
+/// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product.
+pub fn read(path: &Path) -> say::Result<Trace> {
+    let shown = || path.display().to_string();
+    let bytes = regular_file::whole(path, MOST_TRACE).about(shown())?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut out: Vec<SeenEvaluation> = Vec::new();
+    let (mut lines, mut told): (u64, Option<u64>) = (0, None);
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if let Ok(Closing { end }) = serde_json::from_str(line) {
+            // What its writer has lost is not in its lines.
+            let all = end.lines.saturating_add(end.lost).saturating_add(end.unknown_replays);
+            told = Some(told.unwrap_or(0).saturating_add(all));
+            continue;
+        }
+        lines += 1;
+        let line: Line =
+            serde_json::from_str(line).with_context(|| say!("command-not-a-trace-line", path, line = number + 1))?;
+        let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
+        // A call into a library has no grid of its own, whatever stands in its line.
+        let launch = match line.kernel {
+            Some(kernel) => Seen { kernel, grid: line.grid, block: line.block, refused: line.status != 0 },
+            None => Seen { kernel: line.api, grid: None, block: None, refused: line.status != 0 },
+        };
+        match out.last_mut().filter(|last| last.number == line.evaluation) {
+            Some(last) => {
+                last.columns = if last.columns > 0 { last.columns } else { line.ne11.unwrap_or(0) };
+                last.launches.push((at, launch));
+            }
+            None => out.push(SeenEvaluation {
+                number: line.evaluation,
+                columns: line.ne11.unwrap_or(0),
+                launches: vec![(at, launch)],
+            }),
+        }
+    }
+    Ok(Trace { name: shown(), evaluations: out, whole: told == Some(lines) })
+}
