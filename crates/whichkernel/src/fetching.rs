@@ -22,7 +22,7 @@ pub fn bring(
         Planned::Here(index) => Some((*index, "runtime-fetch-here")),
         Planned::Fetch(plan) => {
             announce(&plan, context);
-            if !yes && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            if !(yes || io::stdin().is_terminal() && io::stderr().is_terminal()) {
                 bail!("runtime-fetch-needs-yes");
             }
             if yes || agreed(context)? { Some((carry_out(&plan, &cache, context)?, "runtime-fetched")) } else { None }
