@@ -33,8 +33,8 @@ fn what_is_no_such_file_or_no_card_that_is_played_is_refused_by_every_verb() {
     let real = std::fs::read_to_string(format!("{FILES}/navi21.json")).expect("kept");
     let half: String = real.chars().take(5000).collect();
     for (name, text, wanted) in [
-        ("empty.json", "", "no JSON"),
-        ("half.json", half.as_str(), "no JSON"),
+        ("empty.json", "", "not JSON"),
+        ("half.json", half.as_str(), "not JSON"),
         ("foreign.json", "{\"a\": 1}", "not what `vulkaninfo --json` writes"),
         ("vendor.json", &real.replace("\"vendorID\":4098", "\"vendorID\":4318"), "0x10de"),
         (
