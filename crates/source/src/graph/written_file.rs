@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn what_is_damaged_is_told() {
         let told = |text: &str| parse_all(text).expect_err(text).to_string();
-        assert_eq!(told("@ graph of 1 on ROCm0 from 1\n"), "nothing is computed in it");
+        assert_eq!(told("@ graph of 1 on ROCm0 from 1\n"), "the graph computes nothing");
         assert!(told("@ end 5").starts_with("line 1"));
         assert!(told("@ graph of x on ROCm0 from 1").starts_with("line 1"));
         assert!(told("@ what").starts_with("line 1"));
