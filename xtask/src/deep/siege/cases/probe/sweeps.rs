@@ -3,6 +3,8 @@
 use super::server::{Kind, Manner, Mock};
 use super::{Bench, Outcome, asked, says_less};
 use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// A time in milliseconds that is short enough for no answer to come sooner than it says, with noise from a linear congruence.
 fn time(length: usize, before: usize, noise: f64, step: f64) -> f64 {
@@ -13,10 +15,16 @@ fn time(length: usize, before: usize, noise: f64, step: f64) -> f64 {
 }
 
 fn swept(bench: &Bench, noise: f64, step: f64, words: &[&str]) -> anyhow::Result<Value> {
-    let mock = Mock::start(
-        Manner::of(Kind::Llama),
-        move |prompt, before| json!({"timings": {"prompt_ms": time(prompt.len(), before, noise, step)}}),
-    )?;
+    // The order of the lengths is another in every run; the noise of each is the same.
+    let asked_before = Mutex::new(HashMap::<usize, usize>::new());
+    let told = move |prompt: &[String], _| {
+        let length = prompt.len();
+        let mut counts = asked_before.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(length).or_default();
+        *count += 1;
+        json!({"timings": {"prompt_ms": time(length, 1000 * length + *count, noise, step)}})
+    };
+    let mock = Mock::start(Manner::of(Kind::Llama), told)?;
     asked(bench, &mock.url(), &[&["--sweep", "1..60"], words].concat())
 }
 
