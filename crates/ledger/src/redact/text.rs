@@ -68,6 +68,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
 }
 
 fn line(line: &str) -> String {
+    if !suspect(line) {
+        return line.to_owned();
+    }
     let mut shown = options(line);
     for (pattern, step) in STEPS.iter() {
         shown = replace(&shown, pattern, *step);
