@@ -138,7 +138,7 @@ impl<W: Write> Server<'_, W> {
             if state.open.len() == before {
                 continue;
             }
-            let result = outcome::result(&call.tool.name, done, call.tool.output.is_some(), &mut state.kept);
+            let result = outcome::result(&call.tool.name, done, &mut state.kept);
             drop(state);
             self.write(&message::answer(Some(&call.id), Ok(result)))?;
         }
@@ -190,16 +190,12 @@ impl<W: Write> Server<'_, W> {
 }
 
 fn listed(tool: &Tool) -> Value {
-    let mut value = json!({
+    json!({
         "name": tool.name,
         "description": tool.description,
         "inputSchema": tool.input,
         "annotations": {"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false},
-    });
-    if let (Some(output), Value::Object(fields)) = (&tool.output, &mut value) {
-        fields.insert("outputSchema".into(), output.clone());
-    }
-    value
+    })
 }
 
 fn entry(document: &Document) -> Value {
