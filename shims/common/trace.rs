@@ -183,11 +183,11 @@ fn announce() {
 }
 
 /// A reserved record: its body is written at `body`, then it is finished.
-pub struct Place {
+pub struct Reservation {
     at: *mut u8,
 }
 
-impl Place {
+impl Reservation {
     pub fn body(&self) -> *mut u8 {
         // SAFETY: the reservation has at least a head.
         unsafe { self.at.add(size_of::<Head>()) }
@@ -202,12 +202,12 @@ impl Place {
 
 /// Reserves a record with `body` bytes behind its head.
 #[allow(dead_code, reason = "the stand-in writes whole records")]
-pub fn begin(body: usize) -> Option<Place> {
+pub fn begin(body: usize) -> Option<Reservation> {
     reserve(body, 1)
 }
 
 /// `weight`: what is lost where there is no room; 0 for what the caller can say in another way.
-fn reserve(body: usize, weight: u64) -> Option<Place> {
+fn reserve(body: usize, weight: u64) -> Option<Reservation> {
     if STATE.load(Ordering::Acquire) != READY && !awake(weight) {
         return None;
     }
@@ -251,7 +251,7 @@ fn reserve(body: usize, weight: u64) -> Option<Place> {
         }
         // SAFETY: [at, end) lies in one mapped segment and belongs to this call alone.
         unsafe { AtomicU32::from_ptr(place.cast()).store(len as u32, Ordering::Release) };
-        return Some(Place { at: place });
+        return Some(Reservation { at: place });
     }
 }
 

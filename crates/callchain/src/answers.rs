@@ -1,7 +1,7 @@
 //! The answer as programs get it: the trees, the ways from the entry to the launches, and the lines beside them.
 
 use super::facts::Fact;
-use super::trace::{Chain, Place};
+use super::trace::{Chain, CodeLocation};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub struct Tree {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Beside {
     pub subject: &'static str,
-    pub at: Place,
+    pub at: CodeLocation,
     pub text: String,
 }
 

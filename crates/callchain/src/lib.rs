@@ -25,14 +25,14 @@ mod rocblas_answer;
 mod search;
 mod syntax;
 mod trace;
+mod type_text;
 mod types;
-mod written;
 
 pub use answers::{Beside, Chains, Tree, ways_found};
 pub use edge::Kind;
 pub use facts::{Fact, Subject, facts};
 pub use rocblas_answer::RocblasSource;
-pub use trace::{Branch, Chain, Leg, Place, Step, Unresolved, between, trace};
+pub use trace::{Branch, Chain, ChainStep, CodeLocation, Leg, Unresolved, between, trace};
 
 pub use index::Index;
 use index::Part;

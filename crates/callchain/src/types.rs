@@ -3,7 +3,7 @@
 //! No guess: where a declaration is missing, or stands in another module, there is no type.
 
 use super::index::{Class, Function, Index, Language, Local, Shape};
-use super::written::{Segment, bare, first_argument, last_name, segments};
+use super::type_text::{Segment, bare, first_argument, last_name, segments};
 
 /// A type as it is written, and the file that it is written in.
 #[derive(Debug, Clone)]

@@ -107,7 +107,7 @@ pub const MACH: &[(u8, &str)] = &[
 mod tests {
     use super::*;
 
-    /// A processor is known to both or to neither: whoever adds one reads here which list forgot it.
+    /// A processor is known to both or to neither: the message names the incomplete list.
     #[test]
     fn every_processor_of_the_flags_is_one_of_the_rooms_of_targets() {
         for (_, name) in MACH {

@@ -57,7 +57,7 @@ struct Library {
 
 struct Bundle {
     index: u32,
-    /// What the stand-in is given when it is registered: its own address, or its wrapper's where it lies in an archive.
+    /// The address that the stand-in gets at registration: the kernel's own, or its wrapper's if it is in an archive.
     address: u64,
     /// By which the inventory names it.
     offset: u64,

@@ -98,7 +98,7 @@ impl RuntimeDiff {
         RuntimeDiff { a: names.0.to_owned(), b: names.1.to_owned(), cells, conclusion, differences }
     }
 
-    /// Of a cell that one of them did not answer nobody can say that it is the same.
+    /// A cell without an answer from both sides cannot be called the same.
     pub fn is_same(&self) -> bool {
         self.differences.is_empty() && self.conclusion.unanswered() == 0 && self.conclusion.lost() == 0
     }

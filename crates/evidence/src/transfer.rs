@@ -50,7 +50,7 @@ impl Transfer {
         }
     }
 
-    /// What is taken for granted; listed with every grade that uses the rule. Keys of the language files.
+    /// The assumptions, listed with every grade that uses the rule. Keys of the language files.
     pub fn assumptions(self) -> &'static [&'static str] {
         match self {
             Transfer::SameSourceRule => &["assume-same-predicate", "assume-same-defines"],

@@ -18,7 +18,7 @@ pub enum Part {
     /// Symbols, strings, relocations, versions, hash tables, unwind tables, notes: tables whose layout the ELF header's types fix.
     Tables,
     Debug,
-    /// Constants and variables of the host, and sections of a kind that is not known: searched for marks of device code and for noise.
+    /// Host constants and variables, and sections of unknown type: searched for marks of device code and for noise.
     Data,
     /// Between sections, in none of them: searched likewise.
     Between,
@@ -135,7 +135,7 @@ fn host_parts(elf: &Elf<'_>) -> Vec<(Range, Part)> {
         1 if section.flags & SHF_EXECINSTR != 0 => Part::Code,
         1 if section.name.starts_with(".debug_") || section.name.starts_with(".zdebug_") => Part::Debug,
         1 if section.name.starts_with(".eh_frame") => Part::Tables,
-        // PROGBITS, and whatever has a type that nobody knows here.
+        // PROGBITS, and every unknown type.
         1 => Part::Data,
         2..=18 | 0x6fff_fff5..=0x6fff_ffff | 0x7000_0001 => Part::Tables,
         _ => Part::Data,

@@ -68,7 +68,7 @@ impl Mark {
         }
     }
 
-    /// Device code that lies there as it is.
+    /// Uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)
     }
@@ -109,7 +109,7 @@ const MAGICS: [(Mark, &[u8]); 22] = [
 static FINDERS: LazyLock<Vec<(Mark, memmem::Finder<'static>)>> =
     LazyLock::new(|| MAGICS.iter().map(|(mark, magic)| (*mark, memmem::Finder::new(*magic))).collect());
 
-/// What was met outside the ranges that somebody else reads.
+/// Items outside the ranges that are read elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     /// In order.

@@ -16,7 +16,7 @@ pub enum Pack {
 }
 
 impl Pack {
-    /// By the first bytes; None for what is no archive.
+    /// By the first bytes; None if it is not an archive.
     pub fn of(source: &dyn ReadAt) -> Option<Self> {
         let head = source.bytes(0, source.len().min(512), "magic").ok()?;
         Some(match head.as_ref() {

@@ -15,7 +15,7 @@ pub struct Graded {
     /// One per claim, in the same order.
     pub readings: Vec<Reading>,
     pub questions: Vec<QuestionReading>,
-    /// Where things lie, for what is advised.
+    /// Paths on this machine, for advice.
     places: Places,
     verbs: Vec<String>,
     /// What the file says would close each claim and question; `investigation` has it filled.
@@ -104,7 +104,7 @@ impl Graded {
         }
     }
 
-    /// Claims expected to hold for which nothing speaks: refuted, or still open. What nobody could look at did not pass.
+    /// Claims expected to hold without support: refuted, or still open. A claim that could not be checked did not pass.
     pub fn failed(&self) -> usize {
         self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.strength() == 0).count()
     }
@@ -128,7 +128,7 @@ impl Graded {
         (!expected.is_empty()).then(|| basis.of_all(refuted))
     }
 
-    /// How each phase stands.
+    /// The state of each phase.
     pub fn counts_by_phase(&self) -> Vec<(PhaseName, Counts)> {
         let of = |phase: PhaseName| {
             let readings = self.claims().filter(|(stated, _)| stated.phase == phase).map(|(_, reading)| reading);
@@ -161,7 +161,7 @@ impl Graded {
         self.known(advised.unwrap_or_else(filled))
     }
 
-    /// What any command needs that is not here; nothing where nobody looked.
+    /// What any command needs that is missing here; empty if this was not checked.
     pub fn needs(&self, command: &str) -> Vec<Need> {
         self.places.feasible.iter().flat_map(|here| here.needs(command)).collect()
     }

@@ -58,7 +58,7 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
     let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
-    // The row lists its column counts: those that nobody asked the program about are not answered.
+    // The row lists its column counts: counts that the program was not asked about have no answer.
     let answered = covered(&here, row);
     let asked = row.to.map_or(answered, |to| to.saturating_sub(row.from).saturating_add(1));
     let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, asked, answered);

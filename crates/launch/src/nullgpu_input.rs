@@ -17,7 +17,7 @@ pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
 pub const COUNTS: &str = "counts";
 /// Bytes of it: [`COUNTED`] words of eight bytes are used.
 pub const COUNTS_SIZE: usize = 4096;
-/// Records by their kind, written or not. At 0, which is no kind: processes that called HIP.
+/// Records by their kind, written or not. Index 0 is not a kind: processes that called HIP.
 pub const COUNTED: usize = 16;
 
 /// One device. `device` holds a `DeviceFile`, then `count` of these.

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// What stands before the first row: it binds the ledger's own id, so that rows cannot move to another ledger.
+    /// The hash before the first row: it includes the ledger's own id, so that rows cannot move to another ledger.
     pub fn genesis(ledger: &str) -> Hash {
         let mut sha = Sha256::new();
         sha.update(b"whichkernel ledger 1\0");

@@ -5,7 +5,7 @@
 //! cancelled. <https://modelcontextprotocol.io/specification/2025-06-18>
 #![forbid(unsafe_code)]
 
-mod kept;
+mod large_answers;
 mod line;
 mod message;
 mod outcome;
@@ -13,7 +13,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use kept::Document;
+pub use large_answers::Document;
 pub use outcome::{Done, outline_schema};
 pub use server::serve;
 

@@ -1,6 +1,6 @@
 //! What a tool gave, as a client gets it: whole where it is small, its outline and an address where it is big.
 
-use crate::kept::Kept;
+use crate::large_answers::Kept;
 use serde_json::{Map, Value, json};
 
 /// More than this is not put into a message: whoever asked reads it in parts, or not at all.

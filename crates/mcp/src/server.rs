@@ -3,7 +3,7 @@
 //! A call that is cancelled while it waits is not run; one that is running is finished and its answer thrown away: nothing
 //! of what it did is left, because nothing here writes.
 
-use crate::kept::Kept;
+use crate::large_answers::Kept;
 use crate::line::{self, Line};
 use crate::message::{self, BAD_PARAMS, BUSY, Fault, Id, Message, NO_METHOD, NO_RESOURCE, PARSE};
 use crate::{Document, Offer, Tool, outcome};

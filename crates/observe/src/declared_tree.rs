@@ -3,7 +3,7 @@
 
 use crate::observer::Observer;
 use callchain::rocblas::Rocblas;
-use callchain::{Chain, Fact as Beside, Place, Step, Subject as Topic};
+use callchain::{Chain, ChainStep, CodeLocation, Fact as Beside, Subject as Topic};
 use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, Refused, Rung, Subject, Value, View,
 };
@@ -47,7 +47,7 @@ impl Observer for DeclaredTree {
 pub struct Way<'a> {
     pub from: &'a str,
     pub to: &'a str,
-    pub steps: Option<&'a [Step]>,
+    pub steps: Option<&'a [ChainStep]>,
 }
 
 /// The ways of requests, and what they hang on.
@@ -56,7 +56,7 @@ pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize) ->
     let name = if go { "ollama" } else { "llama.cpp" };
     let mut facts = Vec::new();
     for chain in chains {
-        let steps: Vec<&Step> = chain.legs.iter().flat_map(|leg| &leg.steps).collect();
+        let steps: Vec<&ChainStep> = chain.legs.iter().flat_map(|leg| &leg.steps).collect();
         if let (Some(first), Some(last), true) = (steps.first(), steps.last(), chain.open.is_empty()) {
             facts.push(way(bare(&first.to), bare(&last.to), steps.iter().copied()));
         }
@@ -127,7 +127,7 @@ fn lines(file: &str, first: u32, last: u32) -> String {
     format!("{file}:{first}-{last}")
 }
 
-fn at(place: &Place) -> String {
+fn at(place: &CodeLocation) -> String {
     format!("{}:{}", place.file, place.line)
 }
 
@@ -136,7 +136,7 @@ fn bare(title: &str) -> &str {
     title.rsplit(['.', ':']).next().unwrap_or(title)
 }
 
-fn way<'a>(from: &str, to: &str, steps: impl Iterator<Item = &'a Step>) -> Fact {
+fn way<'a>(from: &str, to: &str, steps: impl Iterator<Item = &'a ChainStep>) -> Fact {
     let steps: Vec<String> = steps.map(|step| format!("{} {} {}", step.kind.word(), step.to, at(&step.at))).collect();
     Fact::new("source.chain", About::new([("from", from), ("to", to)]), steps)
 }
@@ -173,7 +173,7 @@ pub fn rules(tree: &Tree, survey: &source::Survey<'_>) -> Result<Vec<Observation
     let ollama = survey.backends.iter().any(|backend| backend.preset.builder == source::Builder::Ollama);
     let name = if ollama { "ollama" } else { "llama.cpp" };
     let version = version(tree);
-    let table = source::table::Table::build(survey, name, &version, &version, "");
+    let table = source::decision_table::DecisionTable::build(survey, name, &version, &version, "");
     crate::declared::observations(&table, &DeclaredTree.id(), &ledger::now())
 }
 

@@ -7,10 +7,10 @@
 //! short, places are few, and a newcomer gets one of those of the user who holds the most.
 #![forbid(unsafe_code)]
 
+pub mod activity;
 mod connection;
-mod places;
+mod connection_limit;
 pub mod request;
-pub mod under_way;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Threads at one time: those of the places, and those whose place was given to another and who are about to end.
-const MOST_THREADS: usize = 2 * places::MOST;
+const MOST_THREADS: usize = 2 * connection_limit::MOST;
 /// How often somebody asks whether it shall end.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -57,7 +57,7 @@ impl Server {
 
     /// Serves until `ended` says so; whoever is being served then is served to the end.
     pub fn run(&self, pages: &dyn Pages, ended: &dyn Fn() -> bool) {
-        let (open, places) = (AtomicUsize::new(0), places::Places::default());
+        let (open, places) = (AtomicUsize::new(0), connection_limit::Places::default());
         let gate = request::Gate { token: &self.token, port: self.address.port() };
         std::thread::scope(|scope| {
             while !ended() {

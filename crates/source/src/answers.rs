@@ -237,8 +237,9 @@ pub struct Compared<'a> {
     pub found: &'a Comparison,
 }
 
-/// What may be said: of so many cells, without those that a side leaves open, and without what nobody asked about.
-/// `of`: the two sides. `unread`: operations that a side has no rules for that can be read, or commits without any, and why.
+/// The conclusion for so many cells, without those that a side leaves open and without those that were not asked for.
+/// `of`: the two sides. `unread`: operations without readable rules on one side, or commits without any, with the
+/// reason.
 pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
     let (asked, answered) = (sum(|found| found.asked), sum(|found| found.answered));

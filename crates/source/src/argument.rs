@@ -85,7 +85,7 @@ fn type_text(machine: &Machine<'_>, ty: &Rc<Ty>) -> Option<String> {
     }
 }
 
-/// Whether two lists are one; None where that hangs on what is not known.
+/// Whether two lists are equal; None if that depends on an unknown value.
 pub(crate) fn same_all<'a>(
     a: impl IntoIterator<Item = &'a Argument>,
     b: impl IntoIterator<Item = &'a Argument>,

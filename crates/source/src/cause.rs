@@ -29,7 +29,7 @@ impl Cause {
 }
 
 impl Reason {
-    /// Whether it held; None where it came to something that is no truth.
+    /// Whether the condition held; None if its value is not a truth value.
     pub(crate) fn truth(&self) -> Option<bool> {
         match self.outcome.as_str() {
             "1" => Some(true),

@@ -90,7 +90,7 @@ fn led(list: &[Reason]) -> Option<&Reason> {
     held.or(list.iter().rev().find(|reason| reason.truth().is_some())).or(list.last())
 }
 
-/// A function that returned a truth: which conditions stand in it, and the one that settled what it returned.
+/// A function that returned a truth value: its conditions, and the one that decided the result.
 struct Call {
     name: String,
     nth: usize,

@@ -83,7 +83,7 @@ pub(crate) const KEPT: &[&str] = &[
     "CURAND_CHECK",
 ];
 
-/// Ask how many devices there are: the stand-in for all of them is the one that is asked about.
+/// Ask for the number of devices: the stand-in is the device of the question.
 pub const DEVICE_COUNT: [&str; 2] = ["cudaGetDeviceCount", "hipGetDeviceCount"];
 
 const BUILTINS: &[(&str, Builtin)] = &[

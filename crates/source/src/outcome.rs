@@ -95,7 +95,7 @@ impl Launched {
         format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
     }
 
-    /// Whether it is the same kernel in every template argument; None where that hangs on one that is not known.
+    /// Whether the kernels are equal in every template argument; None if that depends on an unknown one.
     pub fn same(&self, other: &Launched) -> Option<bool> {
         match self.kernel == other.kernel {
             true => same_all(self.args.iter().map(|(_, value)| value), other.args.iter().map(|(_, value)| value)),

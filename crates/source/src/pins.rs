@@ -1,7 +1,7 @@
 //! Which llama.cpp an Ollama release has: its pins, from a tree, from a clone, or from the list that comes with the program.
 //!
 //! Ollama vendored llama.cpp as a submodule (`llm/llama.cpp`), then as sources with the commit in `llama/vendoring` or
-//! `Makefile.sync`, and since 0.30 names a build in `LLAMA_CPP_VERSION`. Its own patches are told by no pin.
+//! `Makefile.sync`, and since 0.30 names a build in `LLAMA_CPP_VERSION`. No pin covers its own patches.
 
 use crate::tree::{Tree, TreeError, tags};
 use std::collections::HashMap;

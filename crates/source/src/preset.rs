@@ -209,8 +209,8 @@ impl Preset {
         self.origin.insert(name.to_owned(), "-U".to_owned());
     }
 
-    /// The defines, and what the compilers of such a build add unless somebody says otherwise: it is a release build, as CMake's files
-    /// here have it by default, for Linux, and HIP's compiler is clang.
+    /// The defines, and those that the compilers of such a build add by default: a release build (CMake's default here)
+    /// for Linux, with clang as HIP's compiler.
     pub(crate) fn with_compilers(&self) -> Defines {
         let mut all = self.defines.clone();
         let clang = (self.vendor == Vendor::Hip).then_some("__clang__");
@@ -222,7 +222,7 @@ impl Preset {
         all
     }
 
-    /// Versions of an SDK that nobody gave: names, and what they are taken to be.
+    /// SDK versions without a given value: names and assumed values.
     pub fn assumed(&self) -> impl Iterator<Item = (&str, &str)> {
         let of_sdk = |name: &str| self.origin.get(name).is_some_and(|origin| origin == SDK);
         let versions = self.defines.iter().filter(move |(name, _)| of_sdk(name) && !name.starts_with("__"));

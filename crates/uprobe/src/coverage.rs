@@ -170,7 +170,7 @@ impl Window {
         unread
     }
 
-    /// Name and hash of the library that most launches came from, and where it lies, if its path means the same file to us.
+    /// Name and hash of the library with the most launches, and its path if it means the same file to us.
     fn subject(&self, tally: &Tally) -> (Option<(String, String)>, Option<PathBuf>) {
         let Some((path, named)) =
             tally.most_launched_file().and_then(|path| Some((path.clone(), self.libraries.get(path.to_str()?)?)))
@@ -235,7 +235,7 @@ pub fn account(
     }
 }
 
-/// Argument bytes as in the kernarg segment: what lies between the arguments was never written.
+/// Argument bytes as in the kernarg segment: the padding between the arguments was never written.
 pub fn laid_out(bytes: &[u8], args: &[(u32, u32)]) -> Vec<u8> {
     let mut out = vec![0; bytes.len()];
     for (at, size) in args {

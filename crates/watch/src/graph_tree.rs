@@ -14,7 +14,7 @@ pub enum Node {
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     pub nodes: HashMap<u64, Node>,
-    /// Kernels whose node nobody saw.
+    /// Kernels without an observed node.
     pub captured: HashMap<KindId, u64>,
     /// Something in it is not known, or is decided on the device.
     pub unsure: bool,

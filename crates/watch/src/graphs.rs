@@ -1,7 +1,7 @@
 //! What each graph of a process launches: as it was captured, built, cloned, nested and changed.
 //!
-//! A captured kernel is a node whose handle nobody saw; one that was added by hand has one. What was done to a graph that nobody saw made, or to a
-//! node that nobody can place, leaves the graph unsure, and its replays are counted as such.
+//! A captured kernel is a node without an observed handle; a manually added node has one. An operation on a graph whose creation
+//! was not observed, or on an unknown node, makes the graph uncertain, and its replays are counted as such.
 
 use crate::KindId;
 use crate::graph_tree::{Node, Tree};
@@ -47,13 +47,13 @@ pub struct Graphs {
     /// By handle; captures that go on, by their number.
     graphs: HashMap<u64, Tree>,
     execs: HashMap<u64, Exec>,
-    /// The graph that a node stands in.
+    /// The graph of a node.
     owners: HashMap<u64, u64>,
     /// A graph that is a node of another: the other, and the node.
     inside: HashMap<u64, (u64, u64)>,
     /// Captures into graphs that were there.
     into: HashMap<u64, u64>,
-    /// Nodes that were added to graphs which nobody saw made: a capture's, whose handle is only seen at its end.
+    /// Nodes added to graphs whose creation was not observed: a capture's handle is seen only at its end.
     loose: HashMap<u64, Vec<(u64, Part)>>,
     /// What nodes launch, as the process itself asked: the kinds that it may have been captured as.
     told: HashMap<u64, Vec<KindId>>,
@@ -125,7 +125,7 @@ impl Graphs {
         tree.map(|tree| self.graphs.insert(to, tree));
     }
 
-    /// The node of a clone that stands for one of the original.
+    /// The clone's node for a node of the original.
     pub fn found(&mut self, original: u64, clone: u64, node: u64) {
         if let Some(tree) = self.tree(clone)
             && let Some(same) = tree.nodes.remove(&original)
@@ -232,7 +232,7 @@ impl Graphs {
             self.owners.insert(node, **graph);
             return true;
         }
-        // The same kernel with other arguments is no change of what is launched.
+        // The same kernel with other arguments launches the same.
         matches!((part, told), (Part::Kernel(kind), Some(before)) if before.contains(&kind))
     }
 
@@ -292,7 +292,7 @@ impl Graphs {
         found
     }
 
-    /// What a replay launches; None where nobody saw the executable graph made.
+    /// The launches of a replay; None if the creation of the executable graph was not observed.
     pub fn replay(&self, exec: u64) -> Option<Replayed<'_>> {
         self.execs.get(&exec).map(|exec| Replayed { counts: &exec.counts, whole: !exec.tree.is_unsure() })
     }

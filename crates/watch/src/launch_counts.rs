@@ -17,7 +17,7 @@ pub struct Tally {
     counts: HashMap<(Phase, u64, KindId), u64>,
     times: HashMap<(Phase, u64, KindId), Took>,
     rejected: HashMap<KindId, u64>,
-    /// What was launched for an evaluation whose end nobody saw: in the counts, in no figure per token.
+    /// Launches of an evaluation whose end was not observed: they are in the counts, but in no figure per token.
     unfinished: HashMap<KindId, u64>,
     /// Evaluations by phase: prompts, and decoded tokens.
     evaluations: HashMap<Phase, u64>,
@@ -61,7 +61,7 @@ pub struct Row {
     pub took: Option<Took>,
 }
 
-/// What stands in for a device, or is none, has no clock.
+/// A stand-in, or no device, has no clock.
 fn has_clock(device: DeviceKind) -> bool {
     matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }
@@ -96,7 +96,7 @@ impl Tally {
         self.kinds.get(id.0 as usize)
     }
 
-    /// Gives launches that were counted without a name the one that was learned later: name, file, bundle by address.
+    /// Adds names that were learned later to launches that were counted without one: name, file, bundle by address.
     pub fn rename(&mut self, learned: impl Fn(u64) -> Option<(Name, String, Option<u32>)>) {
         for known in &mut self.kinds {
             let Name::Unnamed(address) = known.kind.name else { continue };
@@ -157,7 +157,7 @@ impl Tally {
     pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
         if let Some(from) = unpacked.next(id, known) {
-            // Without extents: a prompt of another length is no news.
+            // Without extents: a prompt of another length is not a new kind.
             let by = match &known.kind.name {
                 Name::Call(call) => call.clone(),
                 _ => known.family().key().to_owned(),
@@ -197,7 +197,7 @@ impl Tally {
         self.times.entry((phase, width, id)).or_default().add(took);
     }
 
-    /// Launches of which is known how long the device worked on them. What stands in for a device has no time.
+    /// Launches with a known device time. A stand-in has no time.
     pub fn timed(&self) -> u64 {
         self.rows().iter().filter_map(|row| row.took).map(|took| took.launches).sum()
     }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 pub enum Name {
     /// Its mangled name.
     Kernel(String),
-    /// Nobody could name it: the address that the launch passed.
+    /// Unnamed: the address that the launch passed.
     Unnamed(u64),
-    /// A call into a BLAS library, which is no kernel.
+    /// A call into a BLAS library, not a kernel.
     Call(String),
     Pipeline(Pipeline),
 }

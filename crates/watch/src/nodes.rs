@@ -102,7 +102,7 @@ pub(super) fn told(files: &[Held]) -> Vec<Node> {
     nodes
 }
 
-/// A process that nobody has waited for yet keeps its number and nothing else.
+/// A zombie process keeps its number and nothing else.
 fn ended(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('Z' | 'X') | None))

@@ -59,7 +59,7 @@ impl Observer for LaunchObserver {
     }
 }
 
-/// What a server says of itself.
+/// A server's statements about itself.
 #[derive(Debug)]
 pub struct ServerClaims;
 

@@ -67,7 +67,7 @@ pub struct Context {
     printed: AtomicBool,
     looking: bool,
     /// For pages that are served meanwhile.
-    teller: OnceLock<serve::under_way::Teller>,
+    teller: OnceLock<serve::activity::Teller>,
 }
 
 impl Context {
@@ -162,7 +162,7 @@ impl Context {
     /// From now on what is in progress is told to pages that are served of the same ledger (`report --serve`).
     pub fn begins(&self, verb: &'static str) {
         if !self.only_looks()
-            && let Some(teller) = serve::under_way::Teller::begin(&self.ledger, verb)
+            && let Some(teller) = serve::activity::Teller::begin(&self.ledger, verb)
         {
             teller.say("");
             let _ = self.teller.set(teller);

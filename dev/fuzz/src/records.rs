@@ -70,7 +70,7 @@ pub fn spirv(data: &[u8]) {
 
 /// What the stand-in and its reader agree on of the libraries' kernels.
 pub fn kernel_table(data: &[u8]) {
-    let _ = launch::table::Table::parse(data);
+    let _ = launch::table::KernelTable::parse(data);
     let _ = launch::tables::Tables::parse(data);
 }
 

@@ -3,7 +3,7 @@
 use crate::isa_tables::features;
 use crate::isa_tables::llvm::{Answer, Llvm, Oracle, Words};
 use isa::layout::Generation;
-use isa::{Decoder, Step, TARGETS, Target};
+use isa::{DecodeStep, Decoder, TARGETS, Target};
 use std::collections::BTreeMap;
 use sys::random::Seeded as Random;
 
@@ -107,6 +107,6 @@ fn encoding(target: &Target, random: &mut Random) -> Words {
 
 fn ours(decoder: &Decoder, words: &Words) -> Option<Answer> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let Step::Instruction(instruction) = decoder.step(&bytes) else { return None };
+    let DecodeStep::Instruction(instruction) = decoder.step(&bytes) else { return None };
     Some(Answer { length: instruction.length, name: instruction.printed() })
 }

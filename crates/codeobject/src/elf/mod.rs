@@ -133,7 +133,7 @@ impl<'a> Elf<'a> {
         [(0, HEADER)].into_iter().chain(self.tables).map(cut)
     }
 
-    /// Where the file ends by its own headers: what follows belongs to somebody else.
+    /// The end of the file by its own headers: anything after it is foreign.
     pub fn end(&self) -> u64 {
         let held = self.sections.iter().filter(|section| section.kind != SHT_NOBITS);
         let sections = held.map(|section| section.offset.saturating_add(section.size));

@@ -1,7 +1,7 @@
 //! A cubin: an ELF file for one compute capability, its kernels and the resources it states for them.
 //!
-//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper
-//! byte of the code section's `sh_info`. Where neither is there, there is no number.
+//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper byte of the
+//! code section's `sh_info`. If neither exists, there is no number.
 
 use crate::elf::{EM_CUDA, ET_REL, Elf, SHT_SYMTAB, SymbolKind, Symbols};
 use std::collections::HashMap;
@@ -36,8 +36,8 @@ pub struct CubinKernel {
 }
 
 impl CubinKernel {
-    /// Bytes of stack per thread: with the frames of what it calls, where the cubin states that; all ones stand for a depth that is not
-    /// known (recursion, calls by pointer).
+    /// Bytes of stack per thread, including the frames of called functions if the cubin states them; all ones mean an unknown
+    /// depth (recursion, calls by pointer).
     pub fn stack_bytes(&self) -> Option<u32> {
         match self.stack {
             Some(u32::MAX) => None,

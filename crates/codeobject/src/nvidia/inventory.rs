@@ -15,7 +15,7 @@ use crate::{
     pe::{self, Pe},
 };
 
-/// Where in the host file the containers lie.
+/// The ranges of the containers in the host file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
     /// `.nv_fatbin`: what the runtime loads.
@@ -110,7 +110,7 @@ pub struct Row {
 impl Row {
     /// A cubin by itself.
     pub fn of_cubin(cubin: Cubin, size: u64) -> Self {
-        // The number stands in e_flags, higher up from version 8 of the format on.
+        // The number is in e_flags, in higher bits from version 8 of the format on.
         let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
         Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
     }

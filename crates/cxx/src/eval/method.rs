@@ -46,14 +46,14 @@ impl Machine<'_> {
         } else if let Some(result) = self.container(place, &value, name, args, at)? {
             return Ok(result);
         } else {
-            // A method that is not known may write to a buffer.
+            // An unknown method may write to a buffer.
             self.taint_buffer(&value, at);
         }
         for arg in args {
             let value = self.decayed(arg)?;
             self.taint_reached(&value, at);
         }
-        // A method that is not known may change its object. A context is what it is for a whole run.
+        // An unknown method may change its object. A context stays the same for a whole run.
         let kept = Self::instance(&self.here(place)).is_some_and(|instance| instance.of.role == Role::Context);
         if let Some(place) = place
             && !kept

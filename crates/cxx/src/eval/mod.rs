@@ -4,7 +4,6 @@
 //! ends the run with its place. Nothing is guessed.
 
 mod arith;
-mod arrivals;
 mod bounds;
 mod builtin;
 mod call;
@@ -15,6 +14,7 @@ pub mod dialect;
 mod environment;
 mod exec;
 mod expr;
+mod external_bytes;
 mod footprint;
 mod handoff;
 mod init;

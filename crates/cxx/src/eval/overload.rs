@@ -79,8 +79,8 @@ impl<'p> Machine<'p> {
         Ok(picked)
     }
 
-    /// The functions that are declared before the one that is being run, and whether others of that name and arity are in its unit: ones
-    /// that are declared later, in another namespace, or as a friend.
+    /// The functions that are declared before the running one, and whether its unit has others of that name and arity:
+    /// declared later, in another namespace, or as a friend.
     fn declared_before(
         &self,
         visible: Vec<u32>,
@@ -160,7 +160,7 @@ impl<'p> Machine<'p> {
         others.find_map(|other| other.params.get(position)?.default.as_ref())
     }
 
-    /// The one that fits best, and whether that hangs on the types of the arguments.
+    /// The best match, and whether it depends on the types of the arguments.
     fn best(
         &mut self,
         fits: &[(u32, &Function)],

@@ -42,7 +42,7 @@ impl Machine<'_> {
                 continue;
             }
             let Some((_, value)) = asked_first(stmt).filter(|(of, _)| *of == slot) else { break };
-            // An enumerator's number is known once it was asked for; anything else is no row.
+            // An enumerator's number is known after its first lookup; anything else is not a row.
             if self.is_fixed(value) {
                 let steps = self.steps;
                 self.eval(value).ok()?;

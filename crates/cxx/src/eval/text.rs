@@ -38,7 +38,7 @@ impl Machine<'_> {
         let Some(text) = first else { return Ok(Value::Opaque(at)) };
         Ok(match builtin {
             Builtin::Strlen => Value::size(text.len()),
-            // A number that is no int is whatever a library makes of it.
+            // The formatting of a number that is not an int is up to the library.
             Builtin::Atoi => match i32::try_from(leading_number(&text, 10)) {
                 Ok(number) => Value::int(i64::from(number)),
                 Err(_) => Value::Opaque(at),
@@ -187,7 +187,7 @@ impl Machine<'_> {
         Ok(Value::Void)
     }
 
-    /// The array that begins here, where as many bytes are meant as `sizeof` says of it.
+    /// The array that begins here, if the length is its `sizeof`.
     fn whole_array(&mut self, to: MemoryPlace, bytes: &[Expr]) -> Run<Option<MemoryPlace>> {
         let [Expr { kind: ExprKind::SizeofExpr(measured), .. }] = bytes else { return Ok(None) };
         let declared = matches!(measured.kind, ExprKind::Member { .. });

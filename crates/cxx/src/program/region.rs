@@ -1,9 +1,9 @@
-//! What stands in a stretch of a file, by its tokens alone: code, directives, and the names that it declares.
+//! The content of a part of a file, by its tokens alone: code, directives, and the names that it declares.
 
 use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym::{self, Interner, Sym};
 
-/// Tokens that are no part of a directive.
+/// Tokens outside directives.
 pub fn code(toks: &[Tok]) -> impl Iterator<Item = &Tok> + use<'_> {
     let mut directive = false;
     toks.iter().filter(move |tok| {

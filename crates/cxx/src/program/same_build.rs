@@ -24,7 +24,7 @@ impl Program {
         {
             return false;
         }
-        // `__has_include(<x>)` is asked for under a name that stands in no condition.
+        // `__has_include(<x>)` is looked up under a name that no condition contains.
         let groups = || self.macros.groups.values();
         if !defines.iter().all(|(name, _)| groups().any(|group| group.asked.contains(name))) {
             return false;
@@ -53,7 +53,7 @@ impl Program {
     }
 }
 
-/// The lines of a file that are no conditions.
+/// The lines of a file that are not conditions.
 fn beside_conditions(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     let lines = toks.chunk_by(|_, next| !next.bol());
     lines.filter(|line| {

@@ -3,8 +3,8 @@
 use super::lex::{Kind, Tok};
 use super::sym::{self, Sym};
 
-/// Whether tokens stay as they are but for the macros in them, whatever these stand for: no directive and nothing that makes names,
-/// every bracket is closed by one of its kind, and no argument of a macro ends within another bracket.
+/// Whether tokens keep their structure for any definition of the macros in them: no directive, no token pasting,
+/// matched brackets, and no macro argument that ends inside another bracket.
 pub(crate) fn is_plain(toks: &[Tok]) -> bool {
     let mut open = Open::default();
     toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()

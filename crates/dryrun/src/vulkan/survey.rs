@@ -1,11 +1,11 @@
 //! The map of a card on Vulkan: for each tensor type and column count, which pipelines the real program dispatches.
 //!
-//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; where one length ends is told by
-//! the graph's last node.
+//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; the graph's last node marks the end of
+//! a length.
 
-use super::seen::{evaluations, seen};
+use super::dispatches::{evaluations, seen};
 use super::{VulkanCard, VulkanCell, VulkanOutcome, VulkanRequest, rows};
-use crate::Place;
+use crate::RunRoot;
 use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
 use crate::session::{Ending, Streams};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub struct VulkanSurvey<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     pub card: VulkanCard,
     pub shape: Shape,
     /// Layers of the skeleton. The last one is narrowed to one column behind its attention: see [`Shape::least_layers`].

@@ -1,7 +1,7 @@
 //! Every dispatch in order, for the trace file: nothing that was pushed is left out.
 
 use super::VulkanOutcome;
-use super::seen::seen;
+use super::dispatches::seen;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -184,8 +184,9 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// `asked` units were asked for, of which `answered` have an answer, by the observer of that name, who looked at these: a file, a
-    /// tree, a card, a process; at none where nobody looked at all. Nobody answers without a name, nor of nothing in particular.
+    /// `asked` units were asked for, of which `answered` have an answer. `by`: the observer. `of`: what it examined (a file, a
+    /// tree, a card, a process); empty if nothing was examined. Both are required: there is no answer without an observer and an
+    /// object.
     ///
     /// ```compile_fail
     /// evidence::Basis::new(evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
@@ -230,7 +231,7 @@ impl Basis {
         Basis::new(by, of, rung, unit, asked, answered).account(Account::searched(Witness::Question))
     }
 
-    /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
+    /// The number of units is unknowable: those that came are all, unless something was lost or left out.
     pub fn live<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,
@@ -296,7 +297,7 @@ impl Basis {
         self.left_out.iter().any(|left| left.decides)
     }
 
-    /// The question is about this rung: an answer from a lower one is no whole answer to it.
+    /// The question is about this rung: an answer from a lower one is not a whole answer to it.
     #[must_use]
     pub fn asked_of(mut self, rung: Rung) -> Self {
         self.asked_of = Some(rung);
@@ -308,7 +309,7 @@ impl Basis {
         self.asked_of.is_none_or(|asked| self.rung >= asked)
     }
 
-    /// Somebody besides the observer says how much there is.
+    /// A second source, beside the observer, says how much there is.
     pub(super) fn has_second_account(&self) -> bool {
         !self.accounts.is_empty()
     }

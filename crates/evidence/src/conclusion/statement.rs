@@ -133,7 +133,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// None where nobody can know.
+    /// None if it is unknowable.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }

@@ -55,13 +55,13 @@ pub struct Column {
 
 /// Columns of one length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct ParquetTable {
     pub columns: Vec<Column>,
     /// What the file says of itself beside its rows.
     pub about: Vec<(String, String)>,
 }
 
-impl Table {
+impl ParquetTable {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
@@ -81,9 +81,9 @@ const MAGIC: &[u8; 4] = b"PAR1";
 mod tests {
     use super::*;
 
-    fn table() -> Table {
+    fn table() -> ParquetTable {
         let column = |name: &str, values| Column { name: name.to_owned(), values };
-        Table {
+        ParquetTable {
             columns: vec![
                 column("text", Values::Text(vec![Some("a".into()), None, Some("日本".into()), Some(String::new())])),
                 column("bytes", Values::Bytes(vec![None, Some(vec![0, 255]), None, Some(vec![])])),

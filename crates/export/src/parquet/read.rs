@@ -2,7 +2,7 @@
 //! such: what is to be proved must be as it was exported.
 
 use super::thrift::{Reader, Value};
-use super::{Column, MAGIC, Table, Values};
+use super::{Column, MAGIC, ParquetTable, Values};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
@@ -19,7 +19,7 @@ say::worded! { ReadError {
     Page { column, group } => "export-parquet-page",
 }}
 
-pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<ParquetTable, ReadError> {
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.strip_suffix(MAGIC)).ok_or(ReadError::Magic)?;
     let (rest, len) = body.split_last_chunk::<4>().ok_or(ReadError::Footer)?;
     let len = u32::from_le_bytes(*len) as usize;
@@ -71,7 +71,7 @@ pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
         .list(5)
         .iter()
         .filter_map(|pair: &Value<'_>| Some((pair.text(1)?.to_owned(), pair.text(2).unwrap_or_default().to_owned())));
-    Ok(Table { about: about.collect(), columns })
+    Ok(ParquetTable { about: about.collect(), columns })
 }
 
 /// The one page of a chunk, added to what was read before.

@@ -48,7 +48,7 @@ pub(super) fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Programs whose `-p` is a prompt, also where it stands in a text.
+/// Programs whose `-p` is a prompt, also inside a text.
 pub(super) fn runs_models(word: &str) -> bool {
     let name = program(word.trim_matches(['"', '\'', '`', '(']));
     name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)

@@ -1,6 +1,6 @@
 //! Adding up: per kernel, per bundle, per target.
 
-use crate::census::look::{Bytes, Digest, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
+use crate::census::count_object::{Bytes, Digest, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 use codeobject::Stub;
 use isa::Proof;
 use isa::census::Sum;

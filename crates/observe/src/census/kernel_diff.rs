@@ -1,7 +1,7 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, held against each other.
 
+use crate::census::count_object::{Bytes, Digest, KernelFacts};
 use crate::census::group::{Group, Groups};
-use crate::census::look::{Bytes, Digest, KernelFacts};
 use answer::Answer;
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use isa::Family;

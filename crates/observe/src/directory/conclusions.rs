@@ -20,14 +20,14 @@ pub struct CatalogSaid<'a> {
 
 /// A directory, looked at for one GPU.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct DirectorySurvey<'a> {
     /// As it was named.
     pub path: &'a Path,
     pub survey: &'a Survey,
     pub catalogs: Vec<CatalogSaid<'a>>,
 }
 
-impl Place<'_> {
+impl DirectorySurvey<'_> {
     /// Every file that lies there was asked for; what could not be read, or was not opened, stands beside it.
     fn basis(&self) -> Basis {
         let survey = self.survey;

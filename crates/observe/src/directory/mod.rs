@@ -4,5 +4,5 @@
 mod conclusions;
 mod libraries;
 
-pub use conclusions::{CatalogSaid, Place};
+pub use conclusions::{CatalogSaid, DirectorySurvey};
 pub use libraries::{Library, Survey, survey};

@@ -5,7 +5,7 @@ use codeobject::demangle;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use evidence::{About, Fact, View};
 use inventory::File;
-use runtime::fingerprint::{Table, ggml_kernels, window};
+use runtime::fingerprint::{FingerprintTable, ggml_kernels, window};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn readable(mangled: &str) -> String {
 
 /// The window of llama.cpp builds that declare the kernels of the file, if they are ggml's and one window holds them.
 pub fn built_from(kernels: &[KernelFact]) -> Option<Fact> {
-    let table = Table::committed();
+    let table = FingerprintTable::committed();
     let names: BTreeSet<String> = kernels.iter().map(|kernel| kernel.mangled.clone()).collect();
     let found = window(&ggml_kernels(&names, &table)?, &table);
     let span = |span: &runtime::fingerprint::Span| match span.to {

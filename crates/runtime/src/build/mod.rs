@@ -43,7 +43,7 @@ pub struct Request {
 
 /// Said while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum BuildStep<'a> {
     Headers,
     Unit {
         name: &'a str,
@@ -81,7 +81,7 @@ impl answer::Answer for Built {
     const SCHEMA: &'static str = "whichkernel.runtime-build/1";
 }
 
-pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<Built> {
+pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<Built> {
     let target = &request.target;
     if !target.starts_with("gfx") || !target.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(Error::BadTarget { name: target.clone() });
@@ -96,7 +96,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
         });
     }
     let compiler = toolchain::compiler()?;
-    step(Step::Headers);
+    step(BuildStep::Headers);
     let headers = headers(cache)?;
     let mut defines = tree.defines()?;
     defines.extend(request.defines.iter().cloned());
@@ -119,7 +119,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
     files::create_dir_all(&objects, Access::Public).map_err(at(&objects))?;
     let unit = compile::Unit { tree: &tree, target, defines: &defines, compiler: &compiler, headers: &headers };
     let compiled = unit.all(&wanted, &objects, request.jobs.max(1), step)?;
-    step(Step::Link);
+    step(BuildStep::Link);
     let place = home.join(part);
     files::create_dir_all(&place, Access::Public).map_err(at(&place))?;
     let library = place.join("libggml-hip.so");

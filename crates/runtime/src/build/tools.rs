@@ -3,7 +3,7 @@
 //! A backend of one commit does not go with the tools of another: an operation that one of them does not know ends in an
 //! abort. The tools are plain C++ for this machine, so CMake and its own compiler do; the backends lie beside the programs.
 
-use super::Step;
+use super::BuildStep;
 use super::tree::Tree;
 use crate::error::{Error, Result, at};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub fn build(
     home: &Path,
     place: &Path,
     jobs: usize,
-    step: &(dyn Fn(Step<'_>) + Sync),
+    step: &(dyn Fn(BuildStep<'_>) + Sync),
 ) -> Result<Vec<String>> {
     let Some(llama) = &tree.llama else { return Ok(Vec::new()) };
     let mut layers = vec![(llama.clone(), "")];
@@ -165,7 +165,7 @@ fn units(dir: &Path, under: &str, files: &mut Vec<String>) -> Result<()> {
 }
 
 /// Runs it and hands its lines on.
-fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
+fn told(command: &mut Command, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::NoCmake,
@@ -180,7 +180,7 @@ fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
     for line in
         child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(std::result::Result::ok)
     {
-        step(Step::Tools(&line));
+        step(BuildStep::Tools(&line));
     }
     let status = child.wait().map_err(at(Path::new("cmake")))?;
     let said = errors.and_then(|thread| thread.join().ok().flatten());

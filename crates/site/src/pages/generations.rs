@@ -14,7 +14,7 @@ use crate::words::{Arg, Pair, shown};
 use evidence::{Finding, Rung};
 use maud::{Markup, html};
 use report::thousands;
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 use std::collections::BTreeMap;
 
 /// Targets in the figure and the table: those that the claims name, the subject's own, then others up to this many.

@@ -11,7 +11,7 @@ use crate::{sentence, svg};
 use evidence::{LadderStep, Rung};
 use maud::{Markup, html};
 use report::plain_seen;
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 
 /// Builds in the short figure; the map has all.
 const BUILDS: usize = 6;

@@ -46,7 +46,7 @@ const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
 const MAX_ITEMS: usize = 10_000;
 const MAX_VALUE: usize = 1 << 20;
-/// Of all values together, whatever became of them.
+/// Of all values together, including dropped ones.
 const MAX_VALUES: usize = 64 << 20;
 
 /// What a conditional comes to.
@@ -66,7 +66,7 @@ pub struct Cmake<'t> {
     matched: RefCell<Vec<String>>,
     functions: BTreeMap<String, Rc<Function>>,
     found: BTreeSet<String>,
-    /// Variables of which nobody here knows what they are; and whether the last condition asked for one.
+    /// Variables with unknown values, and whether the last condition read one.
     vague: BTreeSet<String>,
     /// What the tree or the user sets.
     known: BTreeSet<String>,
@@ -82,7 +82,7 @@ pub struct Cmake<'t> {
     certain: usize,
     /// The file or function that is being run may have been left by now.
     may_leave: bool,
-    /// What a function sets for whoever called it.
+    /// The variables that a function sets in its caller's scope.
     for_caller: Vec<(String, String)>,
     build: Build,
     steps: usize,
@@ -283,7 +283,7 @@ impl<'t> Cmake<'t> {
         flow
     }
 
-    /// The bodies of a conditional: the one that is run as far as anybody knows, and those that may be.
+    /// The bodies of a conditional: the one that is run as far as known, and those that may run.
     fn parts<'c>(&self, commands: &'c [Command], start: usize, end: usize) -> Parts<'c> {
         let mut parts = Parts { live: None, possible: Vec::new(), certain: true };
         let (mut depth, mut from) = (0, start);
@@ -400,7 +400,7 @@ impl<'t> Cmake<'t> {
 
     fn run_called(&mut self, function: &Rc<Function>, args: Vec<String>) {
         self.called(function, args, |cmake, body| {
-            // It leaves the function, and not whoever called it.
+            // `return` leaves the function, not its caller.
             let outside = std::mem::take(&mut cmake.may_leave);
             cmake.block(body);
             cmake.may_leave = outside | (cmake.may_leave && function.is_macro);
@@ -516,7 +516,7 @@ impl<'t> Cmake<'t> {
         if memchr::memchr(b'$', text.as_bytes()).is_none() {
             return text;
         }
-        // What stands within a reference that is not closed yet, the inner ones last, each behind how it began.
+        // The text inside references that are still open, innermost last, each after its opening.
         let mut open: Vec<(&str, String)> = Vec::new();
         let (mut out, mut rest) = (String::new(), text.as_str());
         while let Some(next) = rest.chars().next() {
@@ -545,7 +545,7 @@ impl<'t> Cmake<'t> {
     }
 }
 
-/// Where the command that closes the block at `start` stands.
+/// The position of the command that closes the block at `start`.
 fn matching(commands: &[Command], start: usize, open: &str, close: &str) -> usize {
     let mut depth = 0usize;
     for (at, command) in commands.iter().enumerate().skip(start) {

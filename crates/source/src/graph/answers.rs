@@ -164,7 +164,7 @@ const ROUTING_FIRST: &str = "every token gets the first experts, as was asked fo
 /// Positions are given out in steps of this many.
 const STEP: i64 = 256;
 
-/// What whoever asks knows besides.
+/// Additional knowledge of the caller.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
     /// The code that was built from the tree.

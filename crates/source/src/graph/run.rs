@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub struct NodeStep {
     /// The first node.
     pub node: usize,
-    /// How many nodes it stands for: more than one are fused.
+    /// How many nodes it covers; more than one are fused.
     pub nodes: usize,
     /// Launches in order. A grid or block that could not be told is None.
     pub launches: Vec<Launched>,
@@ -103,7 +103,7 @@ fn follow(
             *next += 1;
             continue;
         }
-        // A program's own graph has nodes that nobody asked for.
+        // A program's own graph has nodes outside the question.
         if let (Some(skips), Some(flags)) = (&marked, node.flags)
             && flags & session.computed() == 0
         {
@@ -152,7 +152,7 @@ fn unknown_step(node: usize, open: Option<(String, String)>) -> NodeStep {
     NodeStep { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
 }
 
-/// How many of a program's copies from the GPU were made so far; None where that is not known any more.
+/// How many of a program's copies from the GPU were made so far; None if no longer known.
 fn came(steps: &[NodeStep]) -> Option<usize> {
     steps.iter().map(|step| step.read).sum()
 }

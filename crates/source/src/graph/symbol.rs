@@ -14,7 +14,7 @@ pub struct Arguments {
     pub complete: bool,
 }
 
-/// None for words that are no symbol of a plain function.
+/// None for text that is not the symbol of a plain function.
 pub fn arguments(symbol: &str) -> Option<Arguments> {
     let mut reader = Reader { rest: symbol.strip_prefix("_Z")?, met: Vec::new(), depth: 0 };
     reader.eat("L");
@@ -197,7 +197,7 @@ fn builtin(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Whether what the source names is what a symbol names; None where that is not known.
+/// Whether the source and a symbol name the same thing; None if unknown.
 pub(super) fn same(declared: &Argument, seen: &Argument) -> Option<bool> {
     match (declared, seen) {
         (Argument::Number(a), Argument::Number(b)) => Some(a == b),

@@ -30,7 +30,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("GGML_ASSERT", Builtin::Assert),
     ("GGML_ABORT", Builtin::Abort),
     ("ggml_abort", Builtin::Abort),
-    // Helpers that unpack; a choice does not hang on which.
+    // Helpers that unpack; a choice does not depend on them.
     ("ggml_vk_get_to_fp16", Builtin::Unknown),
     ("ggml_vk_get_cpy_pipeline", Builtin::Unknown),
     ("ggml_vk_host_get", Builtin::Ignore),

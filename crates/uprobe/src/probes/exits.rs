@@ -36,7 +36,7 @@ impl Exits {
     }
 }
 
-/// `size`: of the function, as its symbol says; 0 where that is not known.
+/// `size`: of the function, from its symbol; 0 if unknown.
 pub fn exits(image: &Image<'_>, entry: u64, size: u64) -> Exits {
     let mut search = Search { image, out: Exits::default(), seen: BTreeSet::new(), work: vec![entry], spent: 0 };
     let mut leaving = false;
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
         self.slot(&jump)
     }
 
-    /// The cases of a `switch` lie in the function: every instruction of it is looked at.
+    /// The cases of a `switch` are inside the function: every instruction of it is examined.
     fn cases(&mut self, entry: u64, size: u64, here: u64) {
         const UNSIZED: u64 = 1 << 12;
         let end = if size == 0 { here.saturating_add(UNSIZED) } else { entry.saturating_add(size) };

@@ -94,7 +94,7 @@ impl Watcher {
     }
 }
 
-/// The entry that a name means; nothing where it neither launches nor concerns graphs, an entry that is not known where its name says so.
+/// The entry for a name: nothing if it neither launches nor concerns graphs, an unknown entry if its name suggests a launch.
 fn wanted(name: &str) -> Option<Option<usize>> {
     let concerns = |role: Role| {
         role.launches() || role.is_of_graphs() || matches!(role, Role::BeginCapture | Role::BeginCaptureTo)

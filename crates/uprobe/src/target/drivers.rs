@@ -1,4 +1,4 @@
-//! Which driver a Vulkan handle belongs to: the loader's handles begin with a table of functions, and those lie in the driver's file.
+//! The driver of a Vulkan handle: the loader's handles begin with a table of functions, which are in the driver's file.
 
 use crate::target::memory::Memory;
 use crate::target::processes::Mapping;

@@ -176,7 +176,7 @@ impl Scene<'_> {
         )
     }
 
-    /// Layers whose attention was launched for each decoded token; or why that is not known.
+    /// Layers whose attention was launched for each decoded token, or why that is unknown.
     fn attention(&self) -> Result<u64, Finding> {
         let shown = self.shown;
         let tokens = shown.tokens / self.pieces.unwrap_or(1).max(1);

@@ -101,13 +101,13 @@ pub enum Around {
     Rights,
     /// It ran on when the program had ended.
     Survivor,
-    /// The library is in it, and there is no record.
+    /// The library is loaded, and there is no record.
     Unrecorded,
     /// A second library with the same launch functions.
     Second,
     /// Opened with RTLD_DEEPBIND or dlmopen.
     Apart,
-    /// Somebody else holds the address of a launch function.
+    /// Another file holds the address of a launch function.
     Address,
 }
 
@@ -116,9 +116,9 @@ pub enum Gap {
     // Probes
     /// A library that was mapped and carries no probe.
     Unprobed { library: String, why: Unprobed },
-    /// A file that was mapped as code and could not be opened: what it is, nobody knows.
+    /// A file that was mapped as code and could not be opened: its content is unknown.
     Unread { library: String, why: Unprobed },
-    /// A library that exports a launch function, and is no runtime by its name and SONAME.
+    /// A library that exports a launch function, but is not a runtime by its name and SONAME.
     Unrecognised { library: String, symbol: &'static str },
     /// A program that contains a launch function itself: a runtime that is linked into it.
     Inside { program: String, symbol: String },
@@ -159,7 +159,7 @@ pub enum Gap {
     ChangedNodes,
     /// Nodes that were removed or switched off or on, without it being known what they are.
     UnknownNodes,
-    /// Nodes that were added to graphs which nobody saw made.
+    /// Nodes that were added to graphs whose creation was not observed.
     LooseNodes,
     /// Graphs that kernels may launch.
     DeviceLaunch,
@@ -201,11 +201,11 @@ pub enum Gap {
     Around { process: u32, who: String, how: Around, detail: String },
     /// Calls that ended in an exception.
     Threw { process: u32 },
-    /// A launch function that a process can call and nobody follows.
+    /// A launch function that a process can call and that is not observed.
     NotFollowedLaunch { process: u32, call: String },
-    /// A BLAS function that a process can call and nobody follows.
+    /// A BLAS function that a process can call and that is not observed.
     NotFollowedCall { process: u32, call: String },
-    /// A call about graphs that nobody follows.
+    /// A graph function that is not observed.
     NotFollowedGraph { process: u32, call: String },
     /// A graph that the device can launch.
     GraphOnDevice { process: u32, call: String },
@@ -259,7 +259,7 @@ pub enum Gap {
     NoKernelLine,
     /// Calls that several logs told of.
     ToldTwice { ways: String },
-    /// A write-ahead log lies beside a database.
+    /// A write-ahead log exists beside a database.
     WriteAhead,
     /// Dispatches without times of the device.
     Timeless,
@@ -283,9 +283,9 @@ pub enum Gap {
     NotInLines,
     /// Lines that tell more launches than the end of their trace counts: so many does it count.
     EndDisagrees { counted: u64 },
-    /// What whoever wrote the trace did not see, in his own words.
+    /// What the writer of the trace did not see, in its own words.
     Told { open: Open, what: String, why: String },
-    /// A server's log, in which nobody launches.
+    /// A server's log, which contains no launches.
     OnlyWords,
 }
 

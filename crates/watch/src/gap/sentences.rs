@@ -3,7 +3,7 @@
 use crate::gap::{Around, Gap, Unprobed, Unseen};
 use say::{Arg, Message};
 
-/// The keys of what was not seen and of why, and what stands in both for the names in them.
+/// The message keys of a gap and of its reason, and the arguments of both.
 struct Sentences {
     what: &'static str,
     why: &'static str,

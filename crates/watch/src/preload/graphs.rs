@@ -18,7 +18,7 @@ struct Exec {
     nodes: HashMap<u64, Node>,
     /// What a replay launches, by kind.
     counts: HashMap<KindId, u64>,
-    /// Something in it is launched that nobody can count.
+    /// It contains a launch that cannot be counted.
     partly: bool,
 }
 
@@ -100,7 +100,7 @@ impl Graphs {
 
     pub fn enable(&mut self, exec: u32, node: u64, on: bool) {
         let Some(exec) = self.execs.get_mut(&exec) else { return };
-        // Copies can be switched off as well; only kernels were told. After an update nobody knows which it is.
+        // Copies can be disabled as well; only kernels are reported. After an update it is unknown which one it is.
         if let Some(known) = exec.nodes.get_mut(&node) {
             known.enabled = on;
         }

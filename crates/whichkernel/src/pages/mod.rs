@@ -1,10 +1,10 @@
 //! The report's pages from a ledger: what they are made of, kept up to date beside an investigation, opened in a browser.
 
-mod beside;
 mod gather;
+mod live_report;
 
-pub use beside::Beside;
 pub use gather::Gathered;
+pub use live_report::Beside;
 
 use std::path::Path;
 use std::process::Stdio;

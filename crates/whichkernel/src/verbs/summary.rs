@@ -12,7 +12,7 @@ use ledger::Reader;
 use report::{blind_text, conclusion_text};
 use say::shell::CommandLine;
 use server::Kind;
-use source::table::tokens;
+use source::decision_table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! Libraries: the dependency tree, what a process has loaded, what was launched from it; one page for each library.
 
-mod one;
+mod library;
 mod stack;
 
 use crate::csv;
@@ -16,7 +16,7 @@ use stack::Stack;
 pub fn pages(study: &Study<'_>) -> Vec<Page> {
     let stack = Stack::read(study);
     let mut pages = vec![list(study, &stack)];
-    pages.extend(stack.pages().into_iter().map(|name| one::page(study, &stack, name)));
+    pages.extend(stack.pages().into_iter().map(|name| library::page(study, &stack, name)));
     pages
 }
 

@@ -5,7 +5,7 @@ use crate::input::Study;
 use crate::svg::{self, Stretch};
 use crate::words::Arg;
 use maud::{Markup, html};
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 use std::collections::BTreeSet;
 
 /// What the map is asked for first: the investigation's type and target, and the column count of its questions.

@@ -1,7 +1,7 @@
 //! Graphs that are built, changed and launched: what each call was given, told when it was accepted.
 //!
-//! The key of such a record has the kernel or graph that a node is made of as its handle and the kind of node in the capture's place; the
-//! graph or executable graph stands where a launch has its stream, the node where a launch has the runtime's handle.
+//! In such a record, the key's handle is the kernel or graph of a node, the kind of node is in the capture's field, the graph or
+//! executable graph is in the stream field, and the node is in the field of the runtime's handle.
 
 use crate::bpf::asm::Reg::{R0, R1, R3, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -50,8 +50,8 @@ impl Body {
                 part(self, KEY + key::GRID, 12, start + 32);
                 part(self, KEY + key::SHARED, 4, start + 56);
             }
-            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null, and
-            // a kernel stands behind.
+            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null,
+            // followed by a kernel.
             Node::Cuda => {
                 part(self, KEY + key::HANDLE, 8, start);
                 part(self, KEY + key::GRID, 28, start + 8);

@@ -5,7 +5,7 @@ pub mod head;
 pub mod vulkan;
 
 use crate::context::{Context, Format};
-use dryrun::{Blas, Map, Place, Plan, Survey};
+use dryrun::{Blas, Map, Plan, RunRoot, Survey};
 use evidence::Conclusion;
 use gguf::TensorType;
 use report::{Lang, conclusion_text};
@@ -131,7 +131,7 @@ pub fn check_device(args: &Ask) -> say::Result<()> {
     Ok(())
 }
 
-pub fn survey(args: &Ask, place: &Place, context: &Context) -> say::Result<Vec<Map>> {
+pub fn survey(args: &Ask, place: &RunRoot, context: &Context) -> say::Result<Vec<Map>> {
     let kinds = kinds(args)?;
     check_columns(args)?;
     let mut maps = Vec::new();

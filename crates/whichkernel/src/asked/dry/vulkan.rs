@@ -3,7 +3,7 @@
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use ::source::VulkanProfile;
-use dryrun::{Place, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
+use dryrun::{RunRoot, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
 use report::Lang;
 use say::{Context as _, ensure};
 use std::fmt::Write;
@@ -31,8 +31,8 @@ pub fn cards(ask: &Ask) -> say::Result<Vec<String>> {
     ask.vulkan_device.as_deref().map_or_else(|| Ok(ask.gpu.clone()), |path| Ok(vec![played(path)?]))
 }
 
-pub fn place(ask: &Ask) -> say::Result<Place> {
-    Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
+pub fn place(ask: &Ask) -> say::Result<RunRoot> {
+    Ok(RunRoot::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
 }
 
 /// What would be passed over is refused.
@@ -51,7 +51,7 @@ pub fn ended(maps: &[(String, VulkanMap)]) -> ExitCode {
     if maps.iter().all(|(_, map)| map.is_answered()) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) }
 }
 
-pub fn survey(ask: &Ask, place: &Place, context: &Context) -> say::Result<Vec<(String, VulkanMap)>> {
+pub fn survey(ask: &Ask, place: &RunRoot, context: &Context) -> say::Result<Vec<(String, VulkanMap)>> {
     let kinds = kinds(ask)?;
     check_columns(ask)?;
     interrupt::catch();

@@ -1,7 +1,7 @@
 //! Which code objects and kernels were asked for.
 
 use super::Args;
-use crate::counting::no_kernel;
+use crate::census::no_kernel;
 use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, Found};

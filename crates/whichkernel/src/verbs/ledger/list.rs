@@ -3,7 +3,7 @@
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use evidence::Rung;
-use ledger::{Line, Listing, Reader, Seen};
+use ledger::{Line, Listing, ObservationLine, Reader};
 use report::{Column, Lang, Table};
 use say::bail;
 use std::process::ExitCode;
@@ -114,7 +114,7 @@ fn cells(line: &Line, lang: &Lang) -> [String; 9] {
 }
 
 /// What limits it, if anything does.
-fn trust(seen: &Seen, lang: &Lang) -> String {
+fn trust(seen: &ObservationLine, lang: &Lang) -> String {
     let mut words = Vec::new();
     if seen.contaminated {
         words.push(lang.text("ledger-trust-contaminated"));

@@ -1,6 +1,6 @@
 //! `probe --lane`: one server under several settings, in turns, and whether the difference is more than chance.
 
-use super::{Args, eyes};
+use super::{Args, launch_observer};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Show;
 use probe::Wanted;
@@ -46,7 +46,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     };
     let home =
         sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context(say!("command-place-for-logs"))?;
-    let mut look = |pid: u32| eyes::open(vec![pid], args.record);
+    let mut look = |pid: u32| launch_observer::open(vec![pid], args.record);
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
     let say = &mut |line: &str| context.progress(line);

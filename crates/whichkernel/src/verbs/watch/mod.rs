@@ -25,12 +25,12 @@ mod target;
 mod trace;
 
 pub use args::{Args, How};
-use args::{Step, window};
+use args::{ArmCommand, window};
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.step {
-        Some(Step::Arm(step)) => return arm::arm(step, context),
-        Some(Step::Disarm) => return arm::disarm(context),
+        Some(ArmCommand::Arm(step)) => return arm::arm(step, context),
+        Some(ArmCommand::Disarm) => return arm::disarm(context),
         None => {}
     }
     context.begins("watch");

@@ -13,7 +13,7 @@ use evidence::{Conclusion, Word};
 use gpu::Arch;
 use inventory::{Pack, Unread};
 use observe::answers::{self, Directory, Serving};
-use observe::directory::{CatalogSaid, Library, Place, Survey, survey};
+use observe::directory::{CatalogSaid, DirectorySurvey, Library, Survey, survey};
 use observe::libraries::serves;
 use runtime::catalogs::{self, LibraryDir};
 use say::{Context as _, Message, Say as _, bail, say};
@@ -67,7 +67,8 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
         Catalog { dir, service, filtered }
     };
     let catalogs: Vec<Catalog> = found.into_iter().map(serve_one).collect();
-    let place = Place { path: shown, survey: &survey, catalogs: catalogs.iter().map(Catalog::said).collect() };
+    let place =
+        DirectorySurvey { path: shown, survey: &survey, catalogs: catalogs.iter().map(Catalog::said).collect() };
     let serving = arch.as_ref().map(|arch| Serving { any: place.presence(), all: place.service(arch) });
     let nothing = survey.libraries.is_empty() && survey.packs.is_empty() && survey.unread.is_empty();
     if nothing && catalogs.is_empty() && arch_asked.is_none() {

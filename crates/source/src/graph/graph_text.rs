@@ -1,4 +1,4 @@
-//! A graph that somebody wrote down, one tensor a line, for operations that no model here has:
+//! A handwritten graph, one tensor per line, for operations that no model here has:
 //!
 //! ```text
 //! # NAME = [OPERATION] TYPE SIZES [strides BYTES] [of NAME+OFFSET] [from NAMES] [with PARAMETERS] [weights]
@@ -12,7 +12,7 @@
 //! A source that is left out is `-`; parameters are the words of `op_params`, whole numbers (`2`), such with a fraction (`1e-5f`)
 //! and enumerators of the tree. What is computed is computed in the order of the lines.
 
-use super::{Graph, Home, Id, Param, Tensor, build::contiguous};
+use super::{Graph, Home, Id, Param, Tensor, build::tensor};
 use gguf::TensorType;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ const MOST_SOURCES: usize = 10;
 const MOST_PARAMETERS: usize = 16;
 
 impl Graph {
-    /// Reads it; where tensors lie is told by the lines, or each has memory of its own.
+    /// Reads it. Addresses of tensors come from the lines, or each tensor gets its own memory.
     pub fn parse(text: &str) -> Result<Graph, WrittenError> {
         Graph::of_lines((1..).zip(text.lines()))
     }
@@ -79,7 +79,7 @@ impl Graph {
             if line.tensor.op != "GGML_OP_NONE" && !line.elsewhere {
                 graph.nodes.push(id);
             }
-            // Either all lines say where their tensors lie, or none.
+            // Either all lines give addresses of their tensors, or none.
             let given = line.tensor.address != 0;
             if !line.tensor.ne.contains(&0) && *placed.get_or_insert(given) != given {
                 return Err(WrittenError::Mixed(number));
@@ -159,16 +159,7 @@ impl Line<'_> {
         let mut tensor = Tensor {
             // What comes behind the last `#` tells those of one name apart.
             name: name.rsplit_once('#').map_or(name, |(name, _)| name).to_owned(),
-            op,
-            ty,
-            ne,
-            nb: contiguous(ty, ne),
-            sources: Vec::new(),
-            view: None,
-            params: Vec::new(),
-            home: Home::Compute,
-            address: 0,
-            flags: None,
+            ..tensor(op, ty, ne)
         };
         let (mut used, mut elsewhere, mut at) = (None, false, None);
         while let Some(word) = words.next() {
@@ -205,7 +196,7 @@ impl Line<'_> {
                 other => return Err(self.bad(other)),
             }
         }
-        // Only a program has reason to make what is empty, and that may lie nowhere.
+        // Only a program has reason to make empty tensors, and these may have no address.
         let empty = tensor.ne.contains(&0);
         if empty && at.is_none() {
             return Err(self.bad("SIZES"));

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Batches that may wait for the workers. On a busy machine these lag behind: what waits is bounded by this, not by how many they are.
 const AHEAD: usize = 4;
-/// More would only wait for the one that fetches, and each has a heap of its own.
+/// More workers would only wait for the one that fetches, and each has its own heap.
 const WORKERS: usize = 4;
 
 /// A batch of rows after the one before it, by number.
@@ -102,7 +102,7 @@ impl Reader {
             let mut batch = 0;
             let read = self.batches(0, |rows| {
                 batch += 1;
-                // Workers that have had enough are no failure of the reader.
+                // Workers that stop early are not a failure of the reader.
                 send.send((batch, rows)).is_ok()
             });
             drop(send);

@@ -1,13 +1,13 @@
 //! Code that the program brought along and that no table spoke of before the run: judged afterwards, from the file that holds it.
 
-use crate::Place;
+use crate::RunRoot;
 use crate::kernels::targets_at;
 use gpu::{Arch, How};
 use launch::tables::Tables;
 use launch::trace::{Event, Module, Trace};
 use std::collections::{BTreeMap, HashMap};
 
-/// Launches of kernels from one file that the device has no code for, or of which that is not known.
+/// Launches of kernels from one file without code for the device, or where that is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjudged {
     pub device: u32,
@@ -18,9 +18,9 @@ pub struct Unjudged {
     pub targets: Vec<String>,
 }
 
-/// One per device and file. A launch that was refused is no launch.
+/// One per device and file. A refused launch does not count.
 pub fn of(
-    place: &Place,
+    place: &RunRoot,
     traces: &[Trace],
     tables: &Tables,
     images: &HashMap<u64, String>,

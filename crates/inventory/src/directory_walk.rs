@@ -1,4 +1,4 @@
-//! The files below a directory, each told by its first bytes. What cannot be read is never passed over: it is named.
+//! The files below a directory, recognised by their first bytes. An unreadable file is always reported, never skipped.
 
 use crate::file::File;
 use crate::pack::Pack;
@@ -7,7 +7,7 @@ use say::{Message, Say, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Something that lies there and could not be looked at, and why.
+/// A file or directory that could not be examined, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unread {
     pub path: PathBuf,

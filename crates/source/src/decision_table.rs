@@ -1,6 +1,6 @@
-//! Decision tables: what a release's rules come to, small enough to carry along, with where each rule stands.
+//! Decision tables: the results of a release's rules, small enough to embed, with the position of each rule.
 
-use crate::carried::Spared;
+use crate::carried_answers::Spared;
 use crate::device::Vendor;
 use crate::outcome::{Answer, Reason};
 use crate::path::Path;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Table {
+pub struct DecisionTable {
     /// `llama.cpp` or `ollama`.
     pub source: String,
     /// The release: `b10586`, or a commit where there is none.
@@ -104,8 +104,8 @@ const TEXTS: &[(&str, &str)] = tables!(
 );
 
 /// The tables that come with the program.
-pub fn all() -> &'static [Table] {
-    static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
+pub fn all() -> &'static [DecisionTable] {
+    static TABLES: OnceLock<Vec<DecisionTable>> = OnceLock::new();
     TABLES.get_or_init(|| TEXTS.iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect())
 }
 
@@ -120,8 +120,8 @@ pub fn text(name: &str) -> Option<&'static str> {
 }
 
 /// By release, commit, or source; the newest of several.
-pub fn find(wanted: &str) -> Option<&'static Table> {
-    let fits = |table: &&Table| {
+pub fn find(wanted: &str) -> Option<&'static DecisionTable> {
+    let fits = |table: &&DecisionTable| {
         table.version == wanted
             || table.source == wanted
             || (wanted.len() >= 7 && table.commit.starts_with(wanted))
@@ -158,19 +158,19 @@ impl Found<'_> {
     }
 }
 
-impl Table {
+impl DecisionTable {
     /// From a survey over every column count up to [`COLUMNS`].
-    pub fn build(survey: &Survey<'_>, source: &str, version: &str, commit: &str, date: &str) -> Table {
-        Table::build_like(survey, [source, version, commit, date], None)
+    pub fn build(survey: &Survey<'_>, source: &str, version: &str, commit: &str, date: &str) -> DecisionTable {
+        DecisionTable::build_like(survey, [source, version, commit, date], None)
     }
 
-    /// The same, where some cells have the answers that another table was made of: of each of its rules only one need be looked
-    /// at to know where it stands now.
+    /// The same, where some cells have the answers of another table: only one cell of each rule is needed to find the
+    /// rule's current position.
     pub(crate) fn build_like(
         survey: &Survey<'_>,
         [source, version, commit, date]: [&str; 4],
-        like: Option<(&Table, &Spared)>,
-    ) -> Table {
+        like: Option<(&DecisionTable, &Spared)>,
+    ) -> DecisionTable {
         let presets = survey.backends.iter().map(|backend| Build {
             vendor: match backend.preset.vendor {
                 Vendor::Hip => "HIP".to_owned(),
@@ -179,7 +179,7 @@ impl Table {
             preset: backend.preset.builder.name().to_owned(),
             defines: backend.preset.listed(),
         });
-        let mut table = Table {
+        let mut table = DecisionTable {
             source: source.to_owned(),
             version: version.to_owned(),
             commit: commit.to_owned(),
@@ -337,7 +337,7 @@ fn deciding(reasons: &[Reason], path: Option<Path>) -> Vec<Rule> {
     chosen.iter().map(rule).collect()
 }
 
-/// Whether a name in a condition stands for what was asked with.
+/// Whether a name in a condition is an input of the question.
 pub fn is_question(name: &str) -> bool {
     ["ne11", "ne[1]", "type", "ncols"].iter().any(|part| name.contains(part)) || name == "cc"
 }

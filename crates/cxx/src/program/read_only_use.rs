@@ -1,6 +1,6 @@
-//! Whether a mention of a variable only reads it. Nothing is taken for a read that is not known to be one: what may keep a way back
-//! to the variable (a reference, its address, an array as the address of its first item, an object made of it, a function that nobody
-//! knows) may write to it later.
+//! Whether a use of a variable only reads it. A use counts as a read only if it is known to be one. Anything that may
+//! keep access to the variable (a reference, its address, an array as the address of its first item, an object made
+//! from it, an unknown function) may write to it later.
 
 use super::Program;
 use crate::syntax::ast::{Base, Function, Struct, TemplateArg, Type};
@@ -8,7 +8,7 @@ use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym::{self, Sym};
 use std::sync::Arc;
 
-/// A variable that is looked for; without a type it is taken for a number.
+/// A variable to search for; without a type it counts as a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
     pub name: Sym,
@@ -25,9 +25,9 @@ impl Named<'_> {
 /// What a mention and the way down from it name.
 #[derive(Debug, Clone)]
 enum Part {
-    /// A number or a pointer: a copy of it is no way back.
+    /// A number or a pointer: a copy gives no access to the original.
     Number,
-    /// What a pointer points to, which is no part of the variable.
+    /// The target of a pointer, which is not part of the variable.
     Elsewhere,
     /// An object or an array.
     Whole(Type),
@@ -75,7 +75,7 @@ const READERS: &[&str] = &[
 const LOOKS: &[&str] = &["size", "length", "empty", "count", "capacity", "c_str"];
 
 impl Program {
-    /// Whether the mention that stands at `at` is a plain read, or none of the variable at all.
+    /// Whether the use at `at` is a plain read, or not of the variable at all.
     pub(crate) fn only_reads(&self, toks: &[Tok], at: usize, named: Named<'_>) -> bool {
         let tok = |index: usize| toks.get(index);
         let is = |index: Option<usize>, sym: Sym| index.and_then(tok).is_some_and(|tok| tok.is(sym));
@@ -116,7 +116,7 @@ impl Program {
                 _ => break,
             }
         }
-        // `(a)`: what stands around it in parentheses.
+        // `(a)`: the context of its parentheses.
         while is(first.checked_sub(1), sym::LPAREN) && is(Some(end), sym::RPAREN) && self.is_grouped(toks, first - 1) {
             (first, end) = (first - 1, end + 1);
         }
@@ -197,7 +197,7 @@ impl Program {
         part.unwrap_or(Part::Unknown)
     }
 
-    /// Whether what stands around a number takes its value.
+    /// Whether the context of a number takes its value.
     fn takes_number(&self, toks: &[Tok], first: usize, end: usize, named: Named<'_>) -> bool {
         let before = |by: usize| first.checked_sub(by).and_then(|index| toks.get(index));
         let is = |tok: Option<&Tok>, sym: Sym| tok.is_some_and(|tok| tok.is(sym));
@@ -247,7 +247,7 @@ impl Program {
         }
     }
 
-    /// Whether what stands around an object or an array copies it, or looks at it only.
+    /// Whether the context of an object or an array copies it, or only reads it.
     fn takes_whole(&self, toks: &[Tok], first: usize, end: usize, ty: &Type, named: Named<'_>) -> bool {
         let (prev, next) = (first.checked_sub(1).and_then(|at| toks.get(at)), toks.get(end));
         let punct = |tok: Option<&Tok>| tok.filter(|tok| tok.kind == Kind::Punct).map(|tok| tok.sym);
@@ -325,7 +325,8 @@ impl Program {
         own || self.interner.is_keyword(word) || (!structs && (alias || self.is_enum(word)))
     }
 
-    /// An argument: by what the callee declares, or by its name where it is the library's. `whole`: the type of what is no number.
+    /// An argument: by the callee's declaration, or by name for a library function. `whole`: the type, unless it is a
+    /// number.
     fn is_given_copied(&self, toks: &[Tok], at: usize, whole: Option<&Type>, named: Named<'_>) -> bool {
         let (mut depth, mut position, mut open) = (0usize, 0usize, at);
         loop {
@@ -447,7 +448,7 @@ impl Program {
         }
     }
 
-    /// Whether a `&` stands between two operands.
+    /// Whether a `&` is between two operands.
     fn is_binary(&self, toks: &[Tok], at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         match toks.get(before) {
@@ -480,7 +481,7 @@ impl Program {
     }
 }
 
-/// Whether the function that a `return` stands in returns a reference that can be written to, as far as these tokens tell.
+/// Whether the function around a `return` returns a writable reference, as far as these tokens show.
 fn returns_reference(toks: &[Tok], at: usize) -> bool {
     let mut depth = 0usize;
     let mut here = at;
@@ -504,7 +505,7 @@ fn returns_reference(toks: &[Tok], at: usize) -> bool {
             if head.iter().filter(|tok| tok.is(sym::RPAREN)).count() > opened {
                 continue;
             }
-            // Of `T & f(...)` and `[](...) -> T &` what stands outside of the parentheses.
+            // The part of `T & f(...)` and `[](...) -> T &` outside the parentheses.
             let mut nested = 0usize;
             let mut outside = head.iter().filter(|tok| {
                 if tok.is(sym::LPAREN) || tok.is(sym::LBRACKET) {

@@ -1,4 +1,4 @@
-//! Where things lie on this machine: the paths that advice is filled with.
+//! Paths on this machine, which are filled into advice.
 
 use crate::advice::Places;
 use crate::feasible::Feasibility;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Whether this process came of us, or was started with the session's environment.
+/// Whether this process is a descendant of ours, or was started with the session's environment.
 pub(crate) fn is_of_session(pid: u32, session: &Path) -> bool {
     let session = session.as_os_str().as_encoded_bytes();
     // A program may overwrite its environment (setproctitle), and another may outlive its parent.

@@ -34,7 +34,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// `ring`: where a word is sent that somebody stands still.
+    /// `ring`: where the notice of a stopped thread is sent.
     pub fn new(ring: i32) -> io::Result<Hold> {
         if !may_resume() {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -80,8 +80,8 @@ impl Hold {
         entries.iter().filter_map(|(key, _)| Some((half(key, 4)?, half(key, 0)?))).collect()
     }
 
-    /// Lets processes go on whose threads have been seen to: those are forgotten first, for one that maps code again right away stops again.
-    /// A process of which another thread has stopped meanwhile stands still until that is seen to as well.
+    /// Resumes processes whose threads have been handled. The threads are forgotten first, because one that maps code again stops
+    /// again. A process with another newly stopped thread stays stopped until that one is handled as well.
     pub fn go_on(&self, threads: &[(u32, u32)]) {
         for (pid, thread) in threads {
             let key = u64::from(*pid) << 32 | u64::from(*thread);
@@ -97,7 +97,7 @@ impl Hold {
 }
 
 impl Drop for Hold {
-    /// First nobody is told to stop any more; whom a program that was still running told, the guard tells to go on.
+    /// First, no further thread is stopped; a thread that a running program still stops is resumed by the guard.
     fn drop(&mut self) {
         self.links.clear();
         let all: Vec<u32> = self.stopped().into_iter().map(|(process, _)| process).collect();
@@ -157,7 +157,7 @@ fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
         asm.and_imm(R1, bit);
         asm.jump_if(if wanted { If::Equal } else { If::NotEqual }, R1, 0, out);
     }
-    // Noted before it is told: whoever looks waits until the thread stands still.
+    // Stored before the signal: the reader waits until the thread has stopped.
     asm.store_imm(Long, R10, VALUE, 0);
     look_up(&mut asm, stopped, TASK);
     asm.mov(R3, R10);
@@ -173,7 +173,7 @@ fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
     asm.call(Helper::MapDelete);
     asm.jump(out);
     asm.place(told);
-    // A word over the ring wakes whoever waits there.
+    // A message in the ring wakes the reader.
     asm.map(R1, ring);
     asm.mov_imm(R2, event::SHORT);
     asm.mov_imm(R3, 0);

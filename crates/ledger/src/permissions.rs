@@ -14,13 +14,13 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     files::create_dir_all(dir, Access::Private)
 }
 
-/// Takes from others what they may do with the ledger; gives back how many files and directories that were. Only for its
-/// owner: nobody else may, and root leaves another's as it is.
+/// Removes other users' access to the ledger; returns how many files and directories had any. Only for its owner: other users may
+/// not, and root leaves another user's ledger unchanged.
 pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
     let mine = rustix::process::geteuid().as_raw();
     let mut changed = 0;
     let mut open = vec![dir.to_owned()];
-    // What is private is so with all that lies in it: a walk through a million blobs is made once.
+    // A private directory has private content: a walk through a million blobs is made once.
     let wide = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.mode() & OTHERS != 0);
     if ![".", "ledger.sqlite", "head", "lock", "blobs"].iter().any(|name| wide(&dir.join(name))) {
         return Ok(0);
@@ -32,7 +32,7 @@ pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
         }
         if meta.is_dir() {
             let inside = fs::read_dir(&path)?.collect::<Result<Vec<_>, _>>()?;
-            // Of the ledger's own directory only what is the ledger's: somebody may have put it where other things lie.
+            // Only the ledger's own files in its directory: the user may have put the ledger in a directory with other files.
             let ours = |name: &std::ffi::OsStr| {
                 path != dir
                     || ["ledger.sqlite", "ledger.sqlite-journal", "head", "lock", "blobs"]

@@ -1,6 +1,7 @@
 //! Signatures that were read before: every unit has the declarations of its headers anew, token by token the same.
 //!
-//! What tokens are parsed to hangs on themselves, and on which of their names are types and templates; nothing else is looked at.
+//! The parse result of tokens depends on themselves, and on which of their names are types and templates; on nothing
+//! else.
 
 use super::Parser;
 use crate::syntax::ast::{Function, Signature};

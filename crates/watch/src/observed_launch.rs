@@ -1,15 +1,15 @@
-//! One launch as an observer saw it, for whoever wants each.
+//! One launch as an observer saw it, for consumers of single launches.
 
 use crate::{Kind, KindId};
 
 /// One launch, call, or replay, as it was made.
 #[derive(Debug)]
-pub struct Seen<'s> {
+pub struct ObservedLaunch<'s> {
     pub time_ns: u64,
     pub pid: u32,
     pub thread: u32,
     pub kind: &'s Kind,
-    /// The same for whoever compares kinds.
+    /// The same for comparing kinds.
     pub id: KindId,
     pub fate: Fate,
     pub stream: u64,
@@ -22,10 +22,10 @@ pub struct Seen<'s> {
     pub took_ns: Option<u64>,
 }
 
-/// What is told of a launch, and what became of it. A refused launch is none.
+/// The state of a launch. A refused launch does not count as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is made now, and what it will return is not known: [`Fate::Refused`] follows where it is refused and somebody looked.
+    /// The launch was called and its result is unknown: [`Fate::Refused`] follows if it is refused and the observer sees results.
     Made,
     /// It was made and returned this; 0: it was accepted.
     Returned(u32),

@@ -1,5 +1,5 @@
-//! The files of a ledger, whose names, or whose directory, somebody else may have chosen: only regular files, never through a link in
-//! the last place, and never waiting for the other end of a pipe.
+//! Opening a ledger's files, whose names or directory may come from another user: only regular files, never through a symlink in
+//! the last component, and never waiting for the other end of a pipe.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use sys::files::{self, Access};
 
 pub use sys::regular_file::open_itself as open;
 
-/// A new file of nobody else's: it must not exist, and only its owner may read it.
+/// A new file: it must not exist, and only its owner may read it.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     files::create_new(path, Access::Private)
 }

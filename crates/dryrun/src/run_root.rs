@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum RunRoot {
     /// A tree with its own C library, entered by namespaces.
     Tree { name: String, root: PathBuf },
     /// Libraries (and perhaps programs) that run on this machine's C library.
@@ -21,18 +21,18 @@ pub enum Place {
 /// Deep enough for any runtime's layout; a scan that follows nothing further stays quick.
 const DEPTH: u32 = 7;
 
-impl Place {
+impl RunRoot {
     /// A runtime in the cache by name, or a directory: a tree where it has a loader of its own.
-    pub fn find(wanted: &str) -> Result<Place, DryrunError> {
+    pub fn find(wanted: &str) -> Result<RunRoot, DryrunError> {
         let path = Path::new(wanted);
         if !wanted.contains('/') && !path.is_dir() {
             let root = runtime::Cache::from_env().root(wanted);
             let root = root.ok_or_else(|| DryrunError::NoRuntime { name: wanted.to_owned() })?;
             // What was built here runs on this machine's C library.
             if root.is_symlink() && !has_loader(&root) {
-                return Ok(Place::Directory { path: fs::canonicalize(&root).map_err(io_at(&root))? });
+                return Ok(RunRoot::Directory { path: fs::canonicalize(&root).map_err(io_at(&root))? });
             }
-            return Ok(Place::Tree { name: wanted.to_owned(), root });
+            return Ok(RunRoot::Tree { name: wanted.to_owned(), root });
         }
         let path = fs::canonicalize(path).map_err(io_at(path))?;
         if !path.is_dir() {
@@ -40,14 +40,14 @@ impl Place {
         }
         let root = if path.join("root/usr").is_dir() { path.join("root") } else { path };
         let name = root.file_name().unwrap_or(OsStr::new("tree")).to_string_lossy().into_owned();
-        Ok(if has_loader(&root) { Place::Tree { name, root } } else { Place::Directory { path: root } })
+        Ok(if has_loader(&root) { RunRoot::Tree { name, root } } else { RunRoot::Directory { path: root } })
     }
 
     pub fn name(&self) -> String {
         match self {
-            Place::Tree { name, .. } => name.clone(),
-            Place::Directory { path } => path.display().to_string(),
-            Place::Host => "host".to_owned(),
+            RunRoot::Tree { name, .. } => name.clone(),
+            RunRoot::Directory { path } => path.display().to_string(),
+            RunRoot::Host => "host".to_owned(),
         }
     }
 
@@ -57,7 +57,7 @@ impl Place {
     pub fn libraries(&self, blas: bool, program: Option<&Path>) -> Result<Vec<(PathBuf, String)>, DryrunError> {
         let mut found = Vec::new();
         match self {
-            Place::Tree { root, .. } => {
+            RunRoot::Tree { root, .. } => {
                 for top in ["usr/lib", "usr/local/lib", "opt"] {
                     scan(&root.join(top), DEPTH, blas, &mut found)?;
                 }
@@ -69,8 +69,8 @@ impl Place {
                 list.extend(self.own_code(program)?);
                 return Self::some(list, root);
             }
-            Place::Directory { path } => scan(path, DEPTH, blas, &mut found)?,
-            Place::Host => {
+            RunRoot::Directory { path } => scan(path, DEPTH, blas, &mut found)?,
+            RunRoot::Host => {
                 for directory in host_directories(program) {
                     scan(&directory, 2, blas, &mut found)?;
                 }
@@ -79,7 +79,7 @@ impl Place {
         let mut list: Vec<_> = found.into_iter().map(|path| (path.clone(), path.display().to_string())).collect();
         list.extend(self.own_code(program)?);
         match self {
-            Place::Directory { path } => Self::some(list, path),
+            RunRoot::Directory { path } => Self::some(list, path),
             _ => Ok(list),
         }
     }
@@ -88,7 +88,7 @@ impl Place {
     fn own_code(&self, program: Option<&Path>) -> Result<Option<(PathBuf, String)>, DryrunError> {
         let Some(program) = program else { return Ok(None) };
         let tree = match self {
-            Place::Tree { root, .. } => program_file::inside(root, program.as_os_str()).map(|path| (path, root)),
+            RunRoot::Tree { root, .. } => program_file::inside(root, program.as_os_str()).map(|path| (path, root)),
             _ => None,
         };
         let (path, seen_as) = match tree {
@@ -106,10 +106,10 @@ impl Place {
         Ok(has_device_code(&path)?.then(|| (path, seen_as.display().to_string())))
     }
 
-    /// Where a file that the program saw at `seen` lies on this machine.
+    /// The path on this machine of a file that the program saw at `seen`.
     pub fn on_host(&self, seen: &str) -> PathBuf {
         match self {
-            Place::Tree { root, .. } => {
+            RunRoot::Tree { root, .. } => {
                 let inside = root.join(seen.trim_start_matches('/'));
                 if inside.is_file() { inside } else { PathBuf::from(seen) }
             }
@@ -120,12 +120,12 @@ impl Place {
     /// A library by the start of its name (`libhipblas.so.`), as the program will see it.
     pub fn library(&self, start: &str) -> Option<String> {
         let (tops, root) = match self {
-            Place::Tree { root, .. } => {
+            RunRoot::Tree { root, .. } => {
                 let tops = ["usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "opt/rocm/lib", "usr/local/lib"];
                 (tops.iter().map(|top| root.join(top)).collect(), Some(root))
             }
-            Place::Directory { path } => (vec![path.clone(), path.join("lib"), path.join("rocm")], None),
-            Place::Host => {
+            RunRoot::Directory { path } => (vec![path.clone(), path.join("lib"), path.join("rocm")], None),
+            RunRoot::Host => {
                 let mut tops = host_directories(None);
                 tops.extend(["/opt/rocm/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from));
                 (tops, None)
@@ -134,7 +134,7 @@ impl Place {
         for top in tops {
             let names = fs::read_dir(&top).into_iter().flatten().flatten().map(|entry| entry.file_name());
             let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(start));
-            // The shortest is the one that the loader is asked for.
+            // The shortest name is the one that the loader looks up.
             if let Some(name) = names.min_by_key(String::len) {
                 let path = top.join(name);
                 return Some(match root.and_then(|root| path.strip_prefix(root).ok()) {
@@ -209,7 +209,7 @@ fn has_device_code(path: &Path) -> Result<bool, DryrunError> {
     }
     let source: &dyn ReadAt = &file;
     let Ok(elf) = Elf::parse(source) else { return Ok(false) };
-    // The name of the runtime that it asks for stands in its dynamic strings.
+    // The name of its runtime is in its dynamic strings.
     let strings = elf.section(".dynstr").and_then(|section| elf.data(section).ok()).unwrap_or_default();
     let text = String::from_utf8_lossy(&strings);
     for soname in text.split('\0').filter(|text| text.starts_with("libamdhip64.so.")) {

@@ -45,7 +45,7 @@ struct Kept {
     cc: BTreeMap<usize, Vec<u32>>,
 }
 
-/// What is looked for over the whole program, whoever is asked.
+/// What is searched in the whole program, for every device.
 #[derive(Debug, PartialEq, Eq)]
 struct Outside {
     /// The functions that may be the dispatcher, and which of them is.
@@ -212,7 +212,8 @@ fn outside(rules: &Rules<'_>, question: &Question) -> Outside {
 }
 
 impl Carried {
-    /// What a survey leaves for the next state. None where answers hang on inputs that nobody gave: they were merged from many builds.
+    /// The answers that a survey passes on to the next state. None if answers depend on inputs without a given value:
+    /// they were merged from many builds.
     pub fn of(survey: Survey<'_>) -> Option<Carried> {
         if !survey.tried.is_empty() {
             return None;

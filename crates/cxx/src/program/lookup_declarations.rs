@@ -70,7 +70,7 @@ impl Spelled {
     }
 }
 
-/// Whether what stands before a brace opens a namespace or `extern "C"`.
+/// Whether the tokens before a brace open a namespace or `extern "C"`.
 fn is_space(before: &[Tok]) -> bool {
     let head = before.iter().rev().take_while(|tok| tok.kind != Kind::Punct || tok.is(sym::SCOPE)).take(8);
     let mut head = head.peekable();

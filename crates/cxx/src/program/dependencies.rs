@@ -2,10 +2,10 @@
 //! it: where everything that was run, and everything that could have been seen on the way, is token for token the same after the
 //! preprocessor, so are the answers, and nothing need be run again.
 //!
-//! Of the functions only those count that have a name which something that counts spells, and of those that were not run only
-//! the signature: nobody looked into them. What stands outside of functions (types, enums, variables, `using`) counts all.
-//! A body that names a variable whose writers were looked for counts too, whoever it belongs to. Everything errs to one side:
-//! what cannot be told apart is another.
+//! A function counts only if its name is spelled by something that counts. A function that was not run counts with its
+//! signature only. Everything outside functions (types, enums, variables, `using`) counts. A body that names a variable
+//! whose writers were searched counts too. All rules err on one side: if two states cannot be told apart for certain,
+//! they are different.
 
 use super::Program;
 use crate::syntax::lex::{BOL, BodyId, Kind, Tok};
@@ -40,7 +40,7 @@ pub struct Alike {
 enum Part {
     /// Outside of functions.
     Plain(Range<usize>),
-    /// A function that is defined: its number, what stands before its body, and the body's place.
+    /// A function definition: its number, the tokens before its body, and the position of the body.
     Function(u32, Range<usize>),
 }
 
@@ -152,7 +152,7 @@ impl Program {
         (0..self.functions.len() as u32).filter(counts).collect()
     }
 
-    /// With its lines: what stands on one stays on one.
+    /// With line breaks: tokens of one line stay on one line.
     fn body_print(&self, index: u32, spellings: &Spellings) -> u128 {
         let mut print = 1;
         if let Some(function) = self.function(index) {
@@ -206,7 +206,7 @@ impl Program {
         base
     }
 
-    /// Tokens, and instead of one that stands for a body that body's.
+    /// Tokens, with body tokens replaced by the tokens of the body.
     fn whole(&self, toks: &[Tok], mut take: impl FnMut(&[Tok])) {
         for stretch in toks.split_inclusive(|tok| tok.kind == Kind::Body) {
             match stretch.split_last().and_then(|(last, before)| Some((last.body()?, before))) {
@@ -219,7 +219,7 @@ impl Program {
         }
     }
 
-    /// Every unit in its parts: functions that are defined, and what stands between them.
+    /// Every unit in its parts: function definitions, and the tokens between them.
     fn parts(&self) -> Vec<Vec<Part>> {
         let mut defined: Vec<Vec<(usize, usize, u32)>> = (0..self.unit_count()).map(|_| Vec::new()).collect();
         for (index, function) in self.functions.iter().enumerate() {
@@ -249,7 +249,8 @@ impl Program {
     }
 }
 
-/// Where what is before a body begins: after the end of what stands before it. One that ends too soon leaves more that counts.
+/// The start of the tokens before a body: after the end of the previous declaration. If that end is too early, more
+/// counts.
 fn signature(toks: &[Tok], done: usize, brace: usize) -> usize {
     let mut depth = 0usize;
     let mut at = brace;

@@ -1,4 +1,4 @@
-//! A file of graphs: one that somebody wrote, or those that a program computed, as `dryrun --write-graph` has them written down.
+//! A file of graphs: handwritten, or the graphs of a program, as `dryrun --write-graph` writes them.
 //!
 //! ```text
 //! @ graph of PROCESS on BACKEND from NANOSECONDS
@@ -7,12 +7,12 @@
 //! @ end NANOSECONDS
 //! ```
 //!
-//! Between the two are the lines of one graph, and between the two moments its launches. What the program read back from the GPU
-//! meanwhile stands behind them, in order: words of 32 bits (`3,7,0*126`), or `-` where they were not written down.
+//! Between the two are the lines of one graph, and between the two times its launches. After them follows what the
+//! program read back from the GPU meanwhile, in order: 32-bit words (`3,7,0*126`), or `-` if they were not recorded.
 
 use super::{Graph, WrittenError};
 
-/// A graph of a file, with what a program's own says of its run.
+/// A graph of a file, with the run information of a program's own graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     pub graph: Graph,
@@ -63,7 +63,7 @@ impl Read {
     /// `room`: how many bytes the file may have yet.
     fn parse(address: &str, length: &str, words: &str, room: &mut usize) -> Option<Read> {
         let from = address.strip_prefix("0x").and_then(|hex| i64::from_str_radix(hex, 16).ok());
-        let from = from.filter(|from| (1..super::written::MOST_ADDRESS).contains(from))?;
+        let from = from.filter(|from| (1..super::graph_text::MOST_ADDRESS).contains(from))?;
         let length: usize = length.parse().ok()?;
         if words == "-" {
             return Some(Read { from, length, bytes: None });
@@ -136,7 +136,7 @@ pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
     if out.is_empty() { Err(WrittenError::Empty) } else { Ok(out) }
 }
 
-/// Between the graphs of a program stands nothing: a tensor there belongs to none of them.
+/// Tensors between the graphs of a program belong to none of them.
 fn outside(lines: &[(usize, &str)]) -> Result<(), WrittenError> {
     let stray = lines.iter().find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     stray.map_or(Ok(()), |(line, what)| Err(WrittenError::Outside { line: *line, what: (*what).to_owned() }))
@@ -161,9 +161,9 @@ mod tests {
         assert_eq!((first.graph.uses.as_slice(), first.graph.nodes.as_slice()), (&[2, 1][..], &[1][..]));
         let y = &first.graph.tensors[1];
         assert_eq!((y.name.as_str(), y.address, y.flags), ("y", 0x2000, Some(16)));
-        // What is computed elsewhere is no node here, and keeps its operation.
+        // A tensor computed elsewhere is not a node here, and keeps its operation.
         assert_eq!((second.graph.nodes.as_slice(), second.graph.tensors[0].op.as_ref()), (&[1][..], "GGML_OP_ADD"));
-        // What is empty may lie nowhere.
+        // An empty tensor may have no address.
         let empty = TWO.replace(
             "y#2 = NEG F32 4,1,1,1 from x#1 at 0x1000",
             "z#3 = NEG F32 4,0,1,1 at 0x0\ny#2 = NEG F32 4,1,1,1 at 0x9",

@@ -1,5 +1,6 @@
-//! Memory whose bytes come from elsewhere. A buffer of bytes (`std::vector<char> v(n)`) that a copy is made into holds what somebody
-//! told of that copy, and may be read as numbers of any width; whatever else may write to it makes it unknown again.
+//! Memory with bytes from outside the program. A buffer of bytes (`std::vector<char> v(n)`) that is the target of a
+//! copy holds the given content of that copy, and can be read as numbers of any width. Any other possible write makes
+//! it unknown again.
 
 use super::machine::Machine;
 use super::records::{Block, Run};
@@ -61,7 +62,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What lies at an address, read as a type; None where there is no buffer.
+    /// The bytes at an address, read as a type; None if there is no buffer.
     pub(super) fn told(&self, ty: &Ty, address: Option<i64>) -> Option<Value> {
         let address = address.filter(|address| *address >= FIRST)?;
         let block = self.blocks.get(usize::try_from((address - FIRST) / ROOM).ok()?)?;

@@ -1,7 +1,7 @@
-//! What is done for a program that stands still: its new mappings are read and probed, and it goes on.
+//! Handles a stopped program: its new mappings are read and probed, and it continues.
 
 use crate::probes::attached::Attached;
-use crate::target::hold::Hold;
+use crate::target::stop_on_map::Hold;
 use crate::watcher::Watcher;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use watch::WatchError;
 /// How long a thread may take to stand still: one that waits in a driver is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How a thread stands.
+/// The state of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stands {
     Still,
@@ -39,23 +39,23 @@ fn settled(pid: u32, thread: u32) -> Stands {
 }
 
 impl Watcher {
-    /// Sees to everybody who stands still: what they have mapped is read and probed, and they go on.
+    /// Handles every stopped thread: its new mappings are read and probed, and it continues.
     pub(crate) fn see_to_held(&mut self) -> Result<(), WatchError> {
         let Some(hold) = &self.attached.hold else { return Ok(()) };
         let stopped = hold.stopped();
         if stopped.is_empty() {
             return Ok(());
         }
-        // What a thread has mapped stands in the kernel's account once it stands still.
+        // A thread's mappings are in the kernel's account once it has stopped.
         for (pid, thread) in &stopped {
             settled(*pid, *thread);
         }
         let mut happened = Vec::new();
         self.resolver.processes.poll(&mut happened);
         let taken = self.take(happened);
-        // One that was given a pointer stands still until the function behind it carries a probe.
+        // A thread that received a pointer stays stopped until the function behind it has a probe.
         self.drain();
-        // Also where something was refused: nobody stands still because of us.
+        // Also after a refusal: no thread stays stopped because of us.
         if let Some(hold) = &self.attached.hold {
             hold.go_on(&stopped);
         }

@@ -5,7 +5,7 @@ use codeobject::elf::Section;
 use codeobject::{CodeObject, Descriptor, Kernel, Stub, TargetId};
 use inventory::{Format, Found, Look};
 use isa::census::{Function, Tally, aliases, section};
-use isa::{Decoder, Proof, Step, Target};
+use isa::{DecodeStep, Decoder, Proof, Target};
 use launch::NameFilter;
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
@@ -187,8 +187,8 @@ impl Bytes {
         let mut names = Sha256::new();
         for (_, _, step) in decoder.walk(code) {
             match step {
-                Step::Instruction(instruction) => names.update(instruction.printed().as_bytes()),
-                Step::Undecoded | Step::Cut => names.update(b"?"),
+                DecodeStep::Instruction(instruction) => names.update(instruction.printed().as_bytes()),
+                DecodeStep::Undecoded | DecodeStep::Cut => names.update(b"?"),
             }
             names.update(b"\n");
         }
