@@ -24,7 +24,7 @@ const SYS_PWRITE: i64 = 18;
 const SYS_GETTID: i64 = 186;
 const SYS_FALLOCATE: i64 = 285;
 
-/// The program has forbidden itself system calls; which, nobody knows. None is made on its behalf any more.
+/// The program has restricted its system calls in an unknown way. None is made on its behalf any more.
 static SEALED: AtomicBool = AtomicBool::new(false);
 
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
@@ -152,7 +152,7 @@ pub fn zeroed(len: usize) -> *mut u8 {
 
 /// A whole file, mapped read-only for the life of the process.
 pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
-    // SAFETY: the mapping is never undone, and nobody writes to a file that was handed over.
+    // SAFETY: the mapping is permanent, and a handed-over file has no writers.
     unsafe {
         let fd = open(path.as_ptr(), O_CLOEXEC, 0);
         if fd < 0 {

@@ -21,7 +21,7 @@ pub struct Chains {
     pub beside: Vec<Beside>,
 }
 
-/// A call through a value: whom it reaches stands in no declaration.
+/// A call through a value: no declaration says which function it reaches.
 pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
 
 /// Whether these are ways, in so many files of these trees. What was not read, and calls through values, can hide one.

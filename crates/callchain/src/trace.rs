@@ -107,7 +107,7 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     chains
 }
 
-/// The cheapest way from any function of one name to any of another, over whatever stands in for a call.
+/// The cheapest path from any function of one name to any of another, over calls and their substitutes.
 pub fn between(index: &Index, from: &str, to: &str) -> Option<Vec<ChainStep>> {
     let found = path(index, index.named(from), |id| index.functions[id].name == to, |_, _| true)?;
     Some(found.iter().map(|(from, edge)| step(index, *from, edge)).collect())
@@ -287,8 +287,7 @@ fn launches(index: &Index, from: usize) -> bool {
     path(index, &[from], |id| !ends(index, id).is_empty(), inside).is_some()
 }
 
-/// From the dispatcher, each function it calls or hands over, with the cheapest way to every launch and BLAS call
-/// that lies below it.
+/// From the dispatcher, each function it calls or passes on, with the cheapest path to every launch and BLAS call below it.
 fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
     let backend = index.directory(index.functions[dispatcher].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
@@ -336,7 +335,7 @@ fn ends(index: &Index, id: usize) -> Vec<ChainStep> {
     let own = |name: &str| function.locals.iter().any(|local| local.name == name);
     for used in &function.uses {
         let (kind, name) = match used.reach {
-            // A function that launches its own parameter is a wrapper: whoever calls it ends there.
+            // A function that launches its own parameter is a wrapper: its caller is the end of the chain.
             Reach::Launch if own(&used.name) => continue,
             Reach::Launch => (Kind::Launch, &used.name),
             Reach::Call if blas(&used.name) => (Kind::Call, &used.name),

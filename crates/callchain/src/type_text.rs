@@ -1,6 +1,6 @@
 //! Types and expressions as they are written: taken apart, without knowing what they mean.
 
-/// One part of a chain of names: how it is reached, its name, what stands after it.
+/// One part of a chain of names: how it is accessed, its name, its suffix.
 pub struct Segment<'e> {
     pub mark: &'e str,
     pub name: &'e str,
@@ -8,7 +8,7 @@ pub struct Segment<'e> {
     pub after: Vec<u8>,
 }
 
-/// `a.b()->c[]` in its parts; None where a part is no name.
+/// `a.b()->c[]` in its parts; None if a part is not a name.
 pub fn segments(expression: &str) -> Option<Vec<Segment<'_>>> {
     if expression.contains('?') {
         return None;
@@ -40,7 +40,7 @@ pub fn segments(expression: &str) -> Option<Vec<Segment<'_>>> {
     Some(out)
 }
 
-/// Up to the comma that stands in no bracket.
+/// Up to the first comma outside brackets.
 pub fn first_argument(inner: &str) -> &str {
     let mut depth = 0i32;
     for (at, c) in inner.char_indices() {

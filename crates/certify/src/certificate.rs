@@ -15,11 +15,11 @@ pub struct Certificate {
     pub points: Vec<Compared>,
     /// What the observed run had mapped, by name and the start of the build id.
     pub libraries: Vec<String>,
-    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
+    /// How the unobserved program ended, if it failed: then nothing is certified.
     pub failed: Option<Ending>,
     /// What a reader must know of how it was compared.
     pub notes: Vec<Message>,
-    /// Somebody who counted launches says that he did not see all of them.
+    /// A launch counter reports that it did not see all of them.
     pub in_part: bool,
     /// Launches that were seen in the observed run, in the time that was measured.
     pub launches: u64,
@@ -63,8 +63,8 @@ impl Certificate {
         self.point(what).map_or(Verdict::Absent, |point| point.verdict)
     }
 
-    /// Whether each point that counts is as it is where nobody looks. What was not told, not steady or not judged is left out and named,
-    /// and the launches are what it turns on. `word`: how a point is called.
+    /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are left out and
+    /// named; launches decide. `word`: the name of a point.
     pub fn conclusion(&self, word: impl Fn(Point) -> String) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;

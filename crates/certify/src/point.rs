@@ -125,7 +125,7 @@ pub enum Cell {
         common: usize,
         own: Vec<String>,
     },
-    /// None where whoever counted could not name all of them; and those that differ from run to run, by name.
+    /// None if some kernels have no name; and those that differ from run to run, by name.
     Launches {
         launches: u64,
         kernels: Option<usize>,

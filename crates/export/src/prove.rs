@@ -160,7 +160,7 @@ fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), Strin
     }
     let rows = chain(&found)?;
     links(&whose, &rows, &head, proved);
-    // What stands in the columns must be what the rows say.
+    // The columns must match the rows.
     proved.problems.extend(differences("observations", &found, &rows::observations(&whose, &rows)));
     let mut seals = BTreeMap::from([("observations", sha256)]);
     for name in ["launches", "claims"] {
@@ -226,7 +226,7 @@ fn beside_of(name: &str, found: &ParquetTable, whose: &Whose, head: &str, rows: 
     problems
 }
 
-/// Every table is, byte for byte, the one that the export's manifest names.
+/// Every table is, byte for byte, the one in the export's manifest.
 fn sealed(
     dir: &Path,
     stem: &str,

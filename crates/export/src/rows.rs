@@ -1,4 +1,4 @@
-//! Rows of a ledger as columns: the chain itself, what stands in each observation, and what of it is a launch.
+//! Rows of a ledger as columns: the chain itself, the content of each observation, and its launches.
 //!
 //! The same function makes the columns when a lake is written and when it is proved.
 
@@ -76,7 +76,7 @@ impl Sheet {
     }
 }
 
-/// Every row, with its place in the chain. A row that is no observation of this version has empty columns behind the chain.
+/// Every row, with its position in the chain. A row that is not an observation of this version has empty columns after the chain.
 pub fn observations(whose: &Whose, rows: &[Row]) -> ParquetTable {
     let mut sheet = Sheet::default();
     for row in rows {
@@ -151,7 +151,7 @@ fn subject(sheet: &mut Sheet, whose: &Whose, of: Option<&Recorded>) {
     let subject = of.map(|seen| seen.subject());
     let text = |part: fn(&evidence::Subject) -> Option<String>| subject.and_then(part);
     let host = subject.map(|subject| subject.host.clone().unwrap_or_else(|| whose.host.clone()));
-    // What somebody else recorded speaks for his machine, of which nothing but the ledger's id is known.
+    // An imported observation is about its own machine, of which only the ledger's id is known.
     let imported = of.and_then(|seen| seen.origin()).and_then(|origin| origin.split('#').next()).map(str::to_owned);
     sheet.text("host", imported.filter(|_| subject.is_some_and(|subject| subject.host.is_none())).or(host));
     sheet.text("runtime", text(|subject| subject.runtime.clone()));

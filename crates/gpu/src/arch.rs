@@ -1,7 +1,7 @@
 //! Which GPU targets there are, how a person may write one, and which shipped code a device of one takes.
 //!
-//! The map of generic targets is HIP's own (`getGenericTarget` in hip-tests, the runtime's ISA registry) and the same as
-//! the table "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. It stands here and nowhere else.
+//! The map of generic targets is HIP's own (`getGenericTarget` in hip-tests, the runtime's ISA registry) and equals the table
+//! "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. It exists only here.
 
 use crate::target::TargetId;
 use std::fmt;
@@ -93,7 +93,7 @@ impl fmt::Display for Nvidia {
     }
 }
 
-/// A target that somebody asks for: known, and in its usual spelling.
+/// A requested target: known, and in its usual spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arch {
     Amd(TargetId),
@@ -144,7 +144,7 @@ impl Arch {
         })
     }
 
-    /// The targets whose machine code an AMD device takes, its own first; empty for others, which go by number.
+    /// The targets whose machine code an AMD device runs, its own first; empty for other vendors, which use numbers.
     pub fn in_order(&self) -> Vec<&str> {
         match self {
             Arch::Amd(target) => {
@@ -213,7 +213,7 @@ impl How {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken<'s> {
-    /// The target id of the code, as it stands in the file.
+    /// The target id of the code, as written in the file.
     pub code: &'s str,
     pub how: How,
 }

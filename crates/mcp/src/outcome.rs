@@ -3,9 +3,9 @@
 use crate::large_answers::Kept;
 use serde_json::{Map, Value, json};
 
-/// More than this is not put into a message: whoever asked reads it in parts, or not at all.
+/// A larger answer is not put into a message: the client reads it in parts.
 const WHOLE: usize = 24 << 10;
-/// A field of a big answer that is smaller than this stands in the outline as it is.
+/// A field of a large answer that is smaller than this is in the outline unchanged.
 const SMALL: usize = 1 << 10;
 
 /// What a tool gave.
@@ -25,7 +25,7 @@ impl Done {
     }
 }
 
-/// What stands in the place of an answer that is too big for a message.
+/// The replacement of an answer that is too large for a message.
 const OUTLINE: &str = "whichkernel.outline/1";
 
 /// JSON Schema of that: the one more shape that every tool's answer can have.

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The newest first; what a client asks for otherwise is answered with the newest, and it decides.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// Calls that wait. More than this nobody can want at once.
+/// The maximum number of waiting calls.
 const WAITING: usize = 64;
 
 struct Call {

@@ -3,11 +3,11 @@
 
 use std::cmp::Reverse;
 
-/// Longer than any word that is known; comparing more is no use.
+/// Longer than any known word; comparing more is useless.
 const LONGEST: usize = 64;
 
-/// The known word that somebody may have meant, where one is near. Of two that are equally near the one that begins most alike: gfx1201
-/// for gfx1202, not gfx1102.
+/// The known word that the user may have meant, if one is near. Of two equally near ones, the one with the longest common prefix:
+/// gfx1201 for gfx1202, not gfx1102.
 pub fn near<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_by(wanted, known, |word| (*word).to_owned())
 }

@@ -46,7 +46,7 @@ impl Observer for DeclaredRules {
         }
         let mut sightings = Vec::new();
         for table in tables {
-            // A table has thousands of rows; what nobody asks stays in it.
+            // A table has thousands of rows; only the requested ones are taken.
             let observed = asked(table, &self.id(), &around.time, &around.asked).map_err(|error| Blocked {
                 why: error.message(),
                 fix: "report this: a built-in table is wrong".to_owned(),
@@ -69,7 +69,7 @@ pub fn observations(table: &DecisionTable, id: &ObserverId, time: &str) -> Resul
     asked(table, id, time, &[])
 }
 
-/// Those that somebody asks for; all of them where nobody asks for anything.
+/// The requested ones; all if there is no request.
 fn asked(table: &DecisionTable, id: &ObserverId, time: &str, asked: &[View]) -> Result<Vec<Observation>, Refused> {
     // What is asked for of each topic, looked up once: a view may name several by a pattern.
     let any = |topic: &str| Fact::new(topic, About::default(), "");

@@ -1,5 +1,5 @@
-//! Declared: what a source tree that somebody names says, to be recorded: its rules, the ways of requests through it, and
-//! what rocBLAS' sources say of GPUs.
+//! Declared: the content of a named source tree, for the ledger: its rules, the chains of requests through it, and what rocBLAS'
+//! sources say about GPUs.
 
 use crate::observer::Observer;
 use callchain::rocblas::Rocblas;
@@ -10,7 +10,7 @@ use evidence::{
 use source::Tree;
 use std::collections::BTreeSet;
 
-/// The observer of trees: it looks at the one that its verb is given.
+/// The observer of trees: it examines the tree that its verb is given.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredTree;
 
@@ -50,7 +50,7 @@ pub struct Way<'a> {
     pub steps: Option<&'a [ChainStep]>,
 }
 
-/// The ways of requests, and what they hang on.
+/// The chains of requests, and what they depend on.
 pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize) -> Result<Vec<Observation>, Refused> {
     let go = beside.iter().any(|fact| fact.at.file.ends_with(".go"));
     let name = if go { "ollama" } else { "llama.cpp" };
@@ -77,14 +77,14 @@ pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize) ->
     observations(tree, name, facts, files)
 }
 
-/// Ways between functions that somebody named.
+/// Paths between named functions.
 pub fn ways(tree: &Tree, name: &str, ways: &[Way<'_>], files: usize) -> Result<Vec<Observation>, Refused> {
-    // A way that was not found is no proof that there is none: calls through function values leave no name behind.
+    // A missing path does not prove that there is none: calls through function values leave no name behind.
     let facts = ways.iter().filter_map(|found| Some(way(found.from, found.to, found.steps?.iter())));
     observations(tree, name, facts.collect(), files)
 }
 
-/// The default stands where no caller asks for another; a mode that nobody asks for is absent.
+/// The default holds unless a caller chooses another; a mode without such a caller is absent.
 fn split_mode(caller: &str, beside: &[Beside], go: bool) -> Vec<Fact> {
     let asked: Vec<&Beside> =
         beside.iter().filter(|fact| fact.subject == Topic::SplitRequest && fact.at.file.ends_with(".go")).collect();

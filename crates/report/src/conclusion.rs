@@ -6,7 +6,7 @@ use evidence::{BlindSpot, Conclusion, LeftOutWhy, Says, Witness};
 /// More names than this are counted, not listed.
 const NAMED: usize = 3;
 
-/// One sentence. What it does not reach over stands in it.
+/// One sentence, including its limits.
 pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
     let reach = conclusion.reach().name();
     let gaps = gaps(lang, conclusion);

@@ -66,7 +66,7 @@ pub fn find(root: &Path) -> Vec<Found> {
     found
 }
 
-/// What `dir` is, told by the libraries that lie in it (two levels deep: Ollama keeps one directory per GPU library).
+/// The kind of `dir`, by its libraries (two levels deep: Ollama keeps one directory per GPU library).
 pub(crate) fn look(dir: &Path, by: String) -> Option<Found> {
     let libraries = libraries(dir, 2);
     let has = |start: &str| libraries.iter().any(|library| base(&library.path).starts_with(start));

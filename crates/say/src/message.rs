@@ -107,7 +107,7 @@ impl<E: Say> ToArg for E {
     }
 }
 
-/// None is no text.
+/// None is not a text.
 impl<T: ToArg> ToArg for Option<T> {
     fn to_arg(&self) -> Arg {
         self.as_ref().map_or(Arg::Text(String::new()), ToArg::to_arg)

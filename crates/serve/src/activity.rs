@@ -1,7 +1,7 @@
 //! What is being done beside a ledger while its pages are served: a line of text per process, gone with the process.
 //!
-//! No evidence: nothing of it is recorded or graded. Whoever works writes a small file into the ledger's own directory, which is
-//! its user's alone; whoever serves reads them. That one cannot be written costs nobody anything.
+//! Not evidence: nothing of it is recorded or graded. A working command writes a small file into the ledger's own directory,
+//! which only its user can access; the server reads these files. A failure to write has no consequences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sys::files::{self, Access};
 
 const PREFIX: &str = "under-way-";
-/// More often than this nobody reads it.
+/// More frequent updates are not read.
 const EVERY: Duration = Duration::from_millis(500);
 /// A line is shown as one line.
 const LONGEST: usize = 2048;
@@ -25,7 +25,7 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// None where there is no such directory: then nobody serves it.
+    /// None if the directory does not exist: then it is not served.
     pub fn begin(dir: &Path, verb: &'static str) -> Option<Teller> {
         let file = dir.join(format!("{PREFIX}{}", std::process::id()));
         let teller = Teller { file, verb, begun: now(), last: Mutex::default() };

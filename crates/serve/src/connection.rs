@@ -45,7 +45,7 @@ pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
     }
 }
 
-/// There is room for no more. Whoever stands at the door waits for nobody: one word, which a socket's buffer takes, and no reading.
+/// All places are taken. The refusal does not block: one line, which fits a socket's buffer, and no reading.
 pub fn turn_away(mut stream: TcpStream) {
     if stream.set_nonblocking(true).is_ok() {
         let _ = stream.write(refusal_text(Refusal::Busy).as_bytes());

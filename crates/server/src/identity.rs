@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// What it says of itself.
+/// The server's statements about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identity {
     pub kind: Kind,

@@ -68,7 +68,7 @@ struct Held<'a> {
     since: &'a Release,
     until: &'a Release,
     table: &'a DecisionTable,
-    /// None that could not be read stands between these and those before.
+    /// No unreadable release is between these and the ones before.
     follows: bool,
 }
 
@@ -134,7 +134,7 @@ fn stretches(table: &DecisionTable, target: &str, ty: &str) -> Vec<Stretch> {
     .collect()
 }
 
-/// The types of a target whose paths are others than in the table before; None where there is no table before.
+/// The types of a target whose paths differ from the table before; None without a table before.
 fn changed<'t>(before: Option<&DecisionTable>, table: &'t DecisionTable, target: &str) -> Option<Vec<&'t str>> {
     let before = before?;
     let types = table.targets.get(target)?.types.keys();
@@ -253,7 +253,7 @@ fn column(words: &Words, key: &str) -> Col {
     Col { title: words.say(key), label: words.pair(key, &[]), number: false }
 }
 
-/// A page with the list of all targets beside it; `current` is the one that it is about.
+/// A page with the list of all targets beside it; `current` is its own target.
 fn page(
     words: &Words,
     title: &str,

@@ -78,7 +78,7 @@ impl Dispatch {
         Dispatch { builds, runs: runs(study) }
     }
 
-    /// The release that the investigation asks about: the one that its question names, else the newest.
+    /// The release of the investigation: the one that its question names, else the newest.
     pub fn asked(&self, study: &Study<'_>) -> Option<&Build> {
         let scopes = study
             .input

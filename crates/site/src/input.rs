@@ -76,7 +76,7 @@ pub struct Study<'a> {
     pub words: &'a Words,
     pub dispatch: Dispatch,
     pub kernels: Kernels,
-    /// Labels that stand for more than one file: those are told apart by their hashes.
+    /// Labels of more than one file, which are distinguished by their hashes.
     ambiguous: BTreeSet<String>,
     by_id: HashMap<&'a ObservationId, &'a Recorded>,
     /// Tables to download that are made while the pages are drawn, by file name.
@@ -109,7 +109,7 @@ impl<'a> Study<'a> {
         self.by_id.get(id).copied()
     }
 
-    /// `libggml-hip.so (debian-sid)`: one label for one file, whoever else bears the name.
+    /// `libggml-hip.so (debian-sid)`: one label for one file, even if others have the same name.
     pub fn file_label(&self, subject: &Subject) -> Option<String> {
         let Artifact::File { sha256, .. } = &subject.artifact else { return None };
         let label = plain_label(subject)?;

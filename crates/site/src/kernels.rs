@@ -178,7 +178,7 @@ impl Kernels {
     }
 }
 
-/// `mul_mat_q` of `mul_mat_q<Q4_K,112,false>`; a catalog's kernel goes by its first words (`Cijk_Alik_Bljk`).
+/// `mul_mat_q` of `mul_mat_q<Q4_K,112,false>`; a catalog's kernel is named by its first words (`Cijk_Alik_Bljk`).
 fn base(name: &str) -> &str {
     let end = name.find(['<', '(']).unwrap_or(name.len());
     let plain = name.get(..end).unwrap_or(name);

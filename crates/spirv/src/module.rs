@@ -1,4 +1,4 @@
-//! What a module says of itself: what it needs, where it is entered, which constants may be set, and its instructions.
+//! A module's declarations: its requirements, its entry points, its specialization constants, and its instructions.
 
 use crate::words::{Instructions, word};
 use spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
@@ -16,7 +16,7 @@ pub struct Module {
     pub entry_points: Vec<EntryPoint>,
     /// The constants that a pipeline may set, by their number.
     pub constants: BTreeMap<u32, Constant>,
-    /// How often each operation stands in it; an operation that the specification lacks counts by its number.
+    /// How often each operation occurs; an operation that the specification lacks is counted by its number.
     pub operations: BTreeMap<String, u64>,
 }
 

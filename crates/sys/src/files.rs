@@ -219,7 +219,7 @@ fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
     }
 }
 
-/// A file that is changed where it lies: one with a second name may be another user's trap.
+/// A file that is changed in place: one with a second hard link may be another user's trap.
 fn existing(dir: &OwnedFd, name: &OsString, more: OFlags) -> io::Result<File> {
     let refused = |why: Message| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
@@ -264,7 +264,7 @@ fn stream(path: &Path) -> io::Result<Option<File>> {
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call gave us this descriptor, and nobody else has it.
+    // SAFETY: the call returned this descriptor, and it has no other owner.
     Ok(Some(File::from(unsafe { OwnedFd::from_raw_fd(copy) })))
 }
 

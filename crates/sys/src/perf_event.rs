@@ -229,7 +229,7 @@ impl Buffer {
 
     /// Hands over every record: its type, its misc bits, its body.
     pub fn read(&mut self, mut each: impl FnMut(u32, u16, &[u8])) -> usize {
-        // SAFETY: both positions lie in the first page, for the lifetime of the mapping.
+        // SAFETY: both positions are in the first page, for the lifetime of the mapping.
         let (head, tail) =
             unsafe { (&*self.base.add(1024).cast::<AtomicU64>(), &*self.base.add(1032).cast::<AtomicU64>()) };
         let end = head.load(Ordering::Acquire);
@@ -260,7 +260,7 @@ impl Buffer {
     fn copy(&self, at: u64, len: usize) -> Vec<u8> {
         let start = usize::try_from(at).unwrap_or(0) % self.size;
         let first = len.min(self.size - start);
-        // SAFETY: the data area begins behind the first page and has `size` bytes; both parts lie inside.
+        // SAFETY: the data area begins after the first page and has `size` bytes; both parts are inside.
         unsafe {
             let data = self.base.add(self.page);
             let mut out = std::slice::from_raw_parts(data.add(start), first).to_vec();

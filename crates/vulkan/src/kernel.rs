@@ -60,7 +60,8 @@ fn vector(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     if rest.starts_with("p021") || rest.starts_with("nc_") || is_batched(push, place::VECTOR_BATCHES, by_id) {
         return None;
     }
-    // Of a pipeline that nobody saw being made the constant is not known; the distance between batches is rows times columns.
+    // If the creation of a pipeline was not observed, its constant is unknown; the distance between batches is rows times
+    // columns.
     let told = if pipeline.unseen { vector_columns(push) } else { pipeline.constants.get(&2).copied() };
     let columns = told.filter(|_| !by_id);
     let (m, k) = (field(push, place::VECTOR_M), field(push, place::VECTOR_K));

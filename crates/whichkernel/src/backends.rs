@@ -73,7 +73,7 @@ fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> say::Result
     let find = |side: &Option<String>| RunRoot::find(side.as_deref().unwrap_or(question.runtime));
     let (hip_place, vulkan_place) = (find(&sides.hip)?, find(&sides.vulkan)?);
     let vulkan_card = VulkanCard::find(question.gpu)?;
-    // The stand-in's own names are no cards of HIP's; their targets are.
+    // The stand-in's own names are not HIP cards; their targets are.
     let profile = gpu::find(question.gpu).or_else(|_| gpu::find(vulkan_card.target))?;
     let card = Card { given: question.gpu.to_owned(), profile, overridden: None };
     let plan = Plan::new(&hip_place, card, false, false, None)?;

@@ -1,4 +1,4 @@
-//! The census of a file for whoever prints it, and why there is none: `isa` and `diff` count the same way.
+//! The census of a file for output, or why it is missing: `isa` and `diff` count in the same way.
 
 use crate::bundle_progress::Progress;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Where launches were made: the installation and the card, for whoever records what was watched.
+//! The installation and the card of launches, for recording a watch.
 
 use std::collections::BTreeSet;
 use watch::{Device, LaunchSite, ObserverReport, Tally};

@@ -3,7 +3,7 @@
 
 use super::elf::{PROGBITS, Section, elf, string_table, symbol};
 
-/// Sections lie at multiples of 64 in the order given, so that addresses can equal file offsets.
+/// Sections are at multiples of 64 in the order given, so that addresses can equal file offsets.
 fn places(sizes: &[usize]) -> Vec<u64> {
     let mut at = 64;
     sizes

@@ -106,7 +106,7 @@ impl Functions {
     ///
     /// SAFETY: a graph of ggml's.
     pub unsafe fn check(&self, graph: *const Graph) -> Result<(), &'static str> {
-        // SAFETY: as promised; what is read lies within the structures in every version, which only grew.
+        // SAFETY: as promised; the fields exist in every version of the structures, which only grew.
         unsafe {
             let count = (self.node_count)(graph);
             if (self.overhead)() != OVERHEAD {

@@ -69,7 +69,7 @@ fn made_for(elf: &[u8]) -> Option<&[u8]> {
         }
         let from = usize::try_from(u64_at(header, 8)?).ok()?;
         let notes = elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)?;
-        // The text stands in a map of MessagePack, whose next byte is no part of a target's name.
+        // The text is in a MessagePack map, whose next byte is not part of a target's name.
         if let Some(at) = notes.windows(TRIPLE.len()).position(|part| part == TRIPLE) {
             let rest = notes.get(at + TRIPLE.len()..)?;
             let len = rest.iter().position(|b| !(b.is_ascii_lowercase() || b.is_ascii_digit() || b"-+:".contains(b)));

@@ -67,7 +67,7 @@ static WRITING: Lock<()> = Lock::new(());
 
 fn table() -> Option<&'static [Slot]> {
     let at = TABLE.load(Ordering::Acquire);
-    // SAFETY: SLOTS slots lie there, all zero at first, never unmapped.
+    // SAFETY: SLOTS slots, all zero at first, never unmapped.
     (!at.is_null()).then(|| unsafe { core::slice::from_raw_parts(at, SLOTS) })
 }
 

@@ -20,7 +20,7 @@ struct Block {
     host: bool,
 }
 
-/// The list lies in memory of its own, so that it costs nothing until it is used.
+/// The list has its own memory, so that it costs nothing until it is used.
 struct Blocks {
     list: *mut Block,
     count: usize,
@@ -37,7 +37,7 @@ impl Blocks {
         if self.list.is_null() {
             return &mut [];
         }
-        // SAFETY: MOST blocks lie there and all zero is a valid block.
+        // SAFETY: MOST blocks, and all zero is a valid block.
         unsafe { core::slice::from_raw_parts_mut(self.list, MOST) }
     }
 
@@ -239,12 +239,12 @@ pub unsafe extern "C" fn hipPointerGetAttributes(attributes: *mut u8, at: *const
     SUCCESS
 }
 
-/// Whether an address lies in memory that this library gave out.
+/// Whether an address is in memory that this library allocated.
 pub fn ours(at: *const c_void) -> bool {
     BLOCKS.lock().find(at as usize).is_some()
 }
 
-/// Whether `[at, at + len)` lies in one block of the card, so that a result may be written there.
+/// Whether `[at, at + len)` is in one block of the card, so that a result may be written there.
 pub fn room(at: usize, len: usize) -> bool {
     BLOCKS.lock().find(at).is_some_and(|block| at + len <= block.start + block.size)
 }

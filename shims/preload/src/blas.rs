@@ -1,6 +1,6 @@
 //! BLAS calls, bracketed: the launches between a call's beginning and its end are its own.
 //!
-//! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the one that the program made.
+//! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the program's.
 
 use crate::record::{Blas, NO_DEVICE, blas, kind};
 use crate::{graph, sys, thread, trace};

@@ -5,7 +5,7 @@ use crate::bodies::{self, done, kind};
 use crate::trace::{begin, bytes, write};
 use crate::{next, sys, times};
 
-/// Takes its place in the order of records before the call, so that nobody is seen to wait for it earlier.
+/// Takes its place in the order of records before the call, so that no wait for it is recorded earlier.
 ///
 /// SAFETY: `fill` writes `count` handles.
 unsafe fn submitted(queue: Handle, fence: u64, count: usize, fill: impl FnOnce(*mut u64), call: impl FnOnce() -> Result) -> Result {

@@ -61,7 +61,7 @@ pub fn run() -> anyhow::Result<bool> {
         page.push_str(&format!("\n## Dry run\n\n```text\n{selected}```\n"));
     }
     page.push_str(&moved(&before, &tool.grades()?));
-    // Where it lies on this machine is nobody's business.
+    // Its path on this machine does not belong in the output.
     let place = built.library.parent().map(|dir| dir.display().to_string()).unwrap_or_default();
     let page = page.replace(&format!("{place}/"), "").replace(&place, &built.name);
     fs::write(PAGE, page).context(PAGE)?;

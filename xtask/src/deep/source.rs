@@ -42,7 +42,7 @@ const COMMITS: &[&str] = &[
     "caa596ab3f",
 ];
 const PAGE: &str = "docs/measurements/source-oracle.md";
-/// What the command writes stands between these; the rest of the page is text.
+/// The command's output is between these; the rest of the page is text.
 const BEGIN: &str = "<!-- written by cargo xtask deep source -->";
 const END: &str = "<!-- end -->";
 

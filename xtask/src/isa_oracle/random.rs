@@ -28,8 +28,8 @@ fn known_error(target: &Target, words: &Words, theirs: &Answer) -> bool {
     // The encoding of gfx9's v_fma_mix is accepted on every later processor, where those bits are another format or none.
     let mix =
         target.generation >= Generation::Gfx10 && words[0] >> 26 == 0b110100 && theirs.name.starts_with("v_fma_mix");
-    // 255 in a scalar offset, resource, sampler or destination, and in the sources of VINTERP and of a VOP3 DPP form,
-    // is taken for a literal that follows.
+    // 255 in a scalar offset, resource, sampler or destination, and in the sources of VINTERP and of a VOP3 DPP form, is read as
+    // a literal that follows.
     let format = target.generation.formats().iter().find(|format| words[0] & format.mask == format.value);
     let name = format.map_or("", |format| format.name);
     let literal = matches!(name, "MUBUF" | "MTBUF" | "VBUFFER" | "VSAMPLE" | "VINTERP" | "VOP3" | "VOP3P" | "VOPD3");

@@ -118,7 +118,7 @@ impl Drop for Disassembler {
     }
 }
 
-/// What LLVM says of one encoding: how many bytes it took and the mnemonic it printed.
+/// LLVM's answer for one encoding: the length in bytes and the printed mnemonic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub length: usize,

@@ -13,7 +13,7 @@ pub use read::{ReadError, read};
 pub use sheet::sheet;
 pub use write::Writer;
 
-/// One column's values in a row group; None stands for null.
+/// One column's values in a row group; None is null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Values {
     /// UTF-8.
@@ -57,7 +57,7 @@ pub struct Column {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParquetTable {
     pub columns: Vec<Column>,
-    /// What the file says of itself beside its rows.
+    /// The file's own metadata beside its rows.
     pub about: Vec<(String, String)>,
 }
 
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    /// A lake is copied about: what comes back damaged is refused with a word on where, and takes nobody down.
+    /// A lake is copied between machines: damaged files are refused with a position, without a crash.
     #[test]
     fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
         let whole = written(1);

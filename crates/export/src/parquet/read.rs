@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<ParquetTable, ReadError> {
     let mut total = 0usize;
     for (group, of) in meta.list(4).iter().enumerate() {
         let rows = of.number(3).and_then(|rows| usize::try_from(rows).ok()).ok_or(ReadError::Footer)?;
-        // A row of ours has a hash in it: a file that says it has more rows than would fit is no file of ours.
+        // Each of our rows contains a hash: a file that claims more rows than would fit is not ours.
         total = total.saturating_add(rows);
         if total.saturating_mul(8) > bytes.len().saturating_add(4096) {
             return Err(ReadError::Footer);

@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// `about`: what the file says of itself beside its rows.
+    /// `about`: the file's own metadata beside its rows.
     pub fn finish(mut self, about: &[(String, String)]) -> io::Result<W> {
         let mut root = Fields::default();
         root.text(4, "schema");

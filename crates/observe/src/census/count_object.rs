@@ -34,9 +34,9 @@ pub struct Bytes {
     pub mnemonics: Digest,
     /// All of its encoding.
     pub code: Digest,
-    /// The kernel's descriptor without the distance to its code; None for what is no kernel.
+    /// The kernel's descriptor without the distance to its code; None if it is not a kernel.
     pub descriptor: Option<Digest>,
-    /// The kernel's metadata as it stands in the note, arguments and all.
+    /// The kernel's metadata as in the note, including arguments.
     pub metadata: Option<Digest>,
 }
 
@@ -68,7 +68,7 @@ pub struct FunctionCensus {
     pub tally: Tally,
     /// A second name of a function that is counted under its first.
     pub alias: bool,
-    /// None for a device function that is no kernel.
+    /// None for a device function that is not a kernel.
     pub kernel: Option<KernelFacts>,
     /// What the whole decoded code proves.
     pub proof: Proof,
@@ -95,7 +95,7 @@ pub struct ObjectCensus {
     pub outside: Tally,
     /// Bytes of the executable sections.
     pub code: u64,
-    /// Addresses of words that are no instruction, and of what an end cuts off.
+    /// Addresses of words that are not instructions, and of truncated instructions.
     pub undecoded: Vec<u64>,
     pub cut: Vec<u64>,
     pub unread: Vec<Unread>,
@@ -166,7 +166,7 @@ impl Look for Census {
             let raw = parsed.elf().source().bytes(offset, len, "kernel metadata");
             bytes.metadata = raw.ok().map(|raw| digest(&raw));
             bytes.descriptor = kernel.descriptor.map(|descriptor| {
-                // Where the code lies is no part of what it is.
+                // The address of the code is not part of its identity.
                 digest(format!("{:?}", Descriptor { code_entry_offset: 0, ..descriptor }).as_bytes())
             });
         }
@@ -311,7 +311,7 @@ impl ObjectCensus {
     }
 }
 
-/// In version 2 the header of each kernel stands among the code. It is none, and is counted as padding.
+/// In version 2 the header of each kernel is inside the code. It is not code, and is counted as padding.
 fn without_headers<'b>(object: &CodeObject<'_>, text: &Section, mut bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
     for (address, size) in object.kernel_headers().filter(|(address, _)| text.holds(*address)) {
         let start = (address - text.address) as usize;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A way to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): where two
-/// have the same card, the one that came first keeps it.
+/// A path to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): if two
+/// have the same card, the first keeps it.
 const ORDER: [(&str, &[&str]); 3] =
     [("cuda", &["ggml-cuda", "cuda"]), ("hip", &["ggml-hip", "hip"]), ("vulkan", &["ggml-vulkan", VULKAN_LOADER])];
 

@@ -4,7 +4,7 @@ use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use inventory::{FileReport, Serves};
 use std::path::Path;
 
-/// Everything in the file was asked for; what could not be read, and what nobody looked at, stands beside it.
+/// Everything in the file; unreadable and unexamined parts are listed beside it.
 pub fn basis(path: &Path, report: &FileReport) -> Basis {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let lost = report.coverage.lost().min(report.size);

@@ -47,7 +47,7 @@ impl Gathered {
 
 impl Gather<'_> {
     fn wanted(&self, found: &Found<'_>) -> bool {
-        // Of an object whose names contradict each other nobody can say for which target its kernels are.
+        // If the names of an object contradict each other, the target of its kernels is unknown.
         !found.contradicted
             && matches!((self.target, found.target), (Some(wanted), Some(target)) if target.answers(wanted))
     }

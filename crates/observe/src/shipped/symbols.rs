@@ -42,7 +42,7 @@ fn readable(mangled: &str) -> String {
         depth == 0 && c == '('
     });
     name.truncate(parameters.unwrap_or(name.len()));
-    // A return type stands before the name of a template only, with a blank that is in no argument list.
+    // A return type precedes the name of a template only, with a blank outside any argument list.
     let mut depth = 0;
     let blank = name.rfind(|c| {
         depth += i32::from(c == '>') - i32::from(c == '<');

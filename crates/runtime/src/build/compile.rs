@@ -19,7 +19,7 @@ pub struct Unit<'a> {
     pub headers: &'a Headers,
 }
 
-/// Where a unit's object lies.
+/// The path of a unit's object.
 pub fn object(objects: &Path, unit: &str) -> PathBuf {
     objects.join(unit.replace('/', "_")).with_extension("o")
 }

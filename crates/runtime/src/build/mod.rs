@@ -1,4 +1,5 @@
-//! A runtime that nobody ships, built here: ggml's real HIP backend for one target, with the distribution's clang, and no GPU.
+//! A runtime that no distribution ships, built here: ggml's real HIP backend for one target, with the distribution's clang, and
+//! no GPU.
 //!
 //! The headers and device libraries of HIP come from Debian packages of under a megabyte; the compiler is the machine's own
 //! clang, which knows every AMD target. What CMake would need a whole ROCm for is done by two kinds of calls: each

@@ -1,7 +1,7 @@
 //! The tools of the same tree (llama-bench, llama-server where it has one) and its CPU backend, by its own CMake.
 //!
-//! A backend of one commit does not go with the tools of another: an operation that one of them does not know ends in an
-//! abort. The tools are plain C++ for this machine, so CMake and its own compiler do; the backends lie beside the programs.
+//! A backend of one commit does not work with the tools of another: an unknown operation aborts. The tools are plain C++ for this
+//! machine, so CMake and its own compiler build them; the backends are beside the programs.
 
 use super::BuildStep;
 use super::tree::Tree;
@@ -68,7 +68,7 @@ pub fn build(
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let to = place.join(&name);
         let _ = files::remove(&to);
-        // No link by name: ggml looks for backends where the program itself lies.
+        // Not a symlink: ggml looks for backends in the program's own directory.
         files::hard_link(&path, &to).or_else(|_| copy(&path, &to)).map_err(at(&to))?;
         if name.starts_with("llama-") {
             programs.push(name);
@@ -191,8 +191,8 @@ fn told(command: &mut Command, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<
     }
 }
 
-/// Why it failed: the first word of a compiler or linker, else the last that speaks of an error (make names only the target).
-/// Reads to the end: a pipe that nobody empties stops the build.
+/// Why it failed: the first message of a compiler or linker, else the last line with an error (make names only the target). Reads
+/// to the end: a full pipe would stop the build.
 fn said(lines: impl Iterator<Item = String>) -> Option<String> {
     let (mut first, mut last) = (None, None);
     for line in lines {

@@ -41,7 +41,7 @@ pub fn window(shapes: &BTreeSet<Shape>, table: &FingerprintTable) -> Window {
         }
         out.known += 1;
         for (build, slot) in alive.iter_mut().enumerate() {
-            // The last slot stands for every build after the table's end.
+            // The last slot is for every build after the table's end.
             let holds = |span: &Span| if build == open { span.to.is_none() } else { span.holds(build as u32) };
             *slot &= spans.iter().any(holds);
         }

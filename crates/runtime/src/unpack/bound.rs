@@ -1,4 +1,4 @@
-//! How much an archive may come to: what it says of itself is not believed, bytes are counted as they come out.
+//! The maximum size of an archive: its own statement is not trusted, unpacked bytes are counted.
 
 use std::cell::Cell;
 use std::io::{self, Read};

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use source::decision_table::COLUMNS;
 use std::collections::BTreeMap;
 
-/// One request: what the server said of it, by field.
+/// One request: the server's answer, by field.
 struct Request<'a> {
     name: String,
     fields: BTreeMap<String, String>,

@@ -10,7 +10,7 @@ use source::Tree;
 /// Where requests come in, the first that a tree serves.
 pub const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
 
-/// None where the tree is no rocBLAS.
+/// None if the tree is not rocBLAS.
 pub fn find_rocblas(tree: &Tree) -> Option<Rocblas> {
     if !tree.paths().any(|path| path.ends_with("library/src/include/handle.hpp")) {
         return None;

@@ -42,8 +42,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Writes the pages where the ledger has grown since. That they cannot be written is said in the end, and is no failure of
-    /// what was asked.
+    /// Writes the pages if the ledger has grown. A failure to write is reported at the end, and does not fail the command.
     pub fn renew(&mut self) {
         let head = || Some(Reader::open(&self.context.ledger).ok()?.last().ok()??.hash);
         let head = head();

@@ -9,7 +9,7 @@ pub use live_report::Beside;
 use std::path::Path;
 use std::process::Stdio;
 
-/// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
+/// Uses the desktop's opener. Root has no desktop, and does not lend its rights.
 pub fn browse(path: &Path) -> std::io::Result<()> {
     if rustix::process::geteuid().is_root() {
         return Err(std::io::Error::other("root opens no browser"));

@@ -187,7 +187,7 @@ fn source_says(report: &Report, targets: &[String], types: &[String], context: &
     context.lang.text_with("summary-path-source", &[("says", says.join(" | ").into())])
 }
 
-/// A command that can be copied as it stands.
+/// A command that can be copied unchanged.
 fn next(report: &Report) -> String {
     let trouble = report.cases.iter().any(|case| case.weight == Weight::Problem);
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());

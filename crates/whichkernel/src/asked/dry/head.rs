@@ -1,4 +1,4 @@
-//! What stands above every answer of a dry run: the card that was played, where, and what its libraries do not ship.
+//! The head of every dry-run answer: the simulated card, the location, and targets missing in its libraries.
 
 use crate::context::Context;
 use dryrun::{Checked, Plan, RunRoot};

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use sys::interrupt;
 
-/// What vulkaninfo said of a card of the user's own.
+/// vulkaninfo's output for one of the user's cards.
 pub fn reported(path: &Path) -> say::Result<VulkanProfile> {
     const LARGEST: u64 = 16 << 20;
     let file = sys::regular_file::open(path).about(path.display())?;

@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         variables: &variables,
     };
-    // From here on a signal ends the program, and not what is said about it.
+    // From here on a signal ends the program, but not the report about it.
     interrupt::catch();
     let outcome = request.run()?;
     let selected = select(&outcome, &profiles);
@@ -117,7 +117,7 @@ fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
     Ok(plans)
 }
 
-/// A large file that takes next to no room on disk: nearly all of it is a hole, so there are no weights to be read.
+/// A large, nearly empty sparse file: there are no weights to read.
 pub fn is_skeleton(path: &Path) -> bool {
     const LARGE: u64 = 64 << 20;
     std::fs::metadata(path)

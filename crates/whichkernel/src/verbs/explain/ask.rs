@@ -1,4 +1,4 @@
-//! What was asked: each word is told by what it is, a GPU, a type, a number, a version or a term.
+//! The question: each word is recognised as a GPU, a type, a number, a version or a term.
 
 use super::Args;
 use doctor::{Facts, Host};

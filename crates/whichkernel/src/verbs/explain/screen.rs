@@ -17,7 +17,7 @@ pub fn term(term: &Term, context: &Context) -> String {
     format!("{head}\n{}\n", lines.join("\n"))
 }
 
-/// Of a version that there is no table of: which speak for it.
+/// For a version without a table: which tables cover it.
 pub fn version(question: &Question, context: &Context) -> Option<(&'static str, String)> {
     let Known::Between { what, below, above } = &question.known else { return None };
     let name = |table: &Option<&'static DecisionTable>| table.map(|table| table.version.clone());
@@ -44,7 +44,7 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     if let Known::Exact(table) = &question.known {
         rows.push(("explain-version", format!("{} {}", table.source, dated(table))));
     }
-    // Where the version lies between two that choose differently, what is said of one of them has its name before it.
+    // If the version is between two that choose differently, statements about one of them begin with its name.
     let settled = question.settled();
     let (found, of) = match settled {
         Some(settled) => (vec![settled], false),

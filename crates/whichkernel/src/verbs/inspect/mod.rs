@@ -71,7 +71,7 @@ fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     ];
     context.note(&context.lang.text_with("inspect-members", &words));
     let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
-    // Members of no known kind are not looked into: it cannot be said that nothing lies in them.
+    // Members of unknown kind are not examined: they may contain anything.
     if names.is_empty() {
         bail!("command-inspect-nothing", path);
     }

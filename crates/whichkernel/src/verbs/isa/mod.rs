@@ -135,7 +135,7 @@ fn one(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Plain::Csv => table::long(&groups, args.mnemonics).csv(),
     };
     context.emit_as(args.format, || answers::census(file, &groups, &report), |format| Ok(plain(format)))?;
-    // Counts that are lower bounds are no full answer: a script must not take them for one.
+    // Counts that are lower bounds are not a full answer: a script must not rely on them.
     let whole = completeness(&groups).is_whole();
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }

@@ -61,7 +61,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing fits: a name that nobody has is a slip of the pen, and is told from an observer that saw nothing.
+/// No match: an unknown name is a typo, which is different from an observer without observations.
 fn check_only(reader: &Reader, only: &str) -> say::Result<()> {
     if only == "notes" || Rung::ALL.iter().any(|rung| rung.name() == only) {
         return Ok(());

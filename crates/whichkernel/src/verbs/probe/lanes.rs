@@ -155,7 +155,7 @@ fn confidence(lanes: &Lanes) -> String {
 /// Paths and kernels that are not the same in both.
 fn differs(one: &Compared) -> String {
     let paths = one.paths.iter().map(|pair| {
-        // A width that one of them does not have, or a path that is not known.
+        // A width that one of them does not have, or an unknown path.
         let word = |path: &Option<String>| path.clone().unwrap_or_else(|| if pair.both { "?" } else { "-" }.to_owned());
         let rung = pair.rung.name();
         format!("{} x{}: {} / {} ({rung})", pair.ty, pair.columns, word(&pair.other), word(&pair.first))

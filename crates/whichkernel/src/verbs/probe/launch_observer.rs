@@ -18,7 +18,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Probes of our own where that is allowed; else those that `watch arm` made. What stands in the way is said, with what would help.
+/// Our own probes if allowed; else those of `watch arm`. An obstacle is reported with its fix.
 pub fn open(pids: Vec<u32>, hash: bool) -> Result<Onlooker, Message> {
     if pids.is_empty() {
         return Err(say!("probe-no-process"));

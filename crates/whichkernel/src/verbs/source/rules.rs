@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-/// Up to so many rows the versions that nobody gave are varied.
+/// Up to this many rows, versions without a given value are varied.
 const FEW_CELLS: usize = 64;
 
 /// What a question to a tree takes is half of it.

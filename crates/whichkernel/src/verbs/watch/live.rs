@@ -31,7 +31,7 @@ pub fn run(
             State::Busy => busy = Instant::now(),
             State::Quiet => {}
             State::Ended(how) => {
-                // Ctrl-C reaches the program too, and is no failure of it.
+                // Ctrl-C reaches the program too, and is not a failure of it.
                 ended = (!interrupt::asked()).then_some(how);
                 break;
             }

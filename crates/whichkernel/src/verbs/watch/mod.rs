@@ -1,4 +1,4 @@
-//! Launches of live processes, as they happen; or as somebody else recorded them.
+//! Launches of live processes, or recorded ones.
 
 use crate::context::Context;
 use say::{Context as _, ensure, say};
@@ -77,7 +77,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.record {
         record::keep(context, &tally, &account, &judged, &window(args))?;
     }
-    // What nobody could have seen is no answer.
+    // A launch that could not have been observed gives no answer.
     if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
         return Err(why.into());
     }

@@ -52,7 +52,7 @@ enum Means {
     Hand,
     /// The name's hash in place of the name.
     Hash(&'static str),
-    /// A child program with an empty environment, or with the one that it was given.
+    /// A child program with an empty environment, or with a given one.
     Child(&'static str, Child),
     Daemon(&'static str, &'static str),
 }

@@ -182,7 +182,7 @@ mod tests {
             ("said", report(19, json!(1), 0, 0, ""), truth(20, 0, 0)),
             ("said", report(0, Value::Null, 0, 0, ""), truth(20, 0, 0)),
             ("said", report(0, json!(0), 0, 0, late), truth(20, 0, 0)),
-            // Late is no word for replays that were not multiplied out, and none for launches that never were.
+            // "Late" covers neither replays that were not expanded nor launches that never happened.
             ("silent", report(2, json!(0), 0, 0, late), truth(2, 18, 0)),
             ("said", report(2, json!(0), 9, 0, late), truth(2, 18, 0)),
             ("said", report(2, json!(0), 0, 0, "replays of a graph"), truth(2, 18, 0)),

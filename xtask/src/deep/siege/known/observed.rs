@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than any of them takes: whoever is not done by then hangs.
+/// Far more than any of them takes: a longer run hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Observer {
 #[derive(Debug)]
 pub struct Run {
     pub count: Count,
-    /// What the program said of itself.
+    /// The program's own output.
     pub line: Option<String>,
     /// How the tool ended (the program, where there is none); None where it did not in time.
     pub exit: Option<i32>,

@@ -1,7 +1,6 @@
 //! `inspect DIR`: a runtime directory (an Ollama bundle, an unpacked tree) or a rocBLAS/hipBLASLt library directory.
 //!
-//! What GPU libraries lie in it, which targets each ships code for, which kernel catalogs there are; with `--gpu`,
-//! whether all that serves one GPU.
+//! The GPU libraries in it, the targets of each, and the kernel catalogs; with `--gpu`, whether all of that serves one GPU.
 
 mod text;
 
@@ -104,7 +103,7 @@ fn strict(serving: &Serving) -> ExitCode {
     if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { exit_code(&serving.all) }
 }
 
-/// Names as the package has them, not as they lie here for the moment; and what was not unpacked.
+/// Names as in the package, not the temporary ones; and what was not unpacked.
 fn named_inside(survey: &mut Survey, root: &Path, package: &Package<'_>) {
     let inside = |path: &PathBuf| path.strip_prefix(root).map_or_else(|_| path.clone(), |rest| package.path.join(rest));
     let unread = survey.unread.iter_mut().chain(survey.libraries.iter_mut().flat_map(|library| &mut library.unread));
