@@ -29,28 +29,19 @@ pub struct Certificate {
     pub least_ns: Option<f64>,
 }
 
-/// What a certificate comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// The launches were compared and are the same, and so is everything else that could be compared.
-    DispatchSafe,
-    /// Something that counts differs.
-    Differs,
-    /// Nobody could compare the launches: nothing that is the same beside them shows that they are.
-    NotKnown,
-    /// The program came to no good end where nobody observed it.
-    Failed,
-}
-
-impl Outcome {
-    pub fn key(self) -> &'static str {
-        match self {
-            Outcome::DispatchSafe => "dispatch-safe",
-            Outcome::Differs => "differs",
-            Outcome::NotKnown => "not-known",
-            Outcome::Failed => "failed",
-        }
+say::named! {
+    /// What a certificate comes to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Outcome: key {
+        /// The launches were compared and are the same, and so is everything else that could be compared.
+        DispatchSafe = "dispatch-safe",
+        /// Something that counts differs.
+        Differs = "differs",
+        /// Nobody could compare the launches: nothing that is the same beside them shows that they are.
+        NotKnown = "not-known",
+        /// The program came to no good end where nobody observed it.
+        Failed = "failed",
     }
 }
 

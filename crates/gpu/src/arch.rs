@@ -191,23 +191,15 @@ impl fmt::Display for Arch {
     }
 }
 
-/// How well shipped code fits the device, the best last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum How {
-    /// No machine code: the runtime compiles it for the device when it loads it.
-    Compiled,
-    /// Made for a group of devices, or for an older one of the same kind.
-    Generic,
-    Own,
-}
-
-impl How {
-    pub fn key(self) -> &'static str {
-        match self {
-            How::Own => "own",
-            How::Generic => "generic",
-            How::Compiled => "compiled-when-loaded",
-        }
+say::named! {
+    /// How well shipped code fits the device, the best last.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum How: key {
+        /// No machine code: the runtime compiles it for the device when it loads it.
+        Compiled = "compiled-when-loaded",
+        /// Made for a group of devices, or for an older one of the same kind.
+        Generic = "generic",
+        Own = "own",
     }
 }
 

@@ -39,23 +39,18 @@ impl fmt::Debug for Hash {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RowKind {
-    /// The body is an observation's canonical JSON.
-    Observation,
-    /// The body is a person's words. Never affects a grade.
-    Note,
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RowKind: name {
+        /// The body is an observation's canonical JSON.
+        Observation = "observation",
+        /// The body is a person's words. Never affects a grade.
+        Note = "note",
+    }
 }
 
 impl RowKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            RowKind::Observation => "observation",
-            RowKind::Note => "note",
-        }
-    }
-
     pub fn parse(name: &str) -> Option<RowKind> {
         [RowKind::Observation, RowKind::Note].into_iter().find(|kind| kind.name() == name)
     }

@@ -11,24 +11,15 @@ use std::{
 
 pub use places::candidates;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Ollama,
-    #[serde(rename = "llama.cpp")]
-    LlamaCpp,
-    Rocm,
-    Cuda,
-}
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Ollama => "ollama",
-            Kind::LlamaCpp => "llama.cpp",
-            Kind::Rocm => "rocm",
-            Kind::Cuda => "cuda",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind: name {
+        Ollama = "ollama",
+        #[serde(rename = "llama.cpp")]
+        LlamaCpp = "llama.cpp",
+        Rocm = "rocm",
+        Cuda = "cuda",
     }
 }
 

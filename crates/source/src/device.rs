@@ -2,18 +2,11 @@
 
 use cxx::eval::{Platform, Property};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Vendor {
-    Hip,
-    Cuda,
-}
-
-impl Vendor {
-    pub fn name(self) -> &'static str {
-        match self {
-            Vendor::Hip => "HIP",
-            Vendor::Cuda => "CUDA",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Vendor: name {
+        Hip = "HIP",
+        Cuda = "CUDA",
     }
 }
 

@@ -236,20 +236,12 @@ pub struct Otherwise {
     pub tile: Option<i64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Varied {
-    Columns,
-    Gpu,
-    Version,
-}
-
-impl Varied {
-    pub fn key(self) -> &'static str {
-        match self {
-            Varied::Columns => "columns",
-            Varied::Gpu => "gpu",
-            Varied::Version => "version",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Varied: key {
+        Columns = "columns",
+        Gpu = "gpu",
+        Version = "version",
     }
 }

@@ -10,30 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
 
-/// Who builds so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Builder {
-    Upstream,
-    Ollama,
-    Debian,
-    /// A crate's build script alone compiles it.
-    Cargo,
-    /// The tree has no build files.
-    Assumed,
+say::named! {
+    /// Who builds so.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Builder: name {
+        Upstream = "upstream",
+        Ollama = "ollama",
+        Debian = "debian",
+        /// A crate's build script alone compiles it.
+        Cargo = "cargo",
+        /// The tree has no build files.
+        Assumed = "assumed",
+    }
 }
 
 impl Builder {
-    /// As answers and tables have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Builder::Upstream => "upstream",
-            Builder::Ollama => "ollama",
-            Builder::Debian => "debian",
-            Builder::Cargo => "cargo",
-            Builder::Assumed => "assumed",
-        }
-    }
-
     /// Of a tree with CMake's files, by what else is in it.
     fn of(tree: &Tree) -> Builder {
         let ollamas = |path: &str| path.starts_with("ml/backend/ggml/") || path.starts_with("llama/runner/");

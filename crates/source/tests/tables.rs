@@ -1,7 +1,7 @@
 //! The embedded tables against what the real functions answered when they were compiled; and the real sources
 //! themselves, where they are at hand.
 
-use source::{ALL_TYPES, DEFAULT_GPUS, Device, Overrides, Row, Shape, Survey, Tree, table};
+use source::{ALL_TYPES, DEFAULT_GPUS, Device, Overrides, Row, Shape, Survey, Tree, decision_table};
 
 /// Rows of a golden file: made by compiling that version's own functions.
 fn golden(name: &str) -> Vec<Row> {
@@ -35,7 +35,7 @@ fn golden(name: &str) -> Vec<Row> {
 #[test]
 fn embedded_tables_are_the_compiled_truth() {
     for name in ["b10586", "ollama-4fda6980"] {
-        let table: decision_table::Table =
+        let table: decision_table::DecisionTable =
             serde_json::from_str(decision_table::text(name).expect("embedded")).expect("a table");
         let rows = golden(name);
         assert_eq!(rows.len(), 2704);

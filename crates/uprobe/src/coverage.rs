@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use watch::{
-    Devices, Gap, LaunchObserver, Maker, ObserverKind, ObserverReport, SecondAccount, Tally, Unprobed, Unseen, Word,
+    Devices, Gap, Late, LaunchObserver, Maker, ObserverKind, ObserverReport, SecondAccount, Tally, Unprobed, Unseen,
+    Word,
 };
 
 /// What probes on a runtime's file can never see.
@@ -135,10 +136,10 @@ impl Window {
             self.missed(Gap::Uncounted { library: library(), symbol: symbol.clone() }, 1);
         }
         if let Some(late) = late {
-            let microseconds = late / 1000;
+            let late = Late(late / 1000);
             self.gap(match home.launches() {
-                true => Gap::LateRuntime { library: library(), microseconds },
-                false => Gap::LateLibrary { library: library(), microseconds },
+                true => Gap::LateRuntime { library: library(), late },
+                false => Gap::LateLibrary { library: library(), late },
             });
         }
     }

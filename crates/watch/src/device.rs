@@ -15,14 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Whose runtime a call goes through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Maker {
-    Amd,
-    Nvidia,
-    /// Vulkan's loader, whoever made the card.
-    Vulkan,
+say::named! {
+    /// Whose runtime a call goes through.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Maker: name {
+        Amd = "amd",
+        Nvidia = "nvidia",
+        /// Vulkan's loader, whoever made the card.
+        Vulkan = "vulkan",
+    }
 }
 
 impl Maker {
@@ -50,14 +52,6 @@ impl Maker {
             Maker::Amd => "hip",
             Maker::Nvidia => "cuda",
             Maker::Vulkan => "vk",
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Maker::Amd => "amd",
-            Maker::Nvidia => "nvidia",
-            Maker::Vulkan => "vulkan",
         }
     }
 

@@ -36,7 +36,7 @@ pub use crate::device::{Device, Devices, Maker, compute_device, is_stand_in};
 pub use crate::dispatches::{Dispatches, Each};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
 pub use crate::from_trace::add_trace;
-pub use crate::gap::{Around, Gap, Open, Unprobed, Unseen};
+pub use crate::gap::{Around, Gap, Late, Open, Unprobed, Unseen};
 pub use crate::graphs::{Graphs, Part};
 pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name, Pipeline};

@@ -66,33 +66,22 @@ impl Library {
     }
 }
 
-macro_rules! families {
-    ($($variant:ident $key:literal),* $(,)?) => {
-        /// What a kernel is for.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Family { $($variant),* }
-        impl Family {
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-            /// The name in tables, JSON and, behind `family-`, in the language files.
-            pub fn key(self) -> &'static str {
-                match self { $(Self::$variant => $key),* }
-            }
-        }
-    };
-}
-
-families! {
-    Mmvq "mmvq", Mmq "mmq", MmqFixup "mmq-fixup", Dmmv "dmmv", Mmvf "mmvf", Mmf "mmf",
-    MulMatVec "mul-mat-vec", Matmul "matmul", MatmulHelper "matmul-helper",
-    Gemm "gemm", GemmHelper "gemm-helper", Gemv "gemv", Blas "blas", BlasPointers "blas-pointers",
-    Repack "repack", Quantize "quantize", Dequantize "dequantize", Convert "convert", Copy "copy",
-    FlashAttention "flash-attention", FlashAttentionFixup "flash-attention-fixup", Attention "attention",
-    AttentionIndexer "attention-indexer", Rope "rope", Softmax "softmax", Norm "norm",
-    GetRows "get-rows", SetRows "set-rows", Scatter "scatter", Binary "binary", Glu "glu", Activation "activation",
-    Elementwise "elementwise", Reduce "reduce", Scan "scan", Sort "sort", MoeRouting "moe-routing", Moe "moe",
-    Convolution "convolution", Pool "pool", Layout "layout", StateSpace "state-space", Recurrent "recurrent",
-    Hadamard "hadamard", Random "random", Loss "loss", Optimizer "optimizer", AllReduce "all-reduce", Collective "collective",
-    LinearAlgebra "linear-algebra", Generated "generated", Runtime "runtime", Other "other",
+say::named! {
+    /// What a kernel is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Family: key and ALL {
+        Mmvq = "mmvq", Mmq = "mmq", MmqFixup = "mmq-fixup", Dmmv = "dmmv", Mmvf = "mmvf", Mmf = "mmf",
+        MulMatVec = "mul-mat-vec", Matmul = "matmul", MatmulHelper = "matmul-helper",
+        Gemm = "gemm", GemmHelper = "gemm-helper", Gemv = "gemv", Blas = "blas", BlasPointers = "blas-pointers",
+        Repack = "repack", Quantize = "quantize", Dequantize = "dequantize", Convert = "convert", Copy = "copy",
+        FlashAttention = "flash-attention", FlashAttentionFixup = "flash-attention-fixup", Attention = "attention",
+        AttentionIndexer = "attention-indexer", Rope = "rope", Softmax = "softmax", Norm = "norm",
+        GetRows = "get-rows", SetRows = "set-rows", Scatter = "scatter", Binary = "binary", Glu = "glu", Activation = "activation",
+        Elementwise = "elementwise", Reduce = "reduce", Scan = "scan", Sort = "sort", MoeRouting = "moe-routing", Moe = "moe",
+        Convolution = "convolution", Pool = "pool", Layout = "layout", StateSpace = "state-space", Recurrent = "recurrent",
+        Hadamard = "hadamard", Random = "random", Loss = "loss", Optimizer = "optimizer", AllReduce = "all-reduce", Collective = "collective",
+        LinearAlgebra = "linear-algebra", Generated = "generated", Runtime = "runtime", Other = "other",
+    }
 }
 
 impl Family {

@@ -7,25 +7,15 @@ use runtime::{
 };
 use std::path::{Path, PathBuf};
 
-/// The location of a library: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    Program,
-    Bundle,
-    Rocm,
-    System,
-    Other,
-}
-
-impl Origin {
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Program => "program",
-            Origin::Bundle => "bundle",
-            Origin::Rocm => "rocm",
-            Origin::System => "system",
-            Origin::Other => "other",
-        }
+say::named! {
+    /// The location of a library: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Origin: name {
+        Program = "program",
+        Bundle = "bundle",
+        Rocm = "rocm",
+        System = "system",
+        Other = "other",
     }
 }
 

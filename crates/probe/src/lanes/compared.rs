@@ -39,22 +39,14 @@ pub enum What {
     Decode,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    Faster,
-    Slower,
-    /// No difference was found, which is not that there is none.
-    Undecided,
-}
-
-impl Verdict {
-    pub fn key(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Undecided => "undecided",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict: key {
+        Faster = "faster",
+        Slower = "slower",
+        /// No difference was found, which is not that there is none.
+        Undecided = "undecided",
     }
 }
 

@@ -18,7 +18,7 @@ use codeobject::launch_map::Image;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use watch::Gap;
+use watch::{Gap, Late};
 
 impl Watcher {
     /// A program was given a function's address. Where it is one that launches, it carries a probe when this returns, or is a gap.
@@ -39,8 +39,8 @@ impl Watcher {
         }
         match self.equip_pointer(process, &mapping, offset, wanted) {
             Ok(true) if !self.attached.stands_still(process) => {
-                let microseconds = clock().saturating_sub(event.time) / 1000;
-                self.window.gap(Gap::LatePointer { call, microseconds });
+                let late = Late(clock().saturating_sub(event.time) / 1000);
+                self.window.gap(Gap::LatePointer { call, late });
             }
             Ok(_) => {}
             Err(_) => self.window.missed(Gap::Pointer { process, call }, 1),

@@ -83,12 +83,12 @@ impl<'a> LayerSource<'a> {
             let (pid, user) = (process.trace.pid, process.trace.user);
             let blind = process.counted.stream.run().blind.iter().cloned();
             gaps.extend(blind.map(|what| Gap::LayerBlind { process: pid, what }.into()));
-            gaps.extend(process.broken.clone().map(|why| Gap::RecordBroken { process: pid, why }.into()));
+            gaps.extend(process.broken.clone().map(|reason| Gap::RecordBroken { process: pid, reason }.into()));
             gaps.extend((user != own).then(|| Gap::OtherUser { process: pid, user }.into()));
         }
         for (path, why) in &self.refused {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            gaps.push(Gap::RecordRefused { file, why: why.clone() }.into());
+            gaps.push(Gap::RecordRefused { file, reason: why.clone() }.into());
         }
         if self.processes.is_empty() {
             gaps.push(Gap::NobodyOpenedVulkan.into());

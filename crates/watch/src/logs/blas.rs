@@ -2,24 +2,16 @@
 
 use crate::{Call, Kind};
 
-/// How a library told of a call. One that is told in several ways is still one call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Told {
-    /// `rocblas_gemm_ex,T,N,3584,64,3584,...`
-    Trace,
-    /// `./rocblas-bench -f gemm_ex ...`, `hipblaslt-bench ...`
-    Bench,
-    /// `- { rocblas_function: "rocblas_gemm_ex", ..., call_count: 4 }`, at the end of the process.
-    Profile,
-}
-
-impl Told {
-    pub fn name(self) -> &'static str {
-        match self {
-            Told::Trace => "trace",
-            Told::Bench => "bench",
-            Told::Profile => "profile",
-        }
+say::named! {
+    /// How a library told of a call. One that is told in several ways is still one call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Told: name {
+        /// `rocblas_gemm_ex,T,N,3584,64,3584,...`
+        Trace = "trace",
+        /// `./rocblas-bench -f gemm_ex ...`, `hipblaslt-bench ...`
+        Bench = "bench",
+        /// `- { rocblas_function: "rocblas_gemm_ex", ..., call_count: 4 }`, at the end of the process.
+        Profile = "profile",
     }
 }
 

@@ -164,7 +164,7 @@ impl<'a> PreloadSource<'a> {
             gaps.push(Gap::NodesUnplaced { process: pid }.times(tail.graphs.unplaced));
         }
         if let Some(why) = &tail.broken {
-            gaps.push(Gap::RecordBroken { process: pid, why: why.clone() }.into());
+            gaps.push(Gap::RecordBroken { process: pid, reason: why.clone() }.into());
         }
         let own = rustix::process::geteuid().as_raw();
         if tail.user != own {
@@ -291,7 +291,7 @@ impl Source for PreloadSource<'_> {
         }
         for (path, why) in &self.refused {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            gaps.push(Gap::RecordRefused { file: name, why: why.clone() }.into());
+            gaps.push(Gap::RecordRefused { file: name, reason: why.clone() }.into());
         }
         if tally.other_grids() > 0 {
             gaps.push(Gap::OtherGrids.times(tally.other_grids()));
