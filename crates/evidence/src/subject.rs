@@ -32,25 +32,16 @@ pub enum Artifact {
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeviceKind {
-    Real,
-    /// A library that says it is a GPU and executes nothing.
-    StandIn,
-    /// Something was launched, and nobody saw on what.
-    Unknown,
-    None,
-}
-
-impl DeviceKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            DeviceKind::Real => "real",
-            DeviceKind::StandIn => "stand-in",
-            DeviceKind::Unknown => "unknown",
-            DeviceKind::None => "none",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DeviceKind: name {
+        Real = "real",
+        /// A library that says it is a GPU and executes nothing.
+        StandIn = "stand-in",
+        /// Something was launched, and nobody saw on what.
+        Unknown = "unknown",
+        None = "none",
     }
 }
 

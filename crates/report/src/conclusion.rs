@@ -198,7 +198,7 @@ mod tests {
         let whole = |unit| Basis::listed("source", ["a tree"], Rung::Declared, unit, 2, 2);
         let alone = |unit| Basis::live("source", ["a tree"], Rung::Declared, unit, 2);
         for lang in [Lang::new("en"), Lang::new("ja")] {
-            for unit in Unit::ALL {
+            for unit in Unit::ALL.iter().copied() {
                 for basis in [
                     whole(unit),
                     alone(unit),
@@ -231,7 +231,7 @@ mod tests {
                 let agreed = alone(Unit::Launches).account(Account::searched(*witness)).completeness();
                 assert!(!conclusion_text(&lang, &agreed).contains("witness-"), "{witness:?}");
             }
-            for why in LeftOutWhy::ALL {
+            for why in LeftOutWhy::ALL.iter().copied() {
                 let text = conclusion_text(&lang, &whole(Unit::Cells).without("x", Some(3), why).presence(0));
                 assert!(!text.contains("left-out-"), "{text}");
             }

@@ -15,15 +15,17 @@ use crate::{
     pe::{self, Pe},
 };
 
-/// The ranges of the containers in the host file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Region {
-    /// `.nv_fatbin`: what the runtime loads.
-    Linked,
-    /// `__nv_relfatbin`: relocatable device code, input to the device linker and source of PTX for newer GPUs.
-    Relocatable,
-    /// In no section for fatbins: what a program loads from memory (`cuModuleLoadData`).
-    Embedded,
+say::named! {
+    /// Where the containers are in the host file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Region: name {
+        /// `.nv_fatbin`: what the runtime loads.
+        Linked = "linked",
+        /// `__nv_relfatbin`: relocatable device code, input to the device linker and source of PTX for newer GPUs.
+        Relocatable = "relocatable",
+        /// In no section for fatbins: what a program loads from memory (`cuModuleLoadData`).
+        Embedded = "embedded",
+    }
 }
 
 impl Region {

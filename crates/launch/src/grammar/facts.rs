@@ -3,66 +3,36 @@
 pub use gguf::Path;
 use std::fmt;
 
-/// Whose kernel it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Library {
-    Ggml,
-    /// Tensile-generated GEMM kernels, as rocBLAS and hipBLASLt ship them; the name does not tell which of the two.
-    Tensile,
-    RocBlas,
-    HipBlasLt,
-    Cublas,
-    Cutlass,
-    CompositeKernel,
-    PyTorch,
-    OnnxRuntime,
-    Jax,
-    Aiter,
-    Bitsandbytes,
-    RocPrim,
-    RocRand,
-    Rpp,
-    Rccl,
-    Cupy,
-    HipSparseLt,
-    AoTriton,
-    Vllm,
-    Cub,
-    Thrust,
-    Triton,
-    Runtime,
-    Unknown,
-}
-
-impl Library {
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Ggml => "ggml",
-            Self::Tensile => "tensile",
-            Self::RocBlas => "rocblas",
-            Self::HipBlasLt => "hipblaslt",
-            Self::Cublas => "cublas",
-            Self::Cutlass => "cutlass",
-            Self::CompositeKernel => "composable-kernel",
-            Self::PyTorch => "pytorch",
-            Self::OnnxRuntime => "onnxruntime",
-            Self::Jax => "jax",
-            Self::Aiter => "aiter",
-            Self::Bitsandbytes => "bitsandbytes",
-            Self::RocPrim => "rocprim",
-            Self::RocRand => "rocrand",
-            Self::Rpp => "rpp",
-            Self::Rccl => "rccl",
-            Self::Cupy => "cupy",
-            Self::HipSparseLt => "hipsparselt",
-            Self::AoTriton => "aotriton",
-            Self::Vllm => "vllm",
-            Self::Cub => "cub",
-            Self::Thrust => "thrust",
-            Self::Triton => "triton",
-            Self::Runtime => "runtime",
-            Self::Unknown => "unknown",
-        }
+say::named! {
+    /// Whose kernel it is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Library: key {
+        Ggml = "ggml",
+        /// Tensile-generated GEMM kernels, as rocBLAS and hipBLASLt ship them; the name does not tell which of the two.
+        Tensile = "tensile",
+        RocBlas = "rocblas",
+        HipBlasLt = "hipblaslt",
+        Cublas = "cublas",
+        Cutlass = "cutlass",
+        CompositeKernel = "composable-kernel",
+        PyTorch = "pytorch",
+        OnnxRuntime = "onnxruntime",
+        Jax = "jax",
+        Aiter = "aiter",
+        Bitsandbytes = "bitsandbytes",
+        RocPrim = "rocprim",
+        RocRand = "rocrand",
+        Rpp = "rpp",
+        Rccl = "rccl",
+        Cupy = "cupy",
+        HipSparseLt = "hipsparselt",
+        AoTriton = "aotriton",
+        Vllm = "vllm",
+        Cub = "cub",
+        Thrust = "thrust",
+        Triton = "triton",
+        Runtime = "runtime",
+        Unknown = "unknown",
     }
 }
 

@@ -85,55 +85,55 @@ impl Body {
         self.keep_call();
     }
 
-    /// `(node *out, graph, after *, how many, parameters *)`: told when it has returned, with the graph beside it.
-    pub(crate) fn add_node(&mut self, params: Params, number: i32) {
+    /// Told when it has returned, with these arguments beside it.
+    fn with(&mut self, arguments: &[(i16, i16)], number: i32) {
+        arguments.iter().for_each(|(to, register)| self.register(*to, *register, Long));
+        self.until_it_returns(number);
+    }
+
+    fn kernel_node(&mut self, params: Params) {
         let base = self.argument(params.at);
         self.node(params, base);
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.until_it_returns(number);
+    }
+
+    fn child_node(&mut self, register: i16) {
+        self.register(KEY + key::HANDLE, register, Long);
+        self.kind_of_node(node::CHILD);
+    }
+
+    /// `(node *out, graph, after *, how many, parameters *)`
+    pub(crate) fn add_node(&mut self, params: Params, number: i32) {
+        self.kernel_node(params);
+        self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }
 
     /// `(node *out, graph, after *, how many, child graph)`
     pub(crate) fn add_child(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::R8, Long);
-        self.kind_of_node(node::CHILD);
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.until_it_returns(number);
+        self.child_node(regs::R8);
+        self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }
 
     /// `(exec, node, parameters *)`
     pub(crate) fn set_node(&mut self, params: Params, number: i32) {
-        let base = self.argument(params.at);
-        self.node(params, base);
-        self.register(ARGS_AT, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.until_it_returns(number);
+        self.kernel_node(params);
+        self.with(&[(ARGS_AT, regs::DI), (EXTRA, regs::SI)], number);
     }
 
     /// `(exec, node, graph)`
     pub(crate) fn set_child(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::DX, Long);
-        self.kind_of_node(node::CHILD);
-        self.register(ARGS_AT, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.until_it_returns(number);
+        self.child_node(regs::DX);
+        self.with(&[(ARGS_AT, regs::DI), (EXTRA, regs::SI)], number);
     }
 
     /// `(node, parameters *)`
     pub(crate) fn change_node(&mut self, params: Params, number: i32) {
-        let base = self.argument(params.at);
-        self.node(params, base);
-        self.register(EXTRA, regs::DI, Long);
-        self.until_it_returns(number);
+        self.kernel_node(params);
+        self.with(&[(EXTRA, regs::DI)], number);
     }
 
     /// `(node, parameters *out)`: they are there when it returns.
     pub(crate) fn ask_node(&mut self, number: i32) {
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.until_it_returns(number);
+        self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }
 
     pub(crate) fn node_was_told(&mut self, params: Params) {
@@ -146,13 +146,6 @@ impl Body {
         self.register(KEY + key::HANDLE, regs::DI, Long);
         self.register(EXTRA, regs::SI, Long);
         self.register(KEY + key::GRID, regs::DX, Word);
-        self.until_it_returns(number);
-    }
-
-    /// `(node, graph *out)`
-    pub(crate) fn child_of(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
         self.until_it_returns(number);
     }
 
@@ -170,11 +163,9 @@ impl Body {
         self.remember_call(number);
     }
 
-    /// `(exec, graph, ...)`, `(graph)`, `(exec)`, `(node)`
+    /// `(exec, graph, ...)`, `(graph)`, `(exec)`, `(node)`, `(node, graph *out)`
     pub(crate) fn one_or_two(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.until_it_returns(number);
+        self.with(&[(KEY + key::HANDLE, regs::DI), (EXTRA, regs::SI)], number);
     }
 
     /// `(exec, stream)`: on a captured stream it becomes part of the capture.
