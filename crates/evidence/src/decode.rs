@@ -166,11 +166,11 @@ impl Decoder {
         canonical: &[u8],
         wanted: impl Fn(&Glance<'_>) -> bool,
     ) -> Result<Option<Recorded>, serde_json::Error> {
-        Ok(self.unnamed(canonical, wanted)?.map(|observation| Recorded::named(canonical, observation)))
+        let read = self.unnamed(canonical, wanted)?;
+        Ok(read.map(|observation| Recorded::named(canonical, observation)))
     }
 
-    /// The same without its name, which is the hash of the bytes: for callers that hash many at once.
-    pub fn unnamed(
+    fn unnamed(
         &mut self,
         canonical: &[u8],
         wanted: impl Fn(&Glance<'_>) -> bool,

@@ -6,7 +6,7 @@
 use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
 use crate::read::Reader;
-use evidence::{Decoder, Glance, Investigation, Observation, ObservationId, Recorded};
+use evidence::{Decoder, Glance, Investigation, Recorded};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -154,19 +154,16 @@ fn read_batch(
         }
         prev = Some(row.hash);
         if row.kind == RowKind::Observation {
-            let read = decoder.unnamed(&row.body, wanted);
+            let read = decoder.read(&row.body, wanted);
             let read = read.map_err(|error| LedgerError::Row {
                 path: path.to_owned(),
                 seq: row.seq,
                 what: say::say!("ledger-no-observation", error),
             })?;
-            kept.extend(read.map(|observation| (row, observation)));
+            kept.extend(read.map(|recorded| recorded.imported(row.origin)));
         }
     }
-    let named = |(row, observation): (Row, Observation)| {
-        Recorded::with_id(ObservationId::of(&row.body), observation).imported(row.origin)
-    };
-    Ok(kept.into_iter().map(named).collect())
+    Ok(kept)
 }
 
 /// The first thing that is wrong, in the order of the rows.

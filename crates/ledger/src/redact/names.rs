@@ -10,6 +10,8 @@ pub(super) enum Hidden {
     Header,
     /// A person's words. llama-bench has numbers of tokens under the same name; those stay.
     Prompt,
+    /// The name of a variable that holds the secret: `--key-env LLAMA_API_KEY`. A key that was typed there by mistake is hidden.
+    Variable,
 }
 
 const SECRETS: [&str; 14] = [
@@ -78,6 +80,9 @@ pub(super) fn option(program: &str, word: &str) -> Option<Hidden> {
     if PROMPTS.contains(&name.as_str()) {
         return Some(Hidden::Prompt);
     }
+    if name == "key-env" {
+        return Some(Hidden::Variable);
+    }
     secret(&name)
 }
 
@@ -93,6 +98,9 @@ pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
     match option {
         Hidden::Prompt if numbers => None,
         Hidden::Header if !header(value) => None,
+        Hidden::Variable if value.len() < 20 && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') => {
+            None
+        }
         _ => Some(MARK),
     }
 }
