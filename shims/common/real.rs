@@ -43,7 +43,7 @@ pub fn trouble() -> Option<&'static CStr> {
     }
 }
 
-/// A library that the process has already; null where it has not.
+/// A library that the process has already; null if it has not.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn loaded(path: &CStr) -> *mut c_void {
     // SAFETY: as above, and loads nothing.

@@ -42,7 +42,7 @@ pub struct Use {
 #[derive(Debug, Clone)]
 pub struct Local {
     pub name: String,
-    /// Empty where the words do not say it.
+    /// Empty if the words do not say it.
     pub of: String,
     pub from: String,
     /// Which of several values of that expression.

@@ -63,7 +63,7 @@ pub fn wanted(path: &str) -> bool {
     path.contains("library/src/") && (name.ends_with(".cpp") || name.ends_with(".hpp"))
 }
 
-/// The facts that the sources state; None where no file defines the `Processor` enumeration.
+/// The facts that the sources state; None if no file defines the `Processor` enumeration.
 pub fn read(files: &[File]) -> Option<Rocblas> {
     let mut found = Rocblas::default();
     for file in files {

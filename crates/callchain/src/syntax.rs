@@ -16,7 +16,7 @@ pub fn line(node: Node) -> u32 {
     u32::try_from(node.start_position().row).map_or(u32::MAX, |row| row.saturating_add(1))
 }
 
-/// The node's named field as text, empty where it has none.
+/// The node's named field as text, empty if it has none.
 pub fn field<'a>(node: Node, name: &str, source: &'a str) -> &'a str {
     node.child_by_field_name(name).map_or("", |child| text(child, source))
 }

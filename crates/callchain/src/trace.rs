@@ -300,7 +300,7 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
         let first = step(index, dispatcher, edge);
         let mut found = BTreeSet::new();
         let mut ways = Vec::new();
-        // Each search stops at one end; the ends found so far are passed over by the next.
+        // Each search stops at one end; the ends found so far are skipped by the next.
         loop {
             let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
             // A branch stays in the backend, and where the words leave a doubt it is not followed.

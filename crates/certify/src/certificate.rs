@@ -23,7 +23,7 @@ pub struct Certificate {
     pub in_part: bool,
     /// Launches that were seen in the observed run, in the time that was measured.
     pub launches: u64,
-    /// Added nanoseconds per launch; None where it is below the spread of the unobserved runs.
+    /// Added nanoseconds per launch; None if it is below the spread of the unobserved runs.
     pub added_ns: Option<f64>,
     /// The least that these runs could have told, by the spread of the unobserved ones.
     pub least_ns: Option<f64>,

@@ -68,7 +68,7 @@ say::named! {
 }
 
 impl Verdict {
-    /// The same question of three runs: unobserved, observed, unobserved. None where a run does not tell.
+    /// The same question of three runs: unobserved, observed, unobserved. None if a run does not tell.
     pub fn of<T: PartialEq + ?Sized>([before, observed, after]: [Option<&T>; 3]) -> Verdict {
         match (before, observed, after) {
             (None, None, None) => Verdict::Absent,

@@ -96,7 +96,7 @@ impl<'a> CodeObject<'a> {
         &self.elf
     }
 
-    /// `gfx1201`, without features; empty if it is not known.
+    /// `gfx1201`, without features; empty if it is unknown.
     pub fn processor(&self) -> &str {
         self.target.as_ref().map_or("", |target| &target.processor)
     }

@@ -1,6 +1,6 @@
 //! What the compiler wrote about each kernel: the `amdhsa.kernels` of the metadata notes.
 //!
-//! AMDGPUUsage, "Code Object V3 to V6 Metadata". The key set is open: unknown keys are passed over.
+//! AMDGPUUsage, "Code Object V3 to V6 Metadata". The key set is open: unknown keys are skipped.
 
 use crate::error::{Error, Problem, Result};
 use crate::msgpack::{Reader, Token};
@@ -61,7 +61,7 @@ pub struct Metadata {
     pub uniform_work_group_size: Option<bool>,
     pub kind: Option<Word>,
     pub language: Option<Word>,
-    /// Empty where only the rest was asked for ([`Detail::Brief`]).
+    /// Empty if only the rest was asked for ([`Detail::Brief`]).
     pub arguments: Vec<Argument>,
     /// The index of the first hidden argument, if there is one.
     pub first_hidden: Option<u32>,

@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         self.expect_str(field).map(str::as_bytes)
     }
 
-    /// Passes over these bytes if they stand next.
+    /// Skips these bytes if they stand next.
     #[inline(always)]
     pub fn eat<const N: usize>(&mut self, bytes: &[u8; N]) -> bool {
         let next = self.data.get(self.at..).and_then(<[u8]>::first_chunk::<N>);

@@ -110,7 +110,7 @@ impl std::fmt::Debug for Window<'_> {
     }
 }
 
-/// Little-endian integers at an offset inside a slice; 0 where the slice ends, for records of a checked length.
+/// Little-endian integers at an offset inside a slice; 0 if the slice ends, for records of a checked length.
 pub(crate) fn u16_at(data: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(array(data, at))
 }

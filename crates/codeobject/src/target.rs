@@ -13,7 +13,7 @@ pub struct Flags {
     pub generic_version: u8,
 }
 
-/// Reads `e_flags` by the rules of the code object version; None if the processor number is not known.
+/// Reads `e_flags` by the rules of the code object version; None if the processor number is unknown.
 pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
     let mach = (flags & 0xff) as u8;
     let (_, processor) = MACH.iter().find(|(number, _)| *number == mach)?;

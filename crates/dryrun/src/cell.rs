@@ -21,7 +21,7 @@ pub struct Cell {
 /// What one side says that one cell takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// Of the dense products; None where the side leaves it open, saw nothing, or only experts.
+    /// Of the dense products; None if the side leaves it open, saw nothing, or only experts.
     pub path: Option<Path>,
     /// Columns of a tile or a block; 0 if the path has none or it is unknown.
     pub tile: u64,
@@ -94,7 +94,7 @@ fn main_of<'s>(products: &[&'s Selected]) -> Option<&'s Selected> {
     products.iter().copied().find(|row| row.family != Family::MmqFixup)
 }
 
-/// Columns of a block or a tile; 0 where the path has none, or no name tells.
+/// Columns of a block or a tile; 0 if the path has none, or no name tells.
 fn tile(main: &Selected) -> u64 {
     let facts = grammar::read(&main.mangled);
     let of_tile = facts.tile.map(|tile| tile.columns);

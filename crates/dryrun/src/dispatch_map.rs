@@ -56,7 +56,7 @@ pub struct Sheet<'m> {
     /// As it was named.
     pub given: &'m str,
     pub target: String,
-    /// None where nothing was run.
+    /// None if nothing was run.
     pub map: Option<&'m Map>,
     pub cells: Cells,
 }

@@ -174,7 +174,7 @@ fn open(path: &Path, seen_as: &str, missing: &mut Vec<String>) -> Result<Library
     Ok(Library { path: path.to_owned(), seen_as: seen_as.to_owned(), bundles })
 }
 
-/// The targets of the bundle that a library registers by this address; None where the file does not tell.
+/// The targets of the bundle that a library registers by this address; None if the file does not tell.
 pub fn targets_at(path: &Path, address: u64) -> Option<Vec<String>> {
     let library = open(path, "", &mut Vec::new()).ok()?;
     library.bundles.into_iter().find(|bundle| bundle.address == address).map(|bundle| bundle.targets)

@@ -7,14 +7,14 @@ use launch::tables::Tables;
 use launch::trace::{Event, Module, Trace};
 use std::collections::{BTreeMap, HashMap};
 
-/// Launches of kernels from one file without code for the device, or where that is unknown.
+/// Launches of kernels from one file without code for the device, or if that is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjudged {
     pub device: u32,
     /// As the program saw it.
     pub file: String,
     pub launches: u64,
-    /// Its targets; empty where the file could not be read.
+    /// Its targets; empty if the file could not be read.
     pub targets: Vec<String>,
 }
 

@@ -60,7 +60,7 @@ impl Pass {
         self.products().filter(|(_, of)| of.weights).map(|(_, of)| of.columns).max()
     }
 
-    /// Columns whose logits were asked for; None where it has no logits.
+    /// Columns whose logits were asked for; None if it has no logits.
     pub fn outputs(&self) -> Option<u64> {
         self.parts.iter().filter_map(|part| part.outputs).max()
     }

@@ -23,7 +23,7 @@ pub struct Needs {
     pub lds: u64,
     pub scratch: u32,
     pub wavefront: u32,
-    /// Workgroups per multiprocessor; None where not even one fits.
+    /// Workgroups per multiprocessor; None if not even one fits.
     pub occupancy: Option<u32>,
 }
 

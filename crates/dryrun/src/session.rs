@@ -108,7 +108,7 @@ pub struct Outcome {
     pub products: Account,
     /// Files whose code the stand-in took without knowing whether it is for the device, and what is in them.
     pub unjudged: Vec<Unjudged>,
-    /// What the stand-in counted, whether it could record it or not; None where there was no page to count on.
+    /// What the stand-in counted, whether it could record it or not; None if there was no page to count on.
     pub counted: Option<Counted>,
 }
 

@@ -164,7 +164,7 @@ impl RecordContext<'_> {
         found
     }
 
-    /// Name and SHA-256 of a file that the program saw; None where it is not on this machine.
+    /// Name and SHA-256 of a file that the program saw; None if it is not on this machine.
     fn hashed(&self, seen: &str) -> Option<(String, String)> {
         if !seen.starts_with('/') {
             return None;

@@ -41,7 +41,7 @@ pub struct Verdict {
     pub blas: Conclusion,
     /// Launches of one decoded token, where all of one width have the same number.
     pub per_token: Option<u64>,
-    /// The products of the graphs that the program computed; None where it computed none of ggml's.
+    /// The products of the graphs that the program computed; None if it computed none of ggml's.
     pub products: Option<Checked>,
 }
 

@@ -159,8 +159,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None where `wanted` does not take it.
-    /// That is asked once for all that look alike at a glance, and must not depend on anything else.
+    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None if `wanted` does not take it. That is asked
+    /// once for all that look alike at a glance, and must not depend on anything else.
     pub fn read(
         &mut self,
         canonical: &[u8],

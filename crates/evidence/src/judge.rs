@@ -65,7 +65,7 @@ fn grade<R: RungKind>(claim: &Claim, concerning: &[&Recorded], able: &[Ability])
         .unwrap_or_else(|| unresolved(claim, &own, concerning, able))
 }
 
-/// What is relevant says by itself; None where it says nothing.
+/// What is relevant says by itself; None if it says nothing.
 fn direct<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>) -> Option<Judgement> {
     let disputing = Disputing::new(claim, relevant);
     let conflicts = conflicts(claim, relevant, &disputing);

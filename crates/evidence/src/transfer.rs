@@ -55,7 +55,7 @@ impl Transfer {
         }
     }
 
-    /// The rules of `allowed` that together bridge all `differences`; None where some part is left.
+    /// The rules of `allowed` that together bridge all `differences`; None if some part is left.
     pub(crate) fn bridge(
         allowed: &[Transfer],
         rung: Rung,

@@ -223,7 +223,7 @@ impl Sink {
         }
     }
 
-    /// Ends the file; None where it has no row.
+    /// Ends the file; None if it has no row.
     fn seal(&mut self, head: &str) -> Result<Option<Sealed>, LakeError> {
         let (Some(writer), Some(whose)) = (self.writer.take(), &self.whose) else { return Ok(None) };
         let about = [

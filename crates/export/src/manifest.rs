@@ -42,7 +42,7 @@ impl Manifest {
         dir.join(FOLDER).join(format!("{stem}.json"))
     }
 
-    /// With the SHA-256 of its own bytes; None where there is none.
+    /// With the SHA-256 of its own bytes; None if there is none.
     pub fn read(path: &Path) -> io::Result<Option<(Manifest, String)>> {
         let file = match regular_file::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -42,7 +42,7 @@ pub fn is_generic_target(name: &str) -> bool {
     generic_targets().any(|generic| generic == name)
 }
 
-/// The generic target whose code a processor takes where there is none of its own.
+/// The generic target whose code a processor takes if there is none of its own.
 pub fn generic_of(processor: &str) -> Option<&'static str> {
     GENERIC.iter().find(|(_, members)| members.contains(&processor)).map(|(name, _)| *name)
 }
@@ -111,8 +111,8 @@ say::worded! { struct UnknownArch { wanted, near } =>
 "gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
 
 impl Arch {
-    /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is not known is an error, with
-    /// the nearest name that is.
+    /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is unknown is an error, with the nearest
+    /// name that is.
     pub fn parse(wanted: &str) -> Result<Self, UnknownArch> {
         let text = wanted.trim().to_ascii_lowercase();
         if text == SPIRV {

@@ -76,7 +76,7 @@ impl TargetId {
         }
     }
 
-    /// Some(on) where the feature is named, None where either will do.
+    /// Some(on) where the feature is named, None if either will do.
     pub fn feature(&self, name: &str) -> Option<bool> {
         self.features.iter().find(|(feature, _)| feature == name).map(|(_, on)| *on)
     }

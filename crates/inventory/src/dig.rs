@@ -107,7 +107,7 @@ impl<'d> Dig<'d> {
         Ok(())
     }
 
-    /// What begins at a mark. Returns the range that is accounted for by it; None where it is nothing.
+    /// What begins at a mark. Returns the range that is accounted for by it; None if it is nothing.
     fn one(
         &mut self,
         source: &dyn ReadAt,

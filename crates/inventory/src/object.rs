@@ -52,7 +52,7 @@ pub struct Found<'a> {
     pub entry: usize,
     /// `hip`, `hipv4`, `hcc`, ...; empty for a bare code object.
     pub kind: &'a str,
-    /// By the bundle's id, or by e_flags where there is none.
+    /// By the bundle's id, or by e_flags if there is none.
     pub target: Option<&'a TargetId>,
     pub format: Format,
     /// What was read of it, where it is a device ELF that can be read.

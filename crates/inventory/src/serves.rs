@@ -12,7 +12,7 @@ const VULKAN: &str = "SPIR-V for Vulkan";
 /// The answer for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Serves {
-    /// The target whose code would be taken; None where there is none.
+    /// The target whose code would be taken; None if there is none.
     pub taken: Option<String>,
     pub how: Option<How>,
     /// Kernels of that target (and its variants), and how many of them compute nothing.

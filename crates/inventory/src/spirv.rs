@@ -69,7 +69,7 @@ pub(crate) fn end(source: &dyn ReadAt) -> u64 {
     bytes.ok().and_then(|bytes| length(&bytes)).map_or(HEADER_BYTES as u64, |length| length as u64).min(source.len())
 }
 
-/// The bytes of one module; None where there is none. An error ends the search: what is behind was not looked at.
+/// The bytes of one module; None if there is none. An error ends the search: what is behind was not looked at.
 fn whole(
     source: &dyn ReadAt,
     offset: u64,

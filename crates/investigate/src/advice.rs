@@ -75,7 +75,7 @@ pub const FETCH: &str = "whichkernel investigate --yes";
 const LOOK: &str = "whichkernel investigate";
 
 impl Places {
-    /// What would close what is open in this reading; None where nothing that this build can do would.
+    /// What would close what is open in this reading; None if nothing that this build can do would.
     pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
         match reading.grade.why()? {
             // Already observed: repeating it gives the same result.

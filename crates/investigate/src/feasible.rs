@@ -57,7 +57,7 @@ impl Feasibility {
         (self.may_probe, self.network, self.runtimes, servers, self.ports.contains(&OLLAMA_PORT))
     }
 
-    /// What the command needs that is not here; nothing where it can be run.
+    /// What the command needs that is not here; nothing if it can be run.
     pub fn needs(&self, command: &str) -> Vec<Need> {
         let mut needs = BTreeSet::new();
         for part in parts(command) {

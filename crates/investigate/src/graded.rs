@@ -109,7 +109,7 @@ impl Graded {
         self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.strength() == 0).count()
     }
 
-    /// Do the claims hold that are expected to? None where nothing is expected.
+    /// Do the claims hold that are expected to? None if nothing is expected.
     pub fn expectation(&self) -> Option<Conclusion> {
         let expected: Vec<&Reading> = self.claims().filter(|(stated, _)| stated.must_hold).map(|(_, it)| it).collect();
         let rung = expected.iter().map(|reading| reading.rung).min().unwrap_or(Rung::Declared);
@@ -137,7 +137,7 @@ impl Graded {
         self.investigation.phases.keys().copied().map(of).filter(|(_, counts)| counts.total() > 0).collect()
     }
 
-    /// What would close this claim here. None where nothing that this build has would.
+    /// What would close this claim here. None if nothing that this build has would.
     pub fn advice(&self, stated: &Stated, reading: &Reading) -> Option<Advice> {
         self.known(self.places.advise(
             self.template(&stated.claim.id),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default)]
 pub struct Here {
     pub targets: Vec<String>,
-    /// The hash of the library that the server has mapped; None where no server runs, or it could not be read.
+    /// The hash of the library that the server has mapped; None if no server runs, or it could not be read.
     pub library: Option<String>,
     /// The types of the loaded model's matrices.
     pub types: Vec<String>,
@@ -21,7 +21,7 @@ pub struct LivePath {
     pub path: String,
 }
 
-/// None where nothing was seen live of exactly what is here.
+/// None if nothing was seen live of exactly what is here.
 pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath>, Conclusion)> {
     let (Some(library), Some(ty)) = (here.library.as_deref(), here.types.first()) else { return None };
     let mine = |recorded: &&Recorded| {

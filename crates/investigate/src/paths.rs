@@ -36,7 +36,7 @@ impl Graded {
         Some((question, reading))
     }
 
-    /// What each rung says to it, a row for every stretch; empty where the first question is another.
+    /// What each rung says to it, a row for every stretch; empty if the first question is another.
     pub fn paths(&self) -> Vec<PathRow> {
         let Some((_, reading)) = self.path_question() else { return Vec::new() };
         let (declared, selected, live) = (found(&reading.found), found(&reading.elsewhere), found(&reading.live));

@@ -44,7 +44,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// None where no table covers the processor.
+    /// None if no table covers the processor.
     pub fn new(target: &Target) -> Option<Self> {
         Some(Decoder { table: table::table(target)? })
     }
@@ -152,7 +152,7 @@ fn plain(entry: Entry) -> Instruction {
     Instruction { mnemonic: entry.mnemonic, second: None, form: entry.form, length: usize::from(entry.dwords) * 4 }
 }
 
-/// Adds what the source fields announce. None where they announce what the opcode does not take.
+/// Adds what the source fields announce. None if they announce what the opcode does not take.
 #[inline]
 fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     let mut instruction = plain(entry);

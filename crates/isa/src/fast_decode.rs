@@ -122,7 +122,7 @@ impl Quick {
         quick
     }
 
-    /// Mnemonic and length in bytes; None where more has to be looked at.
+    /// Mnemonic and length in bytes; None if more has to be looked at.
     #[inline(always)]
     pub fn get(&self, word: u64, third: u32) -> Option<(Mnemonic, usize)> {
         let lane = self.lanes.get((word as u32 >> 23) as usize)?;
@@ -142,7 +142,7 @@ impl Quick {
         Some((row.mnemonic, dwords * 4))
     }
 
-    /// The lane of a format; its rows are added. None where it is not one of the quick ones.
+    /// The lane of a format; its rows are added. None if it is not one of the quick ones.
     fn lane(&mut self, slot: &Slot, entries: &[Entry], pairs: bool) -> Option<Lane> {
         let format = slot.format;
         match format.tail {

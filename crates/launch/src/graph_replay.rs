@@ -17,7 +17,7 @@ pub struct Evaluation {
     pub items: Vec<usize>,
     /// When each was made, in the same order: for a replayed one the time of the replay.
     pub times: Vec<u64>,
-    /// Bytes that the host read back at its end; 0 where the trace ends without.
+    /// Bytes that the host read back at its end; 0 if the trace ends without.
     pub readback: u64,
 }
 

@@ -47,13 +47,13 @@ pub struct Line {
     pub block: [u32; 3],
     #[serde(default)]
     pub shmem: u32,
-    /// What the call returned: anything but 0 is a launch that was refused. None where its return was not looked at.
+    /// What the call returned: anything but 0 is a launch that was refused. None if its return was not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u32>,
     /// Not a separate launch: the launch of that line was refused, which was known only when it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuses: Option<u64>,
-    /// So many of them, which were counted and not told one by one: their moments and their order are not known.
+    /// So many of them, which were counted and not told one by one: their moments and their order are unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
     /// With `times`: so many of this kind were refused, of these and of those that lines before tell as made.
@@ -229,7 +229,7 @@ impl Lines {
     }
 }
 
-/// None where the file does not begin with such a line: it is another kind of file.
+/// None if the file does not begin with such a line: it is another kind of file.
 pub fn read(bytes: &[u8]) -> Option<Lines> {
     let mut found = Lines::default();
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();

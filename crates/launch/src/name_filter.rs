@@ -18,7 +18,7 @@ pub struct NameFilter {
     expression: Option<Pattern>,
     /// The text literally, without blanks, with ranges expanded.
     literal: Pattern,
-    /// The kernel's identifier, where the text begins with one and a `<`: most names can be passed over by it.
+    /// The kernel's identifier, where the text begins with one and a `<`: most names can be skipped by it.
     identifier: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub const COUNTED: usize = 16;
 pub struct Device {
     pub name: [u8; 128],
     pub arch: [u8; 64],
-    /// The generic target whose code HIP takes for it, `gfx12-generic`; empty where there is none.
+    /// The generic target whose code HIP takes for it, `gfx12-generic`; empty if there is none.
     pub generic: [u8; 32],
     pub version: [u32; 3],
     pub multiprocessors: u32,

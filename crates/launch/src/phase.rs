@@ -6,7 +6,7 @@ say::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Phase: key {
         Prefill = "prefill",
-        /// Several columns, all through: several sequences decoded at once, or a part of a prompt. Which is not known.
+        /// Several columns, all through: several sequences decoded at once, or a part of a prompt. Which is unknown.
         Batch = "batch",
         Decode = "decode",
         /// No multiplication in it.

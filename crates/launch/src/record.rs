@@ -41,7 +41,7 @@ pub struct Header {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// Bytes with this head and the padding; 0 where the process died between reserving and writing.
+    /// Bytes with this head and the padding; 0 if the process died between reserving and writing.
     pub len: u32,
     /// 0 until the body is complete.
     pub kind: u32,

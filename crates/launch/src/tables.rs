@@ -43,7 +43,7 @@ pub fn join(tables: &[(&[u8], bool)]) -> Option<Vec<u8>> {
 #[derive(Debug, Default)]
 pub struct Tables {
     list: Vec<KernelTable>,
-    /// Place in `list` of each device's table; empty where all share the first.
+    /// Place in `list` of each device's table; empty if all share the first.
     of_device: Vec<usize>,
     /// Entries of each table by the kernel's name, for tables that the trace does not number.
     by_name: Vec<HashMap<String, Vec<u32>>>,

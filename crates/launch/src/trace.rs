@@ -97,7 +97,7 @@ impl Trace {
         }
     }
 
-    /// The argument bytes of a launch; empty where the writer did not know their sizes.
+    /// The argument bytes of a launch; empty if the writer did not know their sizes.
     pub fn args(&self, launch: &Launch) -> &[u8] {
         let (at, len) = launch.args;
         self.bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or(&[])

@@ -113,7 +113,7 @@ impl Reader {
         self.connection.is_some()
     }
 
-    /// The ledger's own id, made when it was; None where there is none.
+    /// The ledger's own id, made when it was; None if there is none.
     pub fn id(&self) -> Result<Option<String>, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(None) };
         self.sound()?;

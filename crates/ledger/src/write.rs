@@ -39,7 +39,7 @@ pub(crate) struct Draft {
 }
 
 impl Ledger {
-    /// Creates the ledger where there is none.
+    /// Creates the ledger if there is none.
     pub fn open(dir: &Path) -> Result<Ledger, LedgerError> {
         let fail = |error| LedgerError::io(dir, say::key!("ledger-doing-making"), error);
         schema::check_header(&dir.join("ledger.sqlite"))?;

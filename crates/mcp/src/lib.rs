@@ -26,7 +26,7 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments.
     pub input: Value,
-    /// JSON Schema of the answer, [`outline_schema`] among its alternatives; None where it has no type.
+    /// JSON Schema of the answer, [`outline_schema`] among its alternatives; None if it has no type.
     pub output: Option<Value>,
 }
 

@@ -11,7 +11,7 @@ const SMALL: usize = 1 << 10;
 /// What a tool gave.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// The answer, an object; None where there is none.
+    /// The answer, an object; None if there is none.
     pub answer: Option<Value>,
     /// Remarks beside it, or what went wrong.
     pub notes: Vec<String>,

@@ -30,7 +30,7 @@ pub fn near_by<T>(wanted: &str, known: impl IntoIterator<Item = T>, word: impl F
 /// Slips between them, and how alike they begin.
 type Distance = (usize, Reverse<usize>);
 
-/// None where that many slips make another word of it. Two letters that changed places are one slip.
+/// None if that many slips make another word of it. Two letters that changed places are one slip.
 fn distance(wanted: &str, known: &str) -> Option<Distance> {
     let most = if wanted.len() < 4 { 1 } else { 2.max(wanted.len() / 3) };
     if wanted.len().abs_diff(known.len()) > most {

@@ -81,8 +81,8 @@ fn looks(recording: &Recording) -> Option<Looks<'_>> {
     Some(Looks { first: at(first)?, last: at(last)?, between: recording.exchanges.get(first..last)? })
 }
 
-/// The server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in between
-/// add up to. None where an answer has no count.
+/// The server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in
+/// between add up to. None if an answer has no count.
 pub fn counters(recording: &Recording) -> Option<(u64, u64)> {
     let looks = looks(recording)?;
     let nothing_cached = cached_nothing(recording);

@@ -9,7 +9,7 @@ use source::decision_table::{self, DecisionTable};
 pub struct Tables {
     pub list: Vec<&'static DecisionTable>,
     pub exact: bool,
-    /// The server is newer than every table: what changed since is not known here.
+    /// The server is newer than every table: what changed since is unknown here.
     pub beyond: bool,
 }
 

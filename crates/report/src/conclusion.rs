@@ -83,7 +83,7 @@ fn shortened(lang: &Lang, what: &str) -> String {
     }
 }
 
-/// What was lost, without a result or left out, in words; None where nothing was.
+/// What was lost, without a result or left out, in words; None if nothing was.
 pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let mut parts = Vec::new();
     let number = |key: &str, count: u64| lang.text_with(key, &[("count", count.into())]);

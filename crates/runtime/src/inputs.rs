@@ -204,7 +204,7 @@ pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     Ok(Unpacked { dir, passed_over: done.skipped_files, refused: done.refused })
 }
 
-/// By its name. Text and pictures are passed over; whatever is left is opened and looked at.
+/// By its name. Text and pictures are skipped; whatever is left is opened and looked at.
 fn may_hold_code(path: &Path) -> bool {
     const NEVER: [&str; 22] = [
         "py", "pyi", "pyc", "txt", "md", "rst", "html", "css", "js", "json", "h", "hpp", "cuh", "cpp", "c", "cu",

@@ -47,7 +47,7 @@ impl SourceTree {
         cache.dir().join("sources").join(format!("{}.git", self.name))
     }
 
-    /// As `source` takes it, `DIR@COMMIT`; None where it was not fetched yet.
+    /// As `source` takes it, `DIR@COMMIT`; None if it was not fetched yet.
     pub fn here(&self, cache: &Cache) -> Option<String> {
         let place = self.place(cache);
         let done = sys::regular_file::text(&place.join("whichkernel-commit"), 1 << 10).ok()?;

@@ -45,7 +45,7 @@ impl CommandLine {
         CommandLine(format!("{self}; {next}").into())
     }
 
-    /// A command that was kept as text, perhaps by another machine: one command of plain and single-quoted words. None where a shell
+    /// A command that was kept as text, perhaps by another machine: one command of plain and single-quoted words. None if a shell
     /// would do more with it.
     pub fn read(text: &str) -> Option<CommandLine> {
         let (mut quoted, mut escaped) = (false, false);
@@ -90,8 +90,8 @@ pub fn word(text: &str) -> String {
     quoted(text).map_or_else(|| NOT_SHOWN.to_owned(), Cow::into_owned)
 }
 
-/// One word for a shell: nothing in it is a separator, an expansion or a second command. None where it has a character that a terminal
-/// would not show as it is.
+/// One word for a shell: nothing in it is a separator, an expansion or a second command. None if it has a character that a
+/// terminal would not show as it is.
 fn quoted(text: &str) -> Option<Cow<'_, str>> {
     match text {
         _ if text.chars().any(hidden) => None,

@@ -32,7 +32,7 @@ impl Teller {
         dir.is_dir().then_some(teller)
     }
 
-    /// The newest line; one that comes too soon after another is passed over.
+    /// The newest line; one that comes too soon after another is skipped.
     pub fn say(&self, line: &str) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|at| at.elapsed() < EVERY) {

@@ -21,7 +21,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// A place for this visitor, by number; None where its socket cannot be shared.
+    /// A place for this visitor, by number; None if its socket cannot be shared.
     pub fn enter(&self, stream: &TcpStream, peer: SocketAddr) -> Option<u64> {
         let stream = stream.try_clone().ok()?;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

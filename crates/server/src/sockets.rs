@@ -12,9 +12,8 @@ pub trait Proc {
 }
 
 /// Its own listening sockets, in our network namespace: at the same port of another namespace, another program may listen. If its
-/// descriptors cannot be read (another user's), it is not known to listen anywhere: a listener of the same user may be any
-/// program. Unix sockets count only if its command line names them, in our mount namespace: a server has others for its own
-/// workers.
+/// descriptors cannot be read (another user's), it is unknown to listen anywhere: a listener of the same user may be any program.
+/// Unix sockets count only if its command line names them, in our mount namespace: a server has others for its own workers.
 pub fn listens(proc: &impl Proc, pid: u32, command: &[String]) -> Vec<Address> {
     let ours = |space: &str| {
         let of = |who: &str| proc.link(&format!("/proc/{who}/ns/{space}"));

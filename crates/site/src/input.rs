@@ -17,7 +17,7 @@ pub struct Next {
     /// By their ids.
     pub claims: Vec<String>,
     pub questions: Vec<String>,
-    /// What of them it needs that is not here, in words; nothing where it can be run here.
+    /// What of them it needs that is not here, in words; nothing if it can be run here.
     pub needs: Vec<Pair>,
     /// Some of them need nothing that is not here.
     pub possible: bool,
@@ -52,7 +52,7 @@ pub struct Input<'a> {
     pub ladders: &'a [Ladder],
     pub next: &'a [Next],
     pub able: &'a [Ability],
-    /// What a command needs that is not here, in words; nothing where it can be run.
+    /// What a command needs that is not here, in words; nothing if it can be run.
     pub needs: &'a dyn Fn(&str) -> Vec<Pair>,
     pub observations: &'a [Recorded],
     pub notes: &'a [Note],

@@ -250,7 +250,7 @@ pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)]
     for (what, why) in unread {
         basis = basis.without(format!("{what}: {why}"), None, LeftOutWhy::Unreadable);
     }
-    // Those that only one side settles are among them: what they are on the other is not known.
+    // Those that only one side settles are among them: what they are on the other is unknown.
     let undetermined = sum(|found| found.undetermined + found.half);
     if undetermined > 0 {
         basis = basis.without("UNDETERMINED", Some(undetermined), LeftOutWhy::Undetermined);

@@ -52,7 +52,7 @@ pub struct Release {
     pub name: String,
     pub date: String,
     pub commit: String,
-    /// Empty where the dispatcher could not be read.
+    /// Empty if the dispatcher could not be read.
     pub table: String,
     /// Why the table is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub fn table(
 pub type Before = (Carried, DecisionTable);
 
 /// The table of one tree after that of an earlier state: which cells had to be asked again is found out. The second is how many
-/// were not; the third is for the next tree, and None where nothing can be carried to it.
+/// were not; the third is for the next tree, and None if nothing can be carried to it.
 pub fn next_table(
     tree: &Tree,
     question: &Question,

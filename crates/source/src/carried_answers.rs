@@ -56,7 +56,7 @@ struct Outside {
     before_dispatch: Option<String>,
 }
 
-/// What one device was asked again: its place, its `cc`, and its answers by type; None where it keeps what it had.
+/// What one device was asked again: its place, its `cc`, and its answers by type; None if it keeps what it had.
 type Of = (usize, Option<Option<i64>>, Vec<Option<Vec<Answer>>>);
 
 /// One vendor's answers.
@@ -126,7 +126,7 @@ pub fn survey<'t>(
     Ok((survey, spared))
 }
 
-/// Asks what may be otherwise; None where it cannot be told what that is.
+/// Asks what may be otherwise; None if it cannot be told what that is.
 fn again<'t>(tree: &'t Tree, question: &Question, overrides: &Overrides, kept: &Kept) -> Option<Again<'t>> {
     let mut backend = open(tree, kept.vendor, overrides, &question.shape).ok()?;
     for name in &kept.needed {

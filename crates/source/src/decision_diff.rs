@@ -7,7 +7,7 @@
 
 use crate::outcome::Reason;
 
-/// The decision of either side; none where a side has no condition at all.
+/// The decision of either side; none if a side has no condition at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecisionDiff<'r> {
     pub a: Option<&'r Reason>,

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub struct DecisionTable {
     /// `llama.cpp` or `ollama`.
     pub source: String,
-    /// The release: `b10586`, or a commit where there is none.
+    /// The release: `b10586`, or a commit if there is none.
     pub version: String,
     pub commit: String,
     pub date: String,
@@ -67,7 +67,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// None where the rules do not decide.
+    /// None if the rules do not decide.
     pub fn chosen(&self) -> Option<Path> {
         Path::from_name(&self.path)
     }
@@ -152,7 +152,7 @@ pub struct Found<'t> {
 }
 
 impl Found<'_> {
-    /// None where the rules do not decide.
+    /// None if the rules do not decide.
     pub fn chosen(&self) -> Option<Path> {
         Path::from_name(self.path)
     }

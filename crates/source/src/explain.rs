@@ -69,7 +69,7 @@ impl Question {
         basis.choice(chosen)
     }
 
-    /// What the tables that speak for the version say alike: the last of them, and what it found. None where they differ.
+    /// What the tables that speak for the version say alike: the last of them, and what it found. None if they differ.
     pub fn settled(&self) -> Option<(&'static DecisionTable, Found<'static>)> {
         let found = self.found();
         let all = found.iter().map(|(_, found)| choice(found)).collect::<BTreeSet<_>>();
@@ -85,7 +85,7 @@ impl Question {
         all.all(|other| other == first).then_some(first)
     }
 
-    /// None where no table has it.
+    /// None if no table has it.
     pub fn answer(&self) -> Option<Explained<'_>> {
         let found = self.found();
         let (last, _) = found.last()?;

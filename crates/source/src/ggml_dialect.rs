@@ -24,7 +24,7 @@ pub static GGML: Dialect = Dialect {
         units: &["cu", "c", "cpp", "hip"],
         beside: &["cu", "c", "cpp"],
         own_header: ".cuh",
-        // The device that is asked about is the first and only one.
+        // The requested device is the first and only one.
         settled: &["g_main_device", "g_main_device_index"],
         answered: |name| BUILTINS.iter().any(|(known, _)| *known == name),
         role,

@@ -103,7 +103,7 @@ impl Launched {
         }
     }
 
-    /// Template arguments that are not known, with their kernel: `k_get_rows: dst_t`.
+    /// Template arguments that are unknown, with their kernel: `k_get_rows: dst_t`.
     pub fn unknown(&self) -> impl Iterator<Item = String> {
         let open = self.args.iter().filter(|(_, value)| !value.is_known());
         open.map(|(name, _)| format!("{}: {name}", self.kernel))

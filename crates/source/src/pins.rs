@@ -17,7 +17,7 @@ pub struct Pin {
     pub date: String,
     /// `b6752`: the named build, or the last one that the named commit has.
     pub build: String,
-    /// The commit that is named; empty where a build is.
+    /// The commit that is named; empty if a build is.
     pub commit: String,
 }
 
@@ -50,7 +50,7 @@ fn parsed(line: &str) -> Option<Pin> {
     Some(Pin { release, date, build, commit: parts.next().unwrap_or_default() })
 }
 
-/// What one Ollama tree names: a build (`b9452`) or a commit. None where it names none.
+/// What one Ollama tree names: a build (`b9452`) or a commit. None if it names none.
 pub fn named(tree: &Tree) -> Option<String> {
     let text = |path: &str| tree.has(path).then(|| tree.text(path).ok()).flatten();
     named_in(text("LLAMA_CPP_VERSION").as_deref(), text("Makefile.sync").as_deref(), text("llama/vendoring").as_deref())

@@ -49,7 +49,7 @@ pub struct Preset {
     pub options: BTreeMap<String, String>,
     /// Defines that build files speak of without saying for certain whether they are set.
     pub unsure: BTreeSet<String>,
-    /// Those of them whose value is not known.
+    /// Those of them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
     /// Where the reading of build files stopped.
     pub unread: Option<say::Message>,

@@ -98,7 +98,7 @@ impl<'p> Session<'p> {
         Ok(answers)
     }
 
-    /// The windows that one run goes through from a count on; none where anything on the way is not known.
+    /// The windows that one run goes through from a count on; none if anything on the way is unknown.
     fn windows(&mut self, op: &Op, from: i64, to: i64, wanted: &[i64], points: bool) -> Result<Vec<Answer>, Need> {
         self.machine.decides = path::decider(&op.op);
         self.machine.reset(from, to);

@@ -26,7 +26,7 @@ pub enum Known {
     },
 }
 
-/// None where the version means nothing here.
+/// None if the version means nothing here.
 pub fn resolve(wanted: &str) -> Option<Known> {
     let (source, version) = match wanted.split_once(['@', ' ']) {
         Some((source, version)) => (source, version),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Module {
     /// Major and minor.
     pub version: (u8, u8),
-    /// By the names of the specification; a number where it has none for it.
+    /// By the names of the specification; a number if it has none for it.
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
     /// Who can load it.

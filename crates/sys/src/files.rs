@@ -71,7 +71,7 @@ pub fn replace(path: &Path, access: Access, bytes: impl AsRef<[u8]>) -> io::Resu
     new.commit()
 }
 
-/// Adds to the end of a file; makes it where there is none.
+/// Adds to the end of a file; makes it if there is none.
 pub fn append(path: &Path, access: Access) -> io::Result<File> {
     let (dir, name) = parent(path)?;
     match new_in(&dir, &name, access) {
@@ -204,7 +204,7 @@ fn remove_in(dir: &OwnedFd, name: &OsString) -> io::Result<()> {
     }
 }
 
-/// Whether a regular file has this name; an error where anything else has.
+/// Whether a regular file has this name; an error if anything else has.
 fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(false),

@@ -27,7 +27,7 @@ impl Seeded {
         z ^ (z >> 31)
     }
 
-    /// Below `limit`; 0 where that is 0.
+    /// Below `limit`; 0 if that is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         if limit == 0 { 0 } else { (self.number() % limit as u64) as usize }
     }

@@ -145,7 +145,7 @@ impl Node {
         }
     }
 
-    /// Kinds of nodes that were passed over.
+    /// Kinds of nodes that were skipped.
     pub fn unknown(&self) -> Vec<&str> {
         match self {
             Node::Rows { rows, .. } => rows.iter().flat_map(|(_, node)| node.unknown()).collect(),

@@ -215,7 +215,7 @@ impl Watcher {
         let runtimes = &self.window.stand_ins;
         let mut mapped =
             self.resolver.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
-        // Where it is not known which runtime the process has, one stand-in among them all is enough to say no more.
+        // Where it is unknown which runtime the process has, one stand-in among them all is enough to say no more.
         let stand_in = match mapped.peek().is_some() {
             true => mapped.any(|stand_in| *stand_in),
             false => runtimes.values().any(|stand_in| *stand_in),

@@ -42,7 +42,7 @@ impl Device {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub size: u64,
-    /// Known again whatever float controls were added: see `spirv_modules::identity`. None where it was too long to keep.
+    /// Known again whatever float controls were added: see `spirv_modules::identity`. None if it was too long to keep.
     pub identity: Option<String>,
     /// `matrix`, `dot`, ...: what it asks of the GPU.
     pub features: Vec<&'static str>,

@@ -139,7 +139,7 @@ pub struct Dispatch {
     pub buffer: u64,
     /// Work groups; zeros where the device reads them from memory.
     pub groups: [u32; 3],
-    /// One of `how::*`; from bit `how::TIMED` on its number among the timed dispatches of its buffer, 0 where it is not timed.
+    /// One of `how::*`; from bit `how::TIMED` on its number among the timed dispatches of its buffer, 0 if it is not timed.
     pub how: u32,
 }
 

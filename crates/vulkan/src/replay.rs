@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 /// One dispatch that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Place in [`crate::Run::pipelines`]; None where none was bound that the layer saw made.
+    /// Place in [`crate::Run::pipelines`]; None if none was bound that the layer saw made.
     pub pipeline: Option<usize>,
     pub push: Vec<u8>,
     pub groups: [u32; 3],
-    /// The groups were read by the device, and are not known.
+    /// The groups were read by the device, and are unknown.
     pub indirect: bool,
     /// The outermost label around it that does not only number a submission: the node of the graph.
     pub node: Option<String>,

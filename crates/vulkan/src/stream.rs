@@ -186,7 +186,7 @@ impl Stream {
         self.replay.push(buffer, offset, bytes);
     }
 
-    /// What is bound and pushed there is not known any more.
+    /// What is bound and pushed there is unknown any more.
     pub fn unknown(&mut self, buffer: u64) {
         self.replay.unknown(buffer);
     }

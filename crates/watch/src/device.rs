@@ -226,7 +226,7 @@ impl Devices {
     }
 }
 
-/// Whether a runtime library is our stand-in, by its build id; None where it cannot be read.
+/// Whether a runtime library is our stand-in, by its build id; None if it cannot be read.
 pub fn is_stand_in(library: &Path) -> Option<bool> {
     let file = inventory::File::open(library).ok()?;
     let source: &dyn ReadAt = &file;

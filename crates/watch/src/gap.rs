@@ -237,7 +237,7 @@ gaps! {
         TableFull = "table-full", Arguments;
         /// Launches that were made before their library had been read.
         NoColumns = "no-columns", Arguments;
-        /// Calls whose matrix layouts are not known.
+        /// Calls whose matrix layouts are unknown.
         NoExtents { call: String } = "no-extents", Arguments;
         /// Calls that were counted without their place in the order.
         OrderLost { call: String } = "order-lost", Order;

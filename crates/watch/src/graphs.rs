@@ -73,7 +73,7 @@ impl Graphs {
         *self.graphs.entry(capture).or_default().captured.entry(kind).or_default() += 1;
     }
 
-    /// It was refused; false where it is not there.
+    /// It was refused; false if it is not there.
     pub fn reject(&mut self, capture: u64, kind: KindId) -> bool {
         let count = self.graphs.get_mut(&capture).and_then(|tree| tree.captured.get_mut(&kind));
         count.filter(|count| **count > 0).map(|count| *count -= 1).is_some()
@@ -185,7 +185,7 @@ impl Graphs {
         self.loose.values().map(|list| list.len() as u64).sum()
     }
 
-    /// A node leaves its graph. False where it is not known what leaves which: then no captured graph is sure any more.
+    /// A node leaves its graph. False if it is unknown what leaves which: then no captured graph is sure any more.
     pub fn remove(&mut self, node: u64) -> bool {
         let told = self.told.remove(&node);
         let owner = self.owners.remove(&node);
@@ -214,7 +214,7 @@ impl Graphs {
         }
     }
 
-    /// What a node of a graph launches in what is instantiated from now on. False where it is not known what it launched before.
+    /// What a node of a graph launches in what is instantiated from now on. False if it is unknown what it launched before.
     pub fn change(&mut self, node: u64, part: Part) -> bool {
         let (made, unsure) = self.node_of(part);
         if let Some(tree) = self.owners.get(&node).copied().and_then(|graph| self.tree(graph)) {
@@ -258,8 +258,8 @@ impl Graphs {
         self.execs.remove(&exec);
     }
 
-    /// A node of an executable graph launches this from now on. False where it is not known what it launched before: their
-    /// sum is right, which of them is not.
+    /// A node of an executable graph launches this from now on. False if it is unknown what it launched before: their sum is
+    /// right, which of them is not.
     pub fn set(&mut self, exec: u64, node: u64, part: Part) -> bool {
         let told = self.told.get(&node).cloned();
         let (made, unsure) = self.node_of(part);
@@ -277,7 +277,7 @@ impl Graphs {
         found
     }
 
-    /// A node of an executable graph is left out of replays, or not any more. False where it is not known what it launches: then its
+    /// A node of an executable graph is left out of replays, or not any more. False if it is unknown what it launches: then its
     /// replays are not sure.
     pub fn enable(&mut self, exec: u64, node: u64, enabled: bool) -> bool {
         let told = self.told.get(&node).cloned();

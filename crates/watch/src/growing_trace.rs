@@ -96,8 +96,8 @@ impl GrowingTrace {
         }))
     }
 
-    /// The next records that are whole; none where there are none yet. `gone`: the process has ended, nothing will be
-    /// finished any more.
+    /// The next records that are whole; none if there are none yet. `gone`: the process has ended, nothing will be finished any
+    /// more.
     pub fn next(&mut self, gone: bool) -> io::Result<Chunk> {
         let mut head = [0; 24];
         self.file.read_at(&mut head, 0)?;

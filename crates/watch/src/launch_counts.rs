@@ -27,12 +27,12 @@ pub struct Tally {
     pub lost: u64,
     /// Argument reads that failed: the launch is counted, its column count may be missing.
     pub unread: u64,
-    /// Replays of graphs that were made before anybody looked: what they launched is not known.
+    /// Replays of graphs that were made before anybody looked: what they launched is unknown.
     pub unknown_replays: u64,
     pub fallback: Fallback,
     /// What the processes launched on.
     pub devices: Devices,
-    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 where it does not.
+    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 if it does not.
     pub pieces: u64,
 }
 
@@ -55,9 +55,9 @@ pub struct Row {
     pub launches: u64,
     /// Of all launches; 0 for a call, which is none.
     pub share: f64,
-    /// What it was launched on; None where the tally has no processes.
+    /// What it was launched on; None if the tally has no processes.
     pub device: Option<DeviceKind>,
-    /// How long the device worked on those launches that were timed; None where none was.
+    /// How long the device worked on those launches that were timed; None if none was.
     pub took: Option<Took>,
 }
 
@@ -249,7 +249,7 @@ impl Tally {
         self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
     }
 
-    /// Evaluations of several columns, of which is not known whether they were a prompt's or several sequences'.
+    /// Evaluations of several columns, of which is unknown whether they were a prompt's or several sequences'.
     pub fn batches(&self) -> u64 {
         self.evaluations.get(&Phase::Batch).copied().unwrap_or(0) / self.pieces.max(1)
     }

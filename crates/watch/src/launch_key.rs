@@ -62,7 +62,7 @@ pub struct Kind {
     pub process: u32,
     /// The call that launched it: `hipLaunchKernel`.
     pub api: &'static str,
-    /// The library whose kernel it is, as the process sees it; empty where unknown.
+    /// The library whose kernel it is, as the process sees it; empty if unknown.
     pub file: String,
     pub bundle: Option<u32>,
     pub grid: [u32; 3],

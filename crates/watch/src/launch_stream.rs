@@ -18,7 +18,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 where accepted.
+    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 if accepted.
     pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
         if status == 0 {
             tally.follow(&mut self.unpacked, kind);

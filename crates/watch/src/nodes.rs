@@ -118,7 +118,7 @@ fn named(path: &Path) -> Option<Node> {
     }
 }
 
-/// The kernel's own list of character devices, by major number (proc(5), /proc/devices); empty where it is not told.
+/// The kernel's own list of character devices, by major number (proc(5), /proc/devices); empty if it is not told.
 struct Drivers(BTreeMap<u64, Vec<String>>);
 
 impl Drivers {

@@ -31,7 +31,7 @@ pub enum Fate {
     Returned(u32),
     /// The last one of this kind that the thread made, which was told as made, was refused.
     Refused(u32),
-    /// So many were counted besides, and not told one by one: their moments are not known. `refused` of this kind turned out to be none,
-    /// of these and of those that were told as made.
+    /// So many were counted besides, and not told one by one: their moments are unknown. `refused` of this kind turned out to be
+    /// none, of these and of those that were told as made.
     Counted { calls: u64, refused: u64 },
 }

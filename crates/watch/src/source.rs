@@ -29,7 +29,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// It came to no good end: what was seen is not the run that was asked for.
+    /// It came to no good end: what was seen is not the requested run.
     pub fn failed(self) -> bool {
         matches!(self, Ended::Signal(_) | Ended::Code(1..) | Ended::Code(..=-1))
     }

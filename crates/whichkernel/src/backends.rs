@@ -21,7 +21,7 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// None where the words are not one of each.
+    /// None if the words are not one of each.
     pub fn parse(a: &str, b: &str) -> Option<Sides> {
         let split = |word: &str| match word.split_once('=') {
             Some((name, runtime)) => (name.to_ascii_lowercase(), Some(runtime.to_owned())),

@@ -1,4 +1,4 @@
-//! An answer in the format that was asked for, and what went wrong in the same.
+//! An answer in the requested format, and what went wrong in the same.
 
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use answer::Answer;

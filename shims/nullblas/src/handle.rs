@@ -21,7 +21,7 @@ unsafe extern "C" {
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
-/// The library that an environment variable names, opened once; null where it names none.
+/// The library that an environment variable names, opened once; null if it names none.
 pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
     const NONE: *mut c_void = 1 as *mut c_void;
     let known = kept.load(Ordering::Acquire);

@@ -40,8 +40,8 @@ pub enum Code<'a> {
     Opaque,
 }
 
-/// The code object for `target` (as HIP names it, with features) in an image; where it has none of its own, the one for the
-/// generic target that HIP takes for it.
+/// The code object for `target` (as HIP names it, with features) in an image; if it has none of its own, the one for the generic
+/// target that HIP takes for it.
 pub fn code<'a>(image: &'a [u8], target: &[u8], generic: &[u8]) -> Code<'a> {
     if image.starts_with(b"\x7fELF") {
         let runs_here = |name: &[u8]| runs(name, target) || (!generic.is_empty() && serves(name, generic, target));

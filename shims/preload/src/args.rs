@@ -45,7 +45,7 @@ pub fn wanted() -> bool {
     !TABLE.load(Ordering::Relaxed).is_null()
 }
 
-/// The layout of a kernel of the library with this build id; empty where it is not known.
+/// The layout of a kernel of the library with this build id; empty if it is unknown.
 pub fn layout(build_id: &[u8], name: &[u8]) -> &'static [Arg] {
     let (at, len) = (TABLE.load(Ordering::Acquire), LEN.load(Ordering::Acquire));
     if at.is_null() || build_id.is_empty() {

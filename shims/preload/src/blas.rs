@@ -210,8 +210,8 @@ wrap! {
     }
 }
 
-/// One attribute of a matrix layout (hipblasLtMatrixLayoutAttribute_t: 0 batch count, 2 type, 4 rows, 5 columns,
-/// 6 leading dimension), asked of the library; 0 where it does not tell.
+/// One attribute of a matrix layout (hipblasLtMatrixLayoutAttribute_t: 0 batch count, 2 type, 4 rows, 5 columns, 6 leading
+/// dimension), asked of the library; 0 if it does not tell.
 fn shape(layout: *mut c_void, attribute: c_int) -> u64 {
     attribute_of(c"hipblasLtMatrixLayoutGetAttribute", layout, attribute, if matches!(attribute, 0 | 2) { 4 } else { 8 })
 }

@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicPtr;
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
 
-/// The dynamic section's addresses; 0 where it has none.
+/// The dynamic section's addresses; 0 if it has none.
 #[derive(Clone, Copy)]
 pub struct Image {
     base: usize,
@@ -54,7 +54,8 @@ impl Image {
         unsafe { CStr::from_ptr((self.strings + self.soname) as *const c_char) }.to_bytes()
     }
 
-    /// SAFETY: a place in the table. Symbols have 24 bytes: the name's offset, four bytes, the section, which is 0 where it is imported.
+    /// SAFETY: a place in the table. Symbols have 24 bytes: the name's offset, four bytes, the section, which is 0 if it is
+    /// imported.
     unsafe fn symbol(&self, place: usize) -> (*const c_char, bool, usize) {
         // SAFETY: the caller's promise.
         unsafe {

@@ -148,7 +148,7 @@ pub fn next(name: &CStr) -> *mut c_void {
     dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(RTLD_NEXT, name.as_ptr()) })
 }
 
-/// A library that the process has already; null where it has not.
+/// A library that the process has already; null if it has not.
 pub fn loaded(path: &CStr) -> *mut c_void {
     open(path.as_ptr())
 }
@@ -232,7 +232,7 @@ unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
     }
 }
 
-/// Whether `real` is the library's exported function of the wrapped name; None where it exports none.
+/// Whether `real` is the library's exported function of the wrapped name; None if it exports none.
 fn symbol_of(wrapped: &Wrapped, real: *mut c_void) -> Option<bool> {
     let library = loaded(if wrapped.name.to_bytes().starts_with(b"cu") { c"libcuda.so.1" } else { c"libamdhip64.so.6" });
     if library.is_null() {

@@ -107,7 +107,7 @@ struct Walk<'a> {
     how: u32,
 }
 
-/// Tells the nodes of `graph`, all under one new number, which is given back; 0 where the runtime does not answer.
+/// Tells the nodes of `graph`, all under one new number, which is given back; 0 if the runtime does not answer.
 pub fn tell(cuda: bool, graph: *mut c_void, exec: u32, under: usize) -> u32 {
     // Our own stand-in has no such queries; its graphs are captured, and every launch in them was recorded.
     if !cuda && stand_in() {
@@ -137,7 +137,7 @@ pub fn note(what: u32, exec: u32, graph: u32, node: u64, status: u32) {
 }
 
 impl Walk<'_> {
-    /// False where a question was not answered.
+    /// False if a question was not answered.
     fn graph(&mut self, graph: *mut c_void, under: usize, room: &mut [usize], depth: u32) -> bool {
         let mut count = 0;
         // SAFETY: the runtime's function of that name, on a graph of its own; without a list it gives the number.

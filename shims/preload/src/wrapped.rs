@@ -182,7 +182,7 @@ impl Wrapped {
     }
 }
 
-/// A function of the runtime that is not wrapped; null where it has none of that name.
+/// A function of the runtime that is not wrapped; null if it has none of that name.
 pub fn unwrapped(name: &CStr) -> *mut c_void {
     let found = lookup::next(name);
     // Looking further may open files.

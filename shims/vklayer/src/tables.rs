@@ -147,7 +147,7 @@ pub unsafe fn leave(tables: &'static [DispatchTable], handle: Handle) {
     }
 }
 
-/// The next function for a handle, as a number; 0 where there is none.
+/// The next function for a handle, as a number; 0 if there is none.
 ///
 /// SAFETY: a dispatchable handle, or null.
 pub unsafe fn next(handle: Handle, at: At) -> usize {

@@ -87,7 +87,7 @@ impl<'s> Tokens<'s> {
         self.list.get(at).map_or(0, |token| token.line)
     }
 
-    /// The other half of a bracket; its own place where there is none.
+    /// The other half of a bracket; its own place if there is none.
     pub fn close(&self, at: usize) -> usize {
         self.other.get(at).map_or(at, |&other| other as usize)
     }
@@ -108,7 +108,7 @@ impl<'s> Tokens<'s> {
         })
     }
 
-    /// After the `>` that closes the `<` here; None where it is a comparison.
+    /// After the `>` that closes the `<` here; None if it is a comparison.
     pub fn angles(&self, at: usize) -> Option<usize> {
         let mut depth = 0i32;
         let mut here = at;

@@ -255,7 +255,7 @@ fn record_size(at: u64, field: &'static str, size: u16, want: u64) -> Result<()>
     ))
 }
 
-/// The NUL-terminated text at `at`; empty where there is none or it is not UTF-8.
+/// The NUL-terminated text at `at`; empty if there is none or it is not UTF-8.
 pub(crate) fn text_at(table: &[u8], at: u64) -> &str {
     let rest = usize::try_from(at).ok().and_then(|at| table.get(at..)).unwrap_or_default();
     let end = rest.iter().position(|&byte| byte == 0).unwrap_or(rest.len());

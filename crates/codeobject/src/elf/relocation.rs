@@ -13,7 +13,7 @@ pub struct Relocation {
     pub address: u64,
     pub kind: u32,
     pub symbol: u32,
-    /// 0 where the table has none.
+    /// 0 if the table has none.
     pub addend: i64,
 }
 

@@ -22,7 +22,7 @@ pub struct Entry {
     /// `hsaco`.
     pub kind: String,
     pub ordinal: u64,
-    /// Unpacked, by the table; 0 where it does not say.
+    /// Unpacked, by the table; 0 if it does not say.
     pub size: u64,
 }
 

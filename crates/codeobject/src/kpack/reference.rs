@@ -21,7 +21,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The reference of a host file; None where it has none.
+    /// The reference of a host file; None if it has none.
     pub fn of_elf(elf: &Elf<'_>) -> Option<Result<Self>> {
         let section = elf.section(SECTION)?;
         Some(Self::read(elf.source(), section.offset, section.size))

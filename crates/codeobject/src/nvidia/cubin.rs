@@ -64,7 +64,7 @@ impl Cubin {
     }
 }
 
-/// Reads a cubin; None where the bytes are not an ELF file for the CUDA machine.
+/// Reads a cubin; None if the bytes are not an ELF file for the CUDA machine.
 pub fn cubin(data: &[u8]) -> Option<Cubin> {
     let elf = Elf::parse(&data).ok()?;
     if elf.header.machine != EM_CUDA {

@@ -117,7 +117,7 @@ impl Row {
         Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
     }
 
-    /// A PTX text by itself; None where it names no target.
+    /// A PTX text by itself; None if it names no target.
     pub fn of_ptx(ptx: Ptx, size: u64) -> Option<Self> {
         let sm = ptx_number(&ptx.target)?;
         Some(Row { ptx: Some(ptx), ..Row::bare(EntryKind::Ptx, sm, size) })
@@ -222,7 +222,7 @@ impl Inventory {
         Ok(found)
     }
 
-    /// One container outside the sections: what is in it, what is wrong with it, its size. None where none begins there.
+    /// One container outside the sections: what is in it, what is wrong with it, its size. None if none begins there.
     pub fn container(
         source: &dyn ReadAt,
         at: u64,

@@ -121,8 +121,8 @@ impl Machine<'_> {
         Ok(new)
     }
 
-    /// Whether a number is the same number as a type that may not be known here. A small one is, in all that a platform's
-    /// headers define under a plain name that does not speak of bytes; what a template or `std` makes of it is not known.
+    /// Whether a number is the same number as a type that may not be known here. A small one is, in all that a platform's headers
+    /// define under a plain name that does not speak of bytes; what a template or `std` makes of it is unknown.
     fn keeps(&self, ty: &Type, found: &Ty, value: &Value) -> bool {
         let Base::Name(name) = &ty.base else { return true };
         if !matches!(found, Ty::Named(_) | Ty::Unknown) || !matches!(value, Value::Int(..) | Value::Float(..)) {
@@ -144,7 +144,7 @@ impl Machine<'_> {
             (Ty::Ptr(to), Value::Pointer(_, address)) => Value::Pointer(to.clone(), address),
             (Ty::Ptr(_), value) => value,
             (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(..))) => match value {
-                // What an allocator gives is aligned to 256 bytes or more; its address is not known otherwise.
+                // What an allocator gives is aligned to 256 bytes or more; its address is unknown otherwise.
                 Value::Pointer(_, address) => {
                     Value::typed(address.unwrap_or(ALIGNED), target.int_ty().unwrap_or(IntTy::U64))
                 }

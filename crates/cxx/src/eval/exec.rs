@@ -57,7 +57,7 @@ impl Machine<'_> {
             }
             Stmt::Alias(slot, ty) => self.alias(*slot, ty)?,
             Stmt::Block(stmts) => return self.block(stmts),
-            // Tables written as a chain of ifs: most of their rows are passed over without further ado.
+            // Tables written as a chain of ifs: most of their rows are skipped without further ado.
             Stmt::If { init: None, cond, other: None, .. }
                 if self.trace.is_none() && self.plain_truth(cond) == Some(false) => {}
             Stmt::If { init, cond, then, other } => {
@@ -371,7 +371,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The truth of a condition on plain numbers, of equalities joined by `&&`; None where it is not so plain.
+    /// The truth of a condition on plain numbers, of equalities joined by `&&`; None if it is not so plain.
     fn plain_truth(&self, cond: &Expr) -> Option<bool> {
         match &cond.kind {
             ExprKind::Binary(Binary::And, left, right) => match self.plain_truth(left)? {

@@ -60,7 +60,7 @@ impl Machine<'_> {
         Ok(Flow::On)
     }
 
-    /// The statement to run again for the next count that is wanted; None where this block has no more to give.
+    /// The statement to run again for the next count that is wanted; None if this block has no more to give.
     fn go_back(&mut self, narrowed: &mut Vec<(usize, Mark)>) -> Option<usize> {
         if !self.exploring || self.lost {
             return None;

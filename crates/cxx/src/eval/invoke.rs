@@ -207,7 +207,7 @@ impl<'p> Machine<'p> {
         }))
     }
 
-    /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is not known.
+    /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is unknown.
     fn sequence_given(&self, function: &Function, given: Given<'_>) -> Option<Value> {
         let Given::Values(values) = given else { return None };
         let takes = |param: &Param| match &param.ty.base {

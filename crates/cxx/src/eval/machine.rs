@@ -91,7 +91,7 @@ pub struct Machine<'p> {
     /// Such numbers that were asked for in this run: where, and the most that each can be.
     pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
-    /// A call in this run of what is not known: it may have handed something over.
+    /// A call in this run of what is unknown: it may have handed something over.
     pub unfollowed: Option<Span>,
     /// A function that receives another one to launch is run, for the configuration; otherwise it counts as the
     /// hand-off.

@@ -60,7 +60,7 @@ impl Machine<'_> {
         {
             self.taint(place, at);
         }
-        // What a memory pool hands out is not known, but it is something.
+        // What a memory pool hands out is unknown, but it is something.
         if name == sym::ALLOC {
             return Ok(Value::Pointer(Rc::new(Ty::Unknown), None));
         }
@@ -108,7 +108,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The one way to call an object with so many arguments; None where there is none, or more than one.
+    /// The one way to call an object with so many arguments; None if there is none, or more than one.
     pub(super) fn call_operator(&self, object: &Value, args: usize) -> Option<(Rc<Instance>, Arc<Function>)> {
         let instance = Self::instance(object).filter(|instance| instance.of.role == Role::Plain)?;
         let fits = |method: &&Arc<Function>| {

@@ -220,7 +220,7 @@ impl<'p> Machine<'p> {
         Err(self.unsure(at, format!("{name} at {place} may not be the one that is linked")))
     }
 
-    /// Which of several functions takes these arguments with the least conversion; None where that cannot be told.
+    /// Which of several functions takes these arguments with the least conversion; None if that cannot be told.
     pub(super) fn by_types(&mut self, list: &[&Function], args: &[Expr]) -> Option<usize> {
         // How far each argument is from each function's parameter: itself, promoted, converted.
         let mut ranks: Vec<Vec<u8>> = vec![Vec::with_capacity(args.len()); list.len()];

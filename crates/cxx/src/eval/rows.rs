@@ -1,5 +1,5 @@
-//! Tables that are written as a chain of ifs: `if (type == A && width == 16) return ...;`, hundreds of them. Which rows can hold for
-//! the value at hand is known after the first time; the others are passed over together, as each would be by itself.
+//! Tables that are written as a chain of ifs: `if (type == A && width == 16) return ...;`, hundreds of them. Which rows can hold
+//! for the value at hand is known after the first time; the others are skipped together, as each would be by itself.
 
 use super::machine::Machine;
 use super::records::Rows;

@@ -30,7 +30,7 @@ impl Machine<'_> {
         }
     }
 
-    /// None where it cannot be told.
+    /// None if it cannot be told.
     pub(super) fn static_type(&mut self, expr: &Expr) -> Option<Ty> {
         self.type_of(expr)
     }

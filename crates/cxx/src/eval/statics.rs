@@ -49,8 +49,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Template arguments of the running function, folded: a template's statics are one per instance. None where they are not
-    /// plain enough to tell instances apart.
+    /// Template arguments of the running function, folded: a template's statics are one per instance. None if they are not plain
+    /// enough to tell instances apart.
     fn template_key(&self) -> Option<u64> {
         let function = self.function()?;
         let mut folded = std::hash::DefaultHasher::new();

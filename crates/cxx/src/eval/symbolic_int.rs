@@ -278,7 +278,7 @@ impl Machine<'_> {
         (held, false)
     }
 
-    /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
+    /// The value so many counts further on; None if it has none (a division by zero) or cannot be told.
     pub(super) fn at(&self, number: Number, at: i64) -> Option<Piece> {
         self.at_wanted(number, (at, None))
     }

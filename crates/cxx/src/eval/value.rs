@@ -221,7 +221,7 @@ impl Ty {
         }
     }
 
-    /// Whether two types are one; None where either is not known well enough.
+    /// Whether two types are one; None if either is unknown well enough.
     pub fn same(&self, other: &Ty) -> Option<bool> {
         Some(match (self, other) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => return None,

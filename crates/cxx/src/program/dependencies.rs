@@ -133,7 +133,7 @@ impl Program {
         reached
     }
 
-    /// Whether this program has what another was read from; None where more than bodies of functions may be otherwise.
+    /// Whether this program has what another was read from; None if more than bodies of functions may be otherwise.
     pub fn like(&self, reached: &Reached) -> Option<Alike> {
         let spellings = Spellings::of(self);
         let functions = self.of_names(&reached.names, &spellings);

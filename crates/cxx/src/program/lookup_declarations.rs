@@ -1,5 +1,6 @@
 //! Declarations that the parser does not keep and that name lookup depends on: friends defined in a class, aliases of namespaces,
-//! and `using namespace` in a function. They are rare, so only their names are kept. A call that one of them may redirect is not known.
+//! and `using namespace` in a function. They are rare, so only their names are kept. A call that one of them may redirect is
+//! unknown.
 
 use crate::syntax::files::SourceFile;
 use crate::syntax::lex::{Kind, Tok};

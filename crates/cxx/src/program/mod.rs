@@ -3,6 +3,7 @@
 
 mod bodies;
 mod dependencies;
+mod expression_tokens;
 mod lookup_declarations;
 mod read_only_use;
 mod region;
@@ -393,8 +394,8 @@ impl Program {
         self.units.len() as u32
     }
 
-    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then
-    /// any unit near by whose text has the name. False where there is none.
+    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then any
+    /// unit near by whose text has the name. False if there is none.
     pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
         let text = self.text(name).to_owned();
         let declared: Vec<Span> =
@@ -444,7 +445,7 @@ impl Program {
         Ok(false)
     }
 
-    /// Loads a unit that may define a function; false where it does not, or was loaded before.
+    /// Loads a unit that may define a function; false if it does not, or was loaded before.
     fn defines(&mut self, tree: &dyn Sources, path: &str, name: Sym, text: &str) -> Result<bool, LoadError> {
         let loaded = self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym));
         if loaded || !tree.text(path).is_ok_and(|content| mentions_call(&content, text)) {

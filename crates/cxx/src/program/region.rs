@@ -23,8 +23,7 @@ pub fn directives(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     })
 }
 
-/// The names that declarations of a file's own level declare; None where they are not whole, or of a kind that is not
-/// looked into.
+/// The names that declarations of a file's own level declare; None if they are not whole, or of a kind that is not looked into.
 pub fn declared(toks: &[Tok], interner: &Interner, is_macro: &dyn Fn(Sym) -> bool) -> Option<Vec<Sym>> {
     let mut all = Vec::new();
     let (mut depth, mut angle) = (0usize, 0usize);

@@ -8,13 +8,13 @@ use crate::syntax::macros::Group;
 use crate::syntax::sym::{self, Sym};
 
 impl Program {
-    /// Whether this program under these defines too would be what it is. False where that cannot be told.
+    /// Whether this program under these defines too would be what it is. False if that cannot be told.
     pub fn same_under(&self, defines: &[(&str, &str)]) -> bool {
         let known = |(name, value): &(&str, &str)| Some((self.interner.get(name)?, value.parse().ok()?));
         let Some(defines) = defines.iter().map(known).collect::<Option<Vec<(Sym, u32)>>>() else { return false };
         let varied = |name: &Sym| defines.iter().any(|(varied, _)| varied == name);
         let in_code = |toks: &[Tok]| toks.iter().any(|tok| tok.kind == Kind::Ident && varied(&tok.sym));
-        // What conditionals asked for is not known of a build whose headers were taken over.
+        // What conditionals asked for is unknown of a build whose headers were taken over.
         if self.taken_over
             || defines
                 .iter()

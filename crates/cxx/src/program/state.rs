@@ -9,7 +9,7 @@ use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym;
 
 impl Program {
-    /// Where a global is written to; None where nothing that can see it does.
+    /// Where a global is written to; None if nothing that can see it does.
     pub fn write_of_global(&self, global: &Global) -> Option<Span> {
         *global.written.get_or_init(|| self.find_write(global))
     }

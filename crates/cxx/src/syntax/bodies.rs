@@ -30,7 +30,7 @@ impl StoredBody {
         self.toks.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// Whether there may be such a token in it, wherever it comes from; false only where there is none.
+    /// Whether there may be such a token in it, wherever it comes from; false only if there is none.
     pub(crate) fn may_have(&self, is: impl Fn(&Tok) -> bool) -> bool {
         let bodies = self.macros.iter().map(|(_, made)| made.body.as_slice());
         self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(&is)

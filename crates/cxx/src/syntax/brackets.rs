@@ -10,7 +10,7 @@ pub(crate) fn is_plain(toks: &[Tok]) -> bool {
     toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()
 }
 
-/// Where the bracket is closed that tokens begin with; None where what is between is not plain.
+/// Where the bracket is closed that tokens begin with; None if what is between is not plain.
 pub(crate) fn plain_end(toks: &[Tok]) -> Option<usize> {
     let mut open = Open::default();
     for (at, tok) in toks.iter().enumerate() {
@@ -32,7 +32,7 @@ struct Open {
 }
 
 impl Open {
-    /// False where tokens with this one are not plain.
+    /// False if tokens with this one are not plain.
     fn take(&mut self, tok: &Tok) -> bool {
         if tok.kind != Kind::Punct {
             return true;

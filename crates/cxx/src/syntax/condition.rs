@@ -144,7 +144,7 @@ fn holds(toks: &[Tok], interner: &Interner) -> bool {
     Reader { interner, toks, at: 0 }.ternary(0).0 != 0
 }
 
-/// Whether a condition holds under these defines in place of a build's own; None where a name in it is not `settled`: defines alone
+/// Whether a condition holds under these defines in place of a build's own; None if a name in it is not `settled`: defines alone
 /// do not say what it means.
 pub(crate) fn under(
     base: &FxMap<Sym, Arc<Macro>>,

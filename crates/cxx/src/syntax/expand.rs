@@ -14,7 +14,7 @@ const MAX_NESTED: usize = 40;
 type Arguments = (Vec<Vec<Tok>>, Tok);
 
 impl Preprocessor<'_> {
-    /// Pushes the replacement of `tok` where it is a macro's name; false where it stays as it is.
+    /// Pushes the replacement of `tok` where it is a macro's name; false if it stays as it is.
     pub(crate) fn expand(&mut self, tok: Tok) -> Result<bool, LoadError> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return Ok(false);

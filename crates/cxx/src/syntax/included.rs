@@ -13,7 +13,7 @@ use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::sync::Arc;
 
 impl Preprocessor<'_> {
-    /// Takes over what a file came to before; false where it must be read.
+    /// Takes over what a file came to before; false if it must be read.
     pub(crate) fn replay(&mut self, file: u16) -> bool {
         let fits = |known: &&Arc<Outcome>| {
             known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)

@@ -283,7 +283,7 @@ pub fn float(text: &str) -> Option<(f64, u8)> {
     }
 }
 
-/// The value of a character literal; None where it is not one character.
+/// The value of a character literal; None if it is not one character.
 pub fn character(text: &str) -> Option<i64> {
     let inner = unescaped(text.split_once('\'')?.1.strip_suffix('\'')?)?;
     match inner.as_slice() {

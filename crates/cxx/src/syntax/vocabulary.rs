@@ -20,7 +20,7 @@ pub enum Role {
     Plain,
     /// Nothing in it is looked at: guards, pools of memory.
     Foreign,
-    /// It is what it is for a whole run, whatever methods are called on it; what they return is not known.
+    /// It is what it is for a whole run, whatever methods are called on it; what they return is unknown.
     Context,
 }
 

@@ -7,7 +7,7 @@ use vulkan::{Dispatch, Kernel, Pipeline, Run};
 #[derive(Debug)]
 pub struct SeenDispatch<'r> {
     pub dispatch: &'r Dispatch,
-    /// None where the layer did not see it made.
+    /// None if the layer did not see it made.
     pub pipeline: Option<&'r Pipeline>,
     pub kernel: Option<Kernel>,
     /// Of a product of weights; for experts those of the layer that they serve.

@@ -27,7 +27,7 @@ pub struct VulkanSurvey<'a> {
 #[derive(Debug, Clone)]
 pub struct VulkanMap {
     pub card: VulkanCard,
-    /// In its driver's words; none where nothing was dispatched.
+    /// In its driver's words; none if nothing was dispatched.
     pub device: Option<String>,
     pub driver: Option<String>,
     pub cells: Vec<VulkanCell>,
@@ -136,7 +136,7 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
         Ending::Code(0) => format!("{} evaluations were seen, {} were asked for", lists.len(), columns.len()),
         _ => words_of(&outcome.said, outcome.ending),
     };
-    // Which of them is whose is not known then.
+    // Which of them is whose is unknown then.
     if lists.len() > columns.len() {
         return (device, failed(kind, columns, &problem));
     }

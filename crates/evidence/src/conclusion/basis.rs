@@ -227,7 +227,7 @@ impl Basis {
         self
     }
 
-    /// The answers stand on the rung that was asked about, or above it.
+    /// The answers stand on the requested rung, or above it.
     pub(super) fn is_high_enough(&self) -> bool {
         self.asked_of.is_none_or(|asked| self.rung >= asked)
     }

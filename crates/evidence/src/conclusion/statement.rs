@@ -105,7 +105,7 @@ impl Conclusion {
         self.basis.rung
     }
 
-    /// The rung that was asked about, where the answers stand on a lower one.
+    /// The requested rung, where the answers stand on a lower one.
     pub fn not_observed(&self) -> Option<Rung> {
         self.basis.asked_of.filter(|_| !self.basis.is_high_enough())
     }

@@ -32,7 +32,7 @@ impl Images {
         Some(range)
     }
 
-    /// A text from `.version` on, up to the first byte that is none. None where it has no version and target behind each other.
+    /// A text from `.version` on, up to the first byte that is none. None if it has no version and target behind each other.
     pub fn ptx(&mut self, source: &dyn ReadAt, range: Range, offset: u64) -> Option<Range> {
         let is_text = |bytes: &[u8]| bytes.iter().position(|byte| *byte < 9 || *byte == 127).unwrap_or(bytes.len());
         // Most are not PTX, which shows at once.
@@ -48,7 +48,7 @@ impl Images {
         Some(Range { start: range.start, end: range.start + size })
     }
 
-    /// None where no container begins there.
+    /// None if no container begins there.
     pub fn container(&mut self, source: &dyn ReadAt, rest: Range, offset: u64) -> Option<Range> {
         let (rows, errors, size) = Inventory::container(source, rest.start, rest.len(), LIMIT)?;
         self.errors.extend(errors);

@@ -82,7 +82,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// Extents of the output tile of one workgroup; 0 where the name does not say.
+/// Extents of the output tile of one workgroup; 0 if the name does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     pub rows: u32,

@@ -68,7 +68,7 @@ pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     rewritten.flatten().map_or(Cow::Borrowed(observation), Cow::Owned)
 }
 
-/// Every text in a JSON document; true where something was left out.
+/// Every text in a JSON document; true if something was left out.
 fn json(value: &mut Value) -> bool {
     match value {
         Value::String(held) => match text(held) {

@@ -92,7 +92,7 @@ fn secret(name: &str) -> Option<Hidden> {
     (!names_a_file && name.split('-').any(|part| SECRETS.contains(&part))).then_some(Hidden::Secret)
 }
 
-/// What is shown in the value's place; None where it may be shown.
+/// What is shown in the value's place; None if it may be shown.
 pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
     let numbers = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     match option {

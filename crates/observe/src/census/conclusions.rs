@@ -8,8 +8,8 @@ use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 fn basis(groups: &Groups) -> Basis {
     let counted: u64 = groups.groups.values().map(|group| group.sum.tally().instructions).sum();
     let lost = (groups.undecoded.len() + groups.cut.len()) as u64;
-    // The number of instructions is not known beforehand: code without a single instruction is read in full, too. Without any
-    // code object, nothing was asked.
+    // The number of instructions is unknown beforehand: code without a single instruction is read in full, too. Without any code
+    // object, nothing was asked.
     let mut basis = match groups.objects {
         0 => Basis::new("isa", [&groups.of], Rung::Shipped, Unit::Instructions, 0, 0),
         // Where instructions tile the sections to the byte, none was stepped over.

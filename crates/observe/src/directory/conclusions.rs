@@ -14,7 +14,7 @@ const NAME: &str = "inspect";
 pub struct CatalogSaid<'a> {
     pub path: &'a Path,
     pub files: u64,
-    /// How it serves the GPU; None where the target's files were left out when the runtime was fetched.
+    /// How it serves the GPU; None if the target's files were left out when the runtime was fetched.
     pub serves: Option<Conclusion>,
 }
 

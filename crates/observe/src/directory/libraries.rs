@@ -28,7 +28,7 @@ pub struct Library {
     pub stubs: u64,
     /// SPIR-V modules, of those that are looked into for them.
     pub modules: usize,
-    /// Would the GPU that was asked about find kernels with code? None: not asked, or none needed.
+    /// Would the requested GPU find kernels with code? None: not asked, or none needed.
     pub serves: Option<Serves>,
     /// The files of it that could not be read whole, each with the first reason.
     pub unread: Vec<Unread>,

@@ -33,7 +33,7 @@ impl Process {
         ORDER.into_iter().filter(|(_, parts)| has(parts)).map(|(name, _)| name).collect()
     }
 
-    /// None where Vulkan's loader is not mapped, nor a driver of it.
+    /// None if Vulkan's loader is not mapped, nor a driver of it.
     pub fn vulkan(&self) -> Option<VulkanStack> {
         let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
             let fits = self.libraries.iter().filter(|library| library.part.is_some_and(wanted));

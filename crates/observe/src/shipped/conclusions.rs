@@ -41,7 +41,7 @@ fn byte_map(name: &str, report: &FileReport) -> Account {
 pub fn presence(path: &Path, report: &FileReport, serves: &Serves) -> Conclusion {
     let found = if serves.kernels == 0 { serves.uncounted } else { serves.live() };
     let basis = serves.open.iter().fold(basis(path, report), |basis, open| {
-        // What one GPU's code is called by decides nothing where the two places that are read disagree.
+        // What one GPU's code is called by decides nothing if the two places that are read disagree.
         basis.without(open.as_str(), None, LeftOutWhy::Undetermined)
     });
     basis.presence(found)

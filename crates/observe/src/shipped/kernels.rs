@@ -17,11 +17,11 @@ pub struct KernelFact {
     pub lds: Option<u32>,
     pub scratch: Option<u32>,
     pub wavefront: Option<u32>,
-    /// None where the code is not decoded (NVIDIA's).
+    /// None if the code is not decoded (NVIDIA's).
     pub stub: Option<bool>,
 }
 
-/// Gathers the kernels of the wanted target as facts (none where no target is wanted), and a list of all.
+/// Gathers the kernels of the wanted target as facts (none if no target is wanted), and a list of all.
 #[derive(Debug, Clone, Copy)]
 pub struct Gather<'a> {
     pub target: Option<&'a TargetId>,

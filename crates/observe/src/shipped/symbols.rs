@@ -9,8 +9,8 @@ use runtime::fingerprint::{FingerprintTable, ggml_kernels, window};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The defined symbols of the host file that a view asks for, by their readable names. None where the tables could not
-/// be read: then nothing is known about any.
+/// The defined symbols of the host file that a view asks for, by their readable names. None if the tables could not be read: then
+/// nothing is known about any.
 pub fn symbols(path: &Path, asked: &[View]) -> Option<Vec<Fact>> {
     let file = File::open(path).ok()?;
     let elf = Elf::parse(&file).ok()?;

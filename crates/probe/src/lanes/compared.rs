@@ -180,7 +180,7 @@ fn pairs(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> Vec<PathP
         .collect()
 }
 
-/// What a watch saw in one of them only; nothing where one was not watched.
+/// What a watch saw in one of them only; nothing if one was not watched.
 fn kernels(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> (Vec<String>, Vec<String>) {
     let seen = |probes: &[Probe]| -> Option<BTreeSet<String>> {
         let lists = of(probes, asked, wanted).filter_map(|probe| probe.launches.as_ref());

@@ -161,7 +161,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
             refused.extend(trial.deck.list.first().and_then(|word| word.chars().next()));
         }
     }
-    // The tokens of a refused list are not known: its first may be a beginning of its first word.
+    // The tokens of a refused list are unknown: its first may be a beginning of its first word.
     words.deck.defer(|word| refused.iter().any(|first| word.starts_with(*first)));
     Ok(Prompts::Words(words))
 }

@@ -137,7 +137,7 @@ fn free_scheduler_first(header: &Path) -> Result<()> {
     files::replace(header, Access::Public, turned).map_err(at(header))
 }
 
-/// None where it is so already, or where the members are not there.
+/// None if it is so already, or where the members are not there.
 fn backends_before_scheduler(text: &str) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let place = |lines: &[&str], member: &str| lines.iter().position(|line| line.trim() == member);

@@ -12,7 +12,7 @@ say::named! {
     /// Which rule found a library.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum How: name {
-        /// The file that was asked about, or the process's program.
+        /// The requested file, or the process's program.
         Start = "start",
         /// LD_PRELOAD.
         Preload = "LD_PRELOAD",
@@ -97,7 +97,7 @@ impl Search {
         })
     }
 
-    /// An ELF file for this machine: the loader passes over others.
+    /// An ELF file for this machine: the loader skips others.
     fn fits(&self, path: &Path, machine: u16) -> bool {
         let read = || {
             let file = FileAt::new(self.inside.open(path).ok()?).ok()?;

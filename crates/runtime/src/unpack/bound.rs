@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, Read};
 
-/// The most that is unpacked of one archive. What is passed over counts too: it takes as long to unpack.
+/// The most that is unpacked of one archive. What is skipped counts too: it takes as long to unpack.
 #[derive(Debug, Clone)]
 pub struct Bound {
     packed: u64,

@@ -51,7 +51,7 @@ pub(super) const COMMANDS: &[&str] = &[
 
 impl Cmake<'_> {
     pub(super) fn command(&mut self, command: &Command) {
-        // What a compiler can do is not known here.
+        // What a compiler can do is unknown here.
         if command.name.starts_with("check_") && command.name != "check_language" {
             let args = self.expand(command.args());
             self.unknown_names(args.into_iter().filter(|arg| is_name(arg)));

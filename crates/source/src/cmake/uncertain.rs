@@ -28,7 +28,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Commands that may or may not be run: what they define is not certain, and what they set is not known.
+    /// Commands that may or may not be run: what they define is not certain, and what they set is unknown.
     pub(super) fn either_way(&mut self, commands: &[Command], depth: usize) {
         let mut at = 0;
         while let Some(command) = commands.get(at) {
@@ -108,7 +108,7 @@ impl Cmake<'_> {
             && !self.build.unsure.contains(name)
     }
 
-    /// A command that is not followed: the variables that it names are not known, and the defines that it names not certain.
+    /// A command that is not followed: the variables that it names are unknown, and the defines that it names not certain.
     pub(super) fn changes_unknown(&mut self, name: &str, args: &[String]) {
         let properties = matches!(name, "set_property" | "set_target_properties" | "set_source_files_properties");
         if properties && args.iter().any(|arg| arg == "HEADER_FILE_ONLY") {

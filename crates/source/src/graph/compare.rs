@@ -90,7 +90,7 @@ struct Predicted<'a> {
     open: bool,
 }
 
-/// None where there is too much of it.
+/// None if there is too much of it.
 pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> {
     let (number, seen) = (run.evaluation, run.launches.as_slice());
     let mut predicted: Vec<Predicted<'_>> = Vec::new();
@@ -176,7 +176,7 @@ fn show_full(seen: &RecordedLaunch) -> String {
     }
 }
 
-/// Whether a symbol's template arguments are those that were predicted, whose numbers are; None where not all are known.
+/// Whether a symbol's template arguments are those that were predicted, whose numbers are; None if not all are known.
 fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
     let Some(seen) = symbol::arguments(kernel) else {
@@ -199,7 +199,7 @@ fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
 }
 
 impl GraphLaunch {
-    /// `k_bin_bcast: bin_op`: the template arguments that are not known of it, or not of the symbol that was seen.
+    /// `k_bin_bcast: bin_op`: the template arguments that are unknown of it, or not of the symbol that was seen.
     fn unknown_arguments(&self, kernel: &str) -> Vec<String> {
         let seen = symbol::arguments(kernel).map(|found| found.list).unwrap_or_default();
         let all = self.arguments.iter().enumerate();

@@ -45,7 +45,7 @@ const MOST_SUPPOSED: i64 = 64;
 /// Steps that all nodes of a graph together may take for loops over data: a hundred products of 512 tokens with 8 of 128 experts.
 const ALLOWANCE: u64 = 1 << 31;
 
-/// Where something is not known, and why.
+/// Where something is unknown, and why.
 pub(super) type Open = (String, String);
 
 impl<'p> GraphSession<'p> {

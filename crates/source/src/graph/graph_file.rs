@@ -36,7 +36,7 @@ pub struct Ran {
 pub struct Read {
     pub from: i64,
     pub length: usize,
-    /// None where it was not written down.
+    /// None if it was not written down.
     pub bytes: Option<Vec<u8>>,
 }
 

@@ -17,7 +17,7 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     Some((text.get(digits..digits.checked_add(length)?)?, text.get(digits.checked_add(length)?..)?))
 }
 
-/// What follows a function's name and the types of its parameters; None where anything in it is not known here.
+/// What follows a function's name and the types of its parameters; None if anything in it is unknown here.
 fn encoding(text: &str) -> Option<&str> {
     let (_, mut rest) = identifier(text.trim_start_matches('L'))?;
     if rest.starts_with('I') {

@@ -7,7 +7,7 @@ const DEEPEST: usize = 16;
 /// Longer than a name is written out: a symbol can name what it has named before, so that a short one means a very long one.
 const LONGEST: usize = 4096;
 
-/// Template arguments in order. What is not understood ends the list: what follows is not known.
+/// Template arguments in order. What is not understood ends the list: what follows is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arguments {
     pub list: Vec<Argument>,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-/// What one commit changed of the wanted files since the one before: the new content, None where it is gone.
+/// What one commit changed of the wanted files since the one before: the new content, None if it is gone.
 pub type Changes = Vec<(String, Option<String>)>;
 
 /// The changes from each commit of a list to the next, by one process; the first has none.

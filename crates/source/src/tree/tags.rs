@@ -40,7 +40,7 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     Ok(text.lines().filter_map(tag).collect())
 }
 
-/// A file at a commit; None where it is not there.
+/// A file at a commit; None if it is not there.
 pub fn text(repo: &Path, commit: &str, path: &str) -> Option<String> {
     let out = git(&git_dir(repo)?).ok()?.args(["cat-file", "blob", &format!("{commit}:{path}")]).output().ok()?;
     (out.status.success() && out.stdout.len() < 1 << 20).then(|| String::from_utf8_lossy(&out.stdout).into_owned())

@@ -74,7 +74,7 @@ impl VulkanProfile {
         &VARIABLES
     }
 
-    /// Under a variable of the environment; false for one of which it is not known what it does to these rules.
+    /// Under a variable of the environment; false for one of which it is unknown what it does to these rules.
     pub fn under(&mut self, name: &str) -> bool {
         match name {
             "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT" => self.integer_dot_product = false,

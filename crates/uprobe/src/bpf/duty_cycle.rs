@@ -38,7 +38,7 @@ impl Attached {
 
     /// Launches are checked for their return while new kinds appear or launches are few, and else for a moment every ten seconds.
     ///
-    /// `last_new`: when something new was launched last; None where nothing was launched yet.
+    /// `last_new`: when something new was launched last; None if nothing was launched yet.
     pub(crate) fn sample_returns(&mut self, last_new: Option<Instant>) -> Result<(), WatchError> {
         let now = Instant::now();
         // Until something was launched there is nothing to be tired of.

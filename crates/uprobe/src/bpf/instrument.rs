@@ -92,7 +92,7 @@ struct ProbePlace {
     entry: usize,
     site: Site,
     gate: u32,
-    /// The instructions that return, in the file; none where the kernel's return probe is used.
+    /// The instructions that return, in the file; none if the kernel's return probe is used.
     exits: Arc<[u64]>,
 }
 
@@ -524,7 +524,7 @@ impl ProbePlace {
     }
 }
 
-/// The instructions that return from a function, in the file; None where they are not all known.
+/// The instructions that return from a function, in the file; None if they are not all known.
 fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
     let found = exits(image, symbol.address, symbol.size);
     let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();

@@ -147,7 +147,7 @@ fn append(line: &str) -> io::Result<()> {
     files::append(Path::new(&EVENTS), Access::Private)?.write_all(line.as_bytes())
 }
 
-/// True where it had to be mounted.
+/// True if it had to be mounted.
 fn mount() -> Result<bool, WatchError> {
     if Path::new(TRACEFS).join("uprobe_events").exists() {
         return Ok(false);

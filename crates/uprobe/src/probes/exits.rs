@@ -64,7 +64,7 @@ struct Search<'i, 'd> {
 }
 
 impl Search<'_, '_> {
-    /// Follows the code from here to the next jump or return; true where it leaves by an indirect jump.
+    /// Follows the code from here to the next jump or return; true if it leaves by an indirect jump.
     fn block(&mut self, from: u64, entry: u64, size: u64) -> bool {
         let inside = |address: u64| size == 0 || address.wrapping_sub(entry) < size;
         let starts_inside = inside(from);

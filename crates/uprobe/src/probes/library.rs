@@ -17,7 +17,7 @@ use std::path::Path;
 pub struct Kernel {
     pub name: String,
     pub bundle: Option<u32>,
-    /// Offset and size of each argument; empty where the code object does not say.
+    /// Offset and size of each argument; empty if the code object does not say.
     pub args: Vec<(u32, u32)>,
 }
 

@@ -47,7 +47,7 @@ impl Watcher {
         }
     }
 
-    /// False where the function's calls are seen already.
+    /// False if the function's calls are seen already.
     fn equip_pointer(&mut self, pid: u32, mapping: &Mapping, offset: u64, wanted: Option<usize>) -> io::Result<bool> {
         let held = self.hold_file(pid, mapping)?;
         let path = by_descriptor(held);

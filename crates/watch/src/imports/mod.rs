@@ -97,7 +97,7 @@ pub fn is_database(start: &[u8]) -> bool {
     start.starts_with(b"SQLite format 3\0")
 }
 
-/// A profile, counted; None where the file is none of those that are known. `bytes`: of a database, its beginning is enough.
+/// A profile, counted; None if the file is none of those that are known. `bytes`: of a database, its beginning is enough.
 /// `sha256`: of the whole file.
 pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, ObserverReport), ImportError>> {
     let mut profile = Profile::default();

@@ -8,7 +8,7 @@ use std::path::Path;
 /// A kernel's name in C++ may be a thousand characters; nothing else in a row is long.
 const LONGEST: usize = 1 << 20;
 
-/// None where it is neither.
+/// None if it is neither.
 pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Result<(), ImportError>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = text.lines().next()?;

@@ -30,7 +30,7 @@ pub struct Graphs {
     execs: HashMap<u32, Exec>,
     /// Graphs whose runtime did not answer.
     pub unanswered: u64,
-    /// Changes of nodes that were not known: the replays' number is right, their kernels are as before.
+    /// Changes of nodes that were unknown: the replays' number is right, their kernels are as before.
     pub unplaced: u64,
 }
 
@@ -57,7 +57,7 @@ impl Graphs {
         }
     }
 
-    /// Made from a graph, or updated to one. False where nothing was told: then it counts as it was captured.
+    /// Made from a graph, or updated to one. False if nothing was told: then it counts as it was captured.
     pub fn instantiated(&mut self, exec: u32) -> bool {
         let disabled = self.execs.get(&exec).is_some_and(|old| old.nodes.values().any(|node| !node.enabled));
         let Some((nodes, whole)) = self.take() else {
@@ -107,7 +107,7 @@ impl Graphs {
         exec.count();
     }
 
-    /// What a replay launches, and whether there is more; None where nothing was told of it.
+    /// What a replay launches, and whether there is more; None if nothing was told of it.
     pub fn replay(&self, exec: u32) -> Option<(&HashMap<KindId, u64>, bool)> {
         self.execs.get(&exec).map(|exec| (&exec.counts, exec.partly))
     }

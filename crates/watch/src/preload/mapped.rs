@@ -25,7 +25,7 @@ const SYSTEM: [&str; 9] =
 
 #[derive(Debug, Clone, Default)]
 pub struct Mapped {
-    /// None where the file could not be read or is another by now.
+    /// None if the file could not be read or is another by now.
     pub tables: Option<Tables>,
 }
 

@@ -1,4 +1,4 @@
-//! What `check` and `investigate` both say: the file that was asked for, the counts, and why.
+//! What `check` and `investigate` both say: the requested file, the counts, and why.
 
 use evidence::{Investigation, Reading, Reason, default_investigation};
 use investigate::{Advice, Graded, Need};

@@ -70,7 +70,7 @@ impl<'a> Beside<'a> {
     }
 
     /// All that the pages depend on: the ledger's last row, which is chained to every one before it, the investigation, and this
-    /// program. None where one of them cannot be told: then they are written anew.
+    /// program. None if one of them cannot be told: then they are written anew.
     fn made_of(&self) -> Option<String> {
         let last = Reader::open(&self.context.ledger).ok()?.last().ok()??;
         let program = std::fs::metadata(std::env::current_exe().ok()?).ok()?;

@@ -158,7 +158,7 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
     Ok(Some(lang.text_with(key, &args)))
 }
 
-/// `Source says (Q4_K, llama.cpp b10586): 1-8 MMVQ, 9+ MMQ`; empty where type or card is not known.
+/// `Source says (Q4_K, llama.cpp b10586): 1-8 MMVQ, 9+ MMQ`; empty if type or card is unknown.
 fn source_says(report: &Report, targets: &[String], types: &[String], context: &Context) -> String {
     let (Some(target), Some(ty)) = (targets.first(), types.first()) else { return String::new() };
     let asked = serving(report).and_then(|answer| {

@@ -9,7 +9,7 @@ use crate::syntax::vocabulary::Word;
 use std::sync::{Arc, OnceLock};
 
 impl Parser<'_> {
-    /// One statement; what cannot be parsed is passed over to its end and kept as `Unparsed`.
+    /// One statement; what cannot be parsed is skipped to its end and kept as `Unparsed`.
     pub(super) fn statement(&mut self) -> Stmt {
         let mark = self.mark();
         let start = self.span();

@@ -74,7 +74,7 @@ impl Body {
         self.asm.store_imm(Word, R10, KEY + key::GRAPH, kind.cast_signed());
     }
 
-    /// A call that was begun before and never returned was left by an exception: what it did is not known.
+    /// A call that was begun before and never returned was left by an exception: what it did is unknown.
     fn until_it_returns(&mut self, number: i32) {
         self.pair(TASK, Some(number));
         let none = self.asm.label();

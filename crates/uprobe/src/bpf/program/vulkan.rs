@@ -107,7 +107,7 @@ impl Body {
                 self.until_return(number, regs::CX, regs::R9);
             }
             Vk::WaitFences => {
-                // Where any one of several may end it, which one is not known.
+                // Where any one of several may end it, which one is unknown.
                 let known = self.asm.label();
                 self.asm.load(Word, R1, R6, regs::SI);
                 self.asm.jump_if(If::LessEqual, R1, 1, known);
@@ -192,7 +192,7 @@ impl Body {
         self.asm.store(Long, R10, TEMP, R1);
     }
 
-    /// A record with as many bytes as TEMP says from ARGS_AT on; with a status of 1 and none where they are too many or not there.
+    /// A record with as many bytes as TEMP says from ARGS_AT on; with a status of 1 and none if they are too many or not there.
     fn tell_bytes(&mut self, kind: i32) {
         let (big, cut, done) = (self.asm.label(), self.asm.label(), self.asm.label());
         self.asm.load(Long, R9, R10, TEMP);

@@ -84,7 +84,7 @@ pub enum Flags {
 /// Where a GEMM call has its extents: m, n, k are registers everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gemm {
-    /// Place on the stack of A's type; None where the name says it.
+    /// Place on the stack of A's type; None if the name says it.
     pub type_a: Option<u8>,
     /// Place on the stack of the batch count.
     pub batch: Option<u8>,
@@ -223,7 +223,7 @@ impl Role {
         self.answers() || matches!(self, Role::Launch(_))
     }
 
-    /// Whether it makes, changes or launches graphs: unseen, what they launch is not known.
+    /// Whether it makes, changes or launches graphs: unseen, what they launch is unknown.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))

@@ -125,7 +125,7 @@ pub fn check_columns(args: &Ask) -> say::Result<()> {
     Ok(())
 }
 
-/// The file of a card is Vulkan's alone: for HIP it would be passed over.
+/// The file of a card is Vulkan's alone: for HIP it would be skipped.
 pub fn check_device(args: &Ask) -> say::Result<()> {
     ensure!(args.vulkan_device.is_none() || args.backend == Backend::Vulkan, "command-vulkan-device-backend");
     Ok(())

@@ -35,7 +35,7 @@ pub fn place(ask: &Ask) -> say::Result<RunRoot> {
     Ok(RunRoot::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
 }
 
-/// What would be passed over is refused.
+/// What would be skipped is refused.
 pub fn heed(ask: &Ask, more: &[(&str, bool)]) -> say::Result<()> {
     let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != Lane::Recorded)];
     let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));

@@ -72,7 +72,7 @@ pub fn asked(args: &Args, lang: &Lang) -> say::Result<Asked> {
     Ok(Asked::Kernel(question))
 }
 
-/// A second one of a kind, by a word or a flag, would be passed over: one question has one.
+/// A second one of a kind, by a word or a flag, would be skipped: one question has one.
 fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Result<()> {
     if let Some(other) = slot.as_ref().filter(|other| **other != value) {
         bail!("command-explain-both", value, other);

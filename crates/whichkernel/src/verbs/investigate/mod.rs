@@ -67,7 +67,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 struct Run<'a> {
     investigation: Investigation,
     around: ObserveContext,
-    /// None where nothing can be written.
+    /// None if nothing can be written.
     ledger: Option<Ledger>,
     context: &'a Context,
 }

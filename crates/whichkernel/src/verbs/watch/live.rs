@@ -56,7 +56,7 @@ pub fn run(
     Ok((source.finish(tally)?, ended))
 }
 
-/// Like `top` on a terminal; a line now and then in a pipe; nothing where a machine reads.
+/// Like `top` on a terminal; a line now and then in a pipe; nothing if a machine reads.
 struct Screen<'c> {
     context: &'c Context,
     live: bool,

@@ -85,6 +85,6 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(blind) = blind {
         return Err(blind);
     }
-    // What was seen is true, and is not the run that was asked for.
+    // What was seen is true, and is not the requested run.
     Ok(if ended.is_some_and(Ended::failed) { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

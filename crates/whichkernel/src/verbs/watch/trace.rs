@@ -17,7 +17,7 @@ pub struct Writer {
     path: PathBuf,
     out: BufWriter<File>,
     sequence: u64,
-    /// The line and kind of each thread's last launch, whose return was not known when it was written.
+    /// The line and kind of each thread's last launch, whose return was unknown when it was written.
     made: HashMap<(u32, u32), (u64, KindId)>,
     /// The first thing that went wrong: a full disk must not stop the watch, and must be said.
     problem: Option<std::io::Error>,

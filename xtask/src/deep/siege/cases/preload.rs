@@ -136,8 +136,8 @@ impl Built<'_> {
     }
 }
 
-/// `truth`: launches that the program makes by its own arithmetic. `whole`: nothing goes around, and the answer has to say so. With CUDA it
-/// cannot: the fixture's kernels have no code, and a kernel whose code is not known may launch others.
+/// `truth`: launches that the program makes by its own arithmetic. `whole`: nothing goes around, and the answer has to say so.
+/// With CUDA it cannot: the fixture's kernels have no code, and a kernel whose code is unknown may launch others.
 fn case(bench: &Bench, api: Api, means: Means, truth: u64, whole: bool) -> anyhow::Result<Outcome> {
     let built = Built { bench, api };
     if matches!(means, Means::Child(_, Child::Musl)) && Command::new("musl-gcc").arg("--version").output().is_err() {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensile::{Files, Service, serve};
 
-/// A catalog directory, and how it would serve the GPU that was asked about.
+/// A catalog directory, and how it would serve the requested GPU.
 struct Catalog {
     dir: LibraryDir,
     service: Option<Service>,
@@ -38,7 +38,7 @@ impl Catalog {
     }
 }
 
-/// What was unpacked for the time of the answer: it is called by its own name, and what was not written is not known.
+/// What was unpacked for the time of the answer: it is called by its own name, and what was not written is unknown.
 pub struct Package<'a> {
     pub path: &'a Path,
     pub refused: &'a [String],
