@@ -1,6 +1,6 @@
 //! Brackets and operators around a use of a variable, by tokens alone.
 
-use crate::syntax::lex::{Kind, Tok};
+use crate::syntax::lex::Tok;
 use crate::syntax::sym::{self, Sym};
 
 /// Whether the function around a `return` returns a writable reference, as far as these tokens show.

@@ -1,4 +1,4 @@
-//! A question's answer in a line. It begins with Yes, No, Partly, Not known, or (asked which) Known; then its rung, then the
+//! A question's answer in a line. It begins with Yes, No, Partly, Unknown, or (asked which) Known; then its rung, then the
 //! observation.
 
 use super::text::{claims_seen, values_seen};
