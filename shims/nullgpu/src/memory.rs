@@ -109,40 +109,13 @@ unsafe fn allocate(to: *mut *mut c_void, size: usize, host: bool) -> Status {
     keep(status)
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMalloc(to: *mut *mut c_void, size: usize) -> Status {
-    // SAFETY: the caller's variable.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipExtMallocWithFlags(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMallocManaged(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMallocAsync(to: *mut *mut c_void, size: usize, _stream: *mut c_void) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipHostMalloc(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, true) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipHostAlloc(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, true) }
+forward! {
+    extern fn hipMalloc(to: *mut *mut c_void, size: usize) = allocate(to, size, false);
+    extern fn hipExtMallocWithFlags(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, false);
+    extern fn hipMallocManaged(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, false);
+    extern fn hipMallocAsync(to: *mut *mut c_void, size: usize, _stream: *mut c_void) = allocate(to, size, false);
+    extern fn hipHostMalloc(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, true);
+    extern fn hipHostAlloc(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, true);
 }
 
 #[unsafe(no_mangle)]

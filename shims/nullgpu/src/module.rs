@@ -220,22 +220,11 @@ fn target(arch: &'static [u8]) -> &'static [u8] {
     arch.split(|&b| b == 0).next().unwrap_or(&[])
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleLoadData(to: *mut *mut c_void, image: *const c_void) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { load(to, image.cast(), &[]) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleLoadDataEx(
-    to: *mut *mut c_void,
-    image: *const c_void,
-    _count: c_uint,
-    _options: *mut c_void,
-    _values: *mut *mut c_void,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { load(to, image.cast(), &[]) })
+forward! {
+    extern fn hipModuleLoadData(to: *mut *mut c_void, image: *const c_void) = keep(load(to, image.cast(), &[]));
+    extern fn hipModuleLoadDataEx(
+        to: *mut *mut c_void, image: *const c_void, _count: c_uint, _options: *mut c_void, _values: *mut *mut c_void
+    ) = keep(load(to, image.cast(), &[]));
 }
 
 #[unsafe(no_mangle)]
