@@ -131,7 +131,7 @@ impl Anonymous {
             Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
             Value::Object(fields) => {
                 for (name, value) in fields.iter_mut() {
-                    // A prompt, wherever it stands.
+                    // A prompt, in any position.
                     let words =
                         ["prompt", "response", "messages", "content"].contains(&name.as_str()) && !value.is_number();
                     if words {

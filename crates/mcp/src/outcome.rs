@@ -1,4 +1,4 @@
-//! What a tool gave, as a client gets it: whole where it is small, its outline and an address where it is big.
+//! The result of a call as a client gets it: the answer if it is small, otherwise its outline and an address.
 
 use crate::kept::Kept;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ const SMALL: usize = 1 << 10;
 /// What a tool gave.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// The answer, an object; None where there is none.
+    /// The answer, an object; None if there is none.
     pub answer: Option<Value>,
     /// Remarks beside it, or what went wrong.
     pub notes: Vec<String>,

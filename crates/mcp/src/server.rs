@@ -3,7 +3,7 @@
 //! A call that is cancelled while it waits is not run; one that is running is finished and its answer thrown away: nothing
 //! of what it did is left, because nothing here writes.
 
-use crate::kept::Kept;
+use crate::large_answers::Kept;
 use crate::line::{self, Line};
 use crate::message::{self, BAD_PARAMS, BUSY, Fault, Id, Message, NO_METHOD, NO_RESOURCE, PARSE};
 use crate::{Document, Offer, Tool, outcome};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The newest first; what a client asks for otherwise is answered with the newest, and it decides.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// Calls that wait. More than this nobody can want at once.
+/// The maximum number of waiting calls.
 const WAITING: usize = 64;
 
 struct Call {

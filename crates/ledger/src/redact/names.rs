@@ -50,7 +50,7 @@ pub(super) fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Programs whose `-p` is a prompt, also where it stands in a text.
+/// Programs whose `-p` is a prompt, also inside a text.
 pub(super) fn runs_models(word: &str) -> bool {
     let name = program(word.trim_matches(['"', '\'', '`', '(']));
     name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)
@@ -92,7 +92,7 @@ fn secret(name: &str) -> Option<Hidden> {
     (!names_a_file && name.split('-').any(|part| SECRETS.contains(&part))).then_some(Hidden::Secret)
 }
 
-/// What is shown in the value's place; None where it may be shown.
+/// What is shown in the value's place; None if it may be shown.
 pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
     let numbers = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     match option {

@@ -1,4 +1,4 @@
-//! Planted secrets: each must be gone, and what stands around it must still be there.
+//! Planted secrets: each must be removed, and the text around it must remain.
 
 use super::*;
 

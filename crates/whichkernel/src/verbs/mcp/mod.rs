@@ -36,7 +36,7 @@ pub fn run(_: &Args, whole: clap::Command, context: &Context) -> say::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// This very program, whatever became of its file.
+/// The running program itself, even if its file was replaced.
 const OURSELVES: &str = "/proc/self/exe";
 
 struct Looking {
