@@ -2,6 +2,7 @@
 //! and archives. Each mark is held against the header behind it, so that random bytes do not count.
 
 use crate::dense::Dense;
+use crate::embedded::Content;
 use codeobject::{Range, ReadAt, Result};
 use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
@@ -39,6 +40,10 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
+    pub fn content(self) -> Content {
+        Content::Format(self.name().to_owned())
+    }
+
     /// The name in answers.
     pub fn name(self) -> &'static str {
         match self {

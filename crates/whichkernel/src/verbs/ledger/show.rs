@@ -107,13 +107,13 @@ fn text(row: &Shown, lang: &Lang) -> String {
         let view = recorded.field_of_view();
         let views: Vec<String> = view.views.iter().map(|view| format!("{} {}", view.topic, view.about)).collect();
         line("view", views.join(", ").trim());
-        line("reach", &view.reach);
-        line("blind", &view.blind.join(", "));
+        line("reach", &view.reach_in(lang));
+        line("blind", &view.blind_in(lang).join(lang.text("check-list-comma").trim_matches('"')));
         let coverage = recorded.coverage();
         let total = coverage.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
-        line("coverage", &format!("{} / {total} {}", coverage.seen, coverage.unit));
+        line("coverage", &format!("{} / {total} {}", coverage.seen, lang.say(&coverage.counted())));
         for gap in &coverage.missing {
-            line("missing", &format!("{} ({})", gap.what, gap.why));
+            line("missing", &gap.whole().in_words(lang));
         }
         if coverage.lost > 0 {
             line("lost", &coverage.lost.to_string());
