@@ -149,7 +149,10 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     // As if it were this very ledger's: by its id, by an origin, also with a true row's number and hash.
     place.refuses_archive(&archive(&own, &[(None, fact.clone())], &[]), "of this ledger, which has no such row");
     for forged in [format!("{own}#1@{hash}"), format!("{own}#99@{hash}"), format!("{own}#1@{real}")] {
-        place.refuses_archive(&archive(THEIRS, &[(Some(forged), fact.clone())], &[]), "of this ledger, which has no such row");
+        place.refuses_archive(
+            &archive(THEIRS, &[(Some(forged), fact.clone())], &[]),
+            "of this ledger, which has no such row",
+        );
     }
     for odd in ["here", "", &format!("{THEIRS}#1@{hash} via nobody")] {
         let rows = [(Some(odd.to_owned()), fact.clone())];
@@ -181,7 +184,9 @@ fn parts_in_the_wrong_order_twice_or_without_end_are_refused() {
     let twice = good.replace("\"blobs\":[]", &format!("\"blobs\":[],{rows}"));
     let long = good.replace("2026-01-01T00:00:00.000Z", &"9".repeat(40 << 20));
     let nested = good.replace("\"observation\":{", &format!("\"observation\":{}{{", "[".repeat(100_000)));
-    for (text, word) in [(twice, "wrong place or is there twice"), (long, "is longer than"), (nested, "recursion limit")] {
+    for (text, word) in
+        [(twice, "wrong place or is there twice"), (long, "is longer than"), (nested, "recursion limit")]
+    {
         assert_ne!(text, good);
         fs::write(&path, text).unwrap();
         place.refuses(&path, word);

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use evidence::saw;
+use evidence::{Finding, saw};
 use ledger::{Measured, Reader, Row, Shown};
 use report::{Lang, Table};
 use say::bail;
@@ -103,7 +103,13 @@ fn text(row: &Shown, lang: &Lang) -> String {
         line("observer", &format!("{} {}", recorded.observer().name, recorded.observer().version));
         line("rung", &report::rung_text(lang, recorded.rung()));
         line("subject", &recorded.subject().to_string());
-        line("saw", &saw(recorded));
+        line(
+            "saw",
+            &match recorded.finding() {
+                Finding::Blocked { why, said, .. } => format!("blocked: {}", say::kept(lang, said.as_ref(), why)),
+                _ => saw(recorded),
+            },
+        );
         let view = recorded.field_of_view();
         let views: Vec<String> = view.views.iter().map(|view| format!("{} {}", view.topic, view.about)).collect();
         line("view", views.join(", ").trim());
