@@ -1,7 +1,7 @@
 runtime-deb-format = { $what } at byte { $offset }
 runtime-deb = { $path } is not a Debian package: { $what } at byte { $offset }
 runtime-archive = { $path }, member { $member }: { $source }. The archive is cut off or damaged; fetch it again
-runtime-unknown-archive = { $path } is no archive that can be added (Debian package, tar, tar.gz, tar.xz, tar.zst, zip) and no directory
+runtime-unknown-archive = { $path } is neither a directory nor an archive that can be added (Debian package, tar, tar.gz, tar.xz, tar.zst, zip)
 runtime-no-apt = apt-get is not here: { $advice }
 runtime-apt = { $command } failed: { $said }
 runtime-git = { $command } failed: { $said }
@@ -17,7 +17,7 @@ runtime-index = { $path }: not a runtime index: { $source }
 runtime-bad-name = { $name }: not a name for a runtime (letters, digits, '.', '_', '+' and '-')
 runtime-taken = a runtime named { $name } is there already: give another --name, or remove { $path }
 runtime-no-ggml = no ggml with a CUDA backend was found in { $path }. Give a checkout of llama.cpp, ggml or Ollama; a revision of a repository is unpacked by `git archive REV | tar -x -C DIR`
-runtime-no-tools = { $path } is no checkout of llama.cpp: it has no tools/llama-bench. --with takes llama.cpp at the commit that the tree is made from (FETCH_HEAD in Ollama's Makefile.sync)
+runtime-no-tools = { $path } is not a checkout of llama.cpp: it has no tools/llama-bench. --with takes llama.cpp at the commit that the tree is made from (FETCH_HEAD in Ollama's Makefile.sync)
 runtime-no-unit = no translation unit is called like { $wanted }. --only takes the beginnings of their names, for example { $example }
 runtime-no-clang = no clang++ that reads the device libraries is here (clang++-22 or -21): apt-get install clang-22 lld-22
 runtime-no-cmake = cmake is not here, and the tools of the tree are built by it: apt-get install cmake; --no-tools leaves them out
