@@ -1,5 +1,5 @@
 export-empty = the ledger in { $path } is empty: there is nothing to export
-export-full = { $path }: the disk is full; what is there of the lake is as it was
+export-full = { $path }: the disk is full; the existing lake was not changed
 export-forks = the lake holds { $most } different ledgers with the id { $ledger } of this machine: remove those that are not needed
 export-parquet-magic = no Parquet file: it does not begin and end with "PAR1"
 export-parquet-footer = its footer cannot be read

@@ -1,9 +1,9 @@
-server-contradiction-model = the model { $asked } was asked, and { $answered } answered
+server-contradiction-model = the request was for model { $asked }, but { $answered } answered
 server-contradiction-cached = { $cached } tokens from the cache, of { $sent } in the prompt
 server-contradiction-evaluated = { $evaluated } tokens evaluated, of { $sent } in the prompt
 server-contradiction-sum = { $evaluated } tokens evaluated and { $cached } from the cache are not the { $sent } of the prompt
 server-contradiction-sent = { $sent } tokens were sent, and the server counts { $counted }
-server-contradiction-generated = { $asked } tokens were asked for, and { $generated } were generated
+server-contradiction-generated = { $asked } tokens were requested, but { $generated } were generated
 server-contradiction-twice = two counts of generated tokens: { $one } and { $other }
 server-contradiction-no-time = { $field } is not a duration
 server-contradiction-no-time-for = { $tokens } tokens evaluated in no time

@@ -21,4 +21,4 @@ uprobe-without-root = uprobes without root
 uprobe-none-armed = no probes are armed
 uprobe-no-probes = this runtime carries no probes
 uprobe-mounting-tracefs = mounting tracefs
-uprobe-which-driver = which of the Vulkan drivers in it took the dispatches is not known: one of them computes on the processor
+uprobe-which-driver = it is unknown which of its Vulkan drivers ran the dispatches; one of them computes on the CPU

@@ -124,7 +124,7 @@ impl Watcher {
                 }
                 None => format!("whether the probe is in place in process {pid} could not be read"),
             };
-            self.attached.canaries.push((canary, format!("{} in a library of ours; {place}", stub.symbol), 0));
+            self.attached.canaries.push((canary, format!("{} in a test library; {place}", stub.symbol), 0));
             self.attached.measured = Some(stub);
         }
     }
