@@ -1,4 +1,4 @@
-//! The topics that observers write, and so all that a claim may be about: read from `docs/topics.md`, where they are
+//! The topics that observers write, and so all that a claim may be about: read from `crates/evidence/topics.md`, where they are
 //! agreed on, so that the page and the program cannot differ.
 
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ struct Topic {
 
 fn known() -> &'static [Topic] {
     static KNOWN: OnceLock<Vec<Topic>> = OnceLock::new();
-    KNOWN.get_or_init(|| listed(include_str!("../../../../docs/topics.md")))
+    KNOWN.get_or_init(|| listed(include_str!("../../topics.md")))
 }
 
 /// The first column of every table, and what the last says of the value. In "`bundle.size`, `.role`" the second stands for `bundle.role`.
@@ -49,7 +49,7 @@ pub(crate) fn check(topic: &str) -> Result<(), String> {
     }
     let hint = match near::near(topic, known().iter().map(|known| known.name.as_str())) {
         Some(known) => format!("; did you mean '{known}'?"),
-        None => "; docs/topics.md lists those there are".to_owned(),
+        None => "; crates/evidence/topics.md lists those there are".to_owned(),
     };
     Err(format!("no observer knows the topic '{topic}'{hint}"))
 }
@@ -75,7 +75,7 @@ mod tests {
             check("matmul.pth").unwrap_err(),
             "no observer knows the topic 'matmul.pth'; did you mean 'matmul.path'?"
         );
-        assert!(check("weather").unwrap_err().contains("docs/topics.md"));
+        assert!(check("weather").unwrap_err().contains("crates/evidence/topics.md"));
         assert!(check(&"x".repeat(5000)).is_err());
     }
 }
