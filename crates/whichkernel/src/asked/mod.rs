@@ -2,7 +2,7 @@
 //! them need, and no room does, is here.
 
 pub mod compare;
-pub mod declare;
 pub mod dry;
+pub mod record_declared;
 pub mod tree;
 pub mod tree_record;

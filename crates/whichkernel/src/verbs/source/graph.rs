@@ -19,7 +19,7 @@ use sys::regular_file;
 /// What a token and a prompt of one micro-batch take.
 const COLUMNS: &[i64] = &[1, 512];
 
-/// A header with its vocabulary; more is no model's.
+/// A header with its vocabulary; no model has more.
 const MOST_HEADER: u64 = 256 << 20;
 
 pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
@@ -122,7 +122,7 @@ fn written(path: &Path, context: &Context) -> say::Result<Option<Vec<Written>>> 
     let mut bytes = first;
     file.take(MOST_TEXT).read_to_end(&mut bytes)?;
     ensure!((bytes.len() as u64) < MOST_TEXT, "command-many-graphs", most = MOST_TEXT >> 20);
-    // What is no text is no graph either: let the reader of models say what is wrong with it.
+    // A file that is not text is not a graph: the model reader reports the error.
     match std::str::from_utf8(&bytes) {
         Ok(text) => {
             let graphs = parse_all(text)?;
