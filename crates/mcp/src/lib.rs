@@ -13,13 +13,8 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-<<<<<<< HEAD
-pub use kept::Document;
-pub use outcome::Done;
-=======
 pub use large_answers::Document;
-pub use outcome::{Done, outline_schema};
->>>>>>> house
+pub use outcome::Done;
 pub use server::serve;
 
 use serde_json::{Map, Value};
@@ -31,11 +26,6 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments.
     pub input: Value,
-<<<<<<< HEAD
-=======
-    /// JSON Schema of the answer, [`outline_schema`] among its alternatives; None if it has no type.
-    pub output: Option<Value>,
->>>>>>> house
 }
 
 /// What a server offers.
