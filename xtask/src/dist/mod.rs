@@ -83,7 +83,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
             "tar" => vec![tarball::package(&release, &contents, options.effort)?],
             "deb" => vec![deb::package(&release, &contents, options.effort)?],
             "rpm" => vec![rpm::package(&release, &contents, options.effort)?],
-            "wheel" => vec![wheel::package(&release, &contents)?],
+            "wheel" => vec![wheel::package(&release, &contents, options.effort)?],
             "oci" => vec![oci::package(&release, &contents, &binary, options.effort)?],
             _ => manifests::files(&release, &options.out)?,
         };

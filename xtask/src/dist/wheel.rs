@@ -1,6 +1,7 @@
 //! The Python wheel for `uvx`, `uv tool install` and `pipx`: a zip archive whose `data/scripts` go into `bin`
 //! (<https://packaging.python.org/en/latest/specifications/binary-distribution-format/>).
 
+use super::compress::Effort;
 use super::contents::{Contents, Entry};
 use super::release::{DESCRIPTION, Release};
 use super::{Package, build::top};
@@ -16,7 +17,7 @@ use zip::write::SimpleFileOptions;
 /// The C library that the program needs (`glibc::FLOOR`), as wheels name it.
 const PLATFORM: &str = "manylinux_2_34_x86_64";
 
-pub fn package(release: &Release, contents: &Contents) -> anyhow::Result<Package> {
+pub fn package(release: &Release, contents: &Contents, effort: Effort) -> anyhow::Result<Package> {
     let stem = format!("{}-{}", release.name, release.version);
     let (data, info) = (format!("{stem}.data"), format!("{stem}.dist-info"));
     let mut entries = vec![Entry::program(format!("{data}/scripts/whichkernel"), &contents.binary)];
@@ -44,7 +45,7 @@ pub fn package(release: &Release, contents: &Contents) -> anyhow::Result<Package
     }
     writeln!(lines, "{record},,")?;
     entries.push(Entry::new(record, lines));
-    Ok(Package { name: format!("{stem}-py3-none-{PLATFORM}.whl"), bytes: zipped(release, &entries)? })
+    Ok(Package { name: format!("{stem}-py3-none-{PLATFORM}.whl"), bytes: zipped(release, &entries, effort)? })
 }
 
 fn metadata(release: &Release, licences: &[&str]) -> anyhow::Result<String> {
@@ -65,14 +66,15 @@ fn metadata(release: &Release, licences: &[&str]) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn zipped(release: &Release, entries: &[Entry]) -> anyhow::Result<Vec<u8>> {
+fn zipped(release: &Release, entries: &[Entry], effort: Effort) -> anyhow::Result<Vec<u8>> {
     let number = |from: usize, to: usize| release.time()[from..to].parse::<u8>();
     let year: u16 = release.time()[..4].parse()?;
     let time =
         zip::DateTime::from_date_and_time(year, number(5, 7)?, number(8, 10)?, number(11, 13)?, number(14, 16)?, 0)?;
+    let level = if effort == Effort::Small { 9 } else { 1 };
     let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for entry in entries {
-        let options = SimpleFileOptions::default().compression_level(Some(9)).last_modified_time(time);
+        let options = SimpleFileOptions::default().compression_level(Some(level)).last_modified_time(time);
         out.start_file(&entry.path, options.unix_permissions(entry.mode))?;
         out.write_all(&entry.bytes)?;
     }
