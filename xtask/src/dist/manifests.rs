@@ -166,3 +166,58 @@ ManifestVersion: 1.6.0
 "#
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn release(repository: &str) -> Release {
+        Release {
+            name: "whichkernel".into(),
+            version: "1.2.3".into(),
+            summary: "Which kernel?".into(),
+            licence: "MIT OR Apache-2.0".into(),
+            repository: repository.into(),
+            commit: "0123456789ab".into(),
+            has_changes: false,
+            epoch: 1_700_000_000,
+            metadata: Value::Null,
+        }
+    }
+
+    #[test]
+    fn each_names_the_address_and_the_sum_of_its_archive() {
+        let out = tempfile::tempdir().unwrap();
+        let release = release("https://example.com/w");
+        let archive = "whichkernel-1.2.3-x86_64-unknown-linux-gnu.tar.gz";
+        fs::write(out.path().join(archive), "linux").unwrap();
+        let names = |files: &[Package]| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>();
+        let linux = files(&release, out.path()).unwrap();
+        assert_eq!(
+            names(&linux),
+            ["manifests/aur/PKGBUILD", "manifests/nix/package.nix", "manifests/homebrew/whichkernel.rb"]
+        );
+        for file in &linux {
+            let text = String::from_utf8_lossy(&file.bytes);
+            assert!(text.contains(&format!("https://example.com/w/releases/download/v1.2.3/{archive}")), "{text}");
+            assert!(text.contains(&sha256(b"linux")), "{text}");
+        }
+        let script = out.path().join("PKGBUILD");
+        fs::write(&script, &linux[0].bytes).unwrap();
+        assert!(std::process::Command::new("bash").arg("-n").arg(script).status().unwrap().success());
+        fs::write(out.path().join("whichkernel-1.2.3-x86_64-pc-windows-gnu.zip"), "windows").unwrap();
+        let all = files(&release, out.path()).unwrap();
+        let scoop: Value = serde_json::from_slice(&all[3].bytes).unwrap();
+        assert_eq!(scoop["architecture"]["64bit"]["hash"], sha256(b"windows"));
+        assert!(String::from_utf8_lossy(&all[4].bytes).contains(&sha256(b"windows")));
+    }
+
+    #[test]
+    fn without_a_repository_or_an_archive_no_address_is_made_up() {
+        let out = tempfile::tempdir().unwrap();
+        assert!(files(&release("https://example.com/w"), out.path()).unwrap().is_empty());
+        fs::write(out.path().join("whichkernel-1.2.3-x86_64-unknown-linux-gnu.tar.gz"), "linux").unwrap();
+        assert!(files(&release(""), out.path()).unwrap().is_empty());
+    }
+}
