@@ -322,7 +322,7 @@ const HEAD: &str = "\
 #   `whichkernel investigate THIS_FILE` looks with every observer, records, and grades each claim and question
 #   `whichkernel check THIS_FILE` grades again, from what was recorded
 #   `whichkernel report THIS_FILE` makes pages from it
-# Every key is explained in docs/investigation-files.md, every topic in docs/topics.md; an unknown one is an error that names the nearest.
+# Every key is explained in docs/investigation-files.md, every topic in crates/evidence/topics.md; an unknown one is an error that names the nearest.
 ";
 
 const FRAME: &str = r#"# Phases are A to F; each that is used stands here. Pages are where something was said.

@@ -21,3 +21,8 @@ pub use predicate::Predicate;
 pub use solution::Solution;
 
 pub use codeobject::{Error, Problem, Result};
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
