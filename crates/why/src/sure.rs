@@ -1,7 +1,7 @@
 //! How sure a statement is: a word for people, and the rung and grade that `evidence` computes for it.
 
 use evidence::{
-    About, Claim, Coverage, Declared, Expected, Fact, Finding, Gap, Grade, Loaded, Observation, ObserverId, Recorded,
+    About, Claim, Coverage, Declared, Expected, Fact, Finding, Grade, Loaded, Observation, ObserverId, Recorded,
     Refused, Rung, Scope, Subject, judge,
 };
 use say::{Message, say};
@@ -53,12 +53,11 @@ impl Sure {
     }
 
     fn observation(self, topic: &str) -> Result<Option<Observation>, Refused> {
-        let gap =
-            |why: &str| Coverage::partial("facts", 1, None, vec![Gap { what: topic.to_owned(), why: why.to_owned() }]);
+        // The word itself says what is missing: seen in part, or only the server's.
+        let gap = || Coverage::partial("facts", 1, None, Vec::new()).missing(topic.to_owned(), self.word());
         let coverage = match self {
             Sure::Measured | Sure::Seen | Sure::Expected => Coverage::listed("facts", 1),
-            Sure::PartlySeen => gap("seen in part"),
-            Sure::Reported => gap("the server's own word"),
+            Sure::PartlySeen | Sure::Reported => gap(),
             Sure::NotKnown => return Ok(None),
         };
         let (observer, subject) = (ObserverId::new("why", env!("CARGO_PKG_VERSION")), Subject::this_host());

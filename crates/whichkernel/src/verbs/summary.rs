@@ -2,8 +2,7 @@
 
 use crate::context::Context;
 use crate::graded::with_needs;
-use crate::labelled::labelled;
-use crate::message::say;
+use crate::labelled::{Entry, labelled};
 use crate::verbs::why::find::{Wanted, choose};
 use crate::verbs::why::short::{speed, verdict};
 use crate::verbs::why::text::Screen;
@@ -35,10 +34,17 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
     rows.extend(judged.iter().map(|answer| ("why-label-speed", speed(answer, context))));
     rows.push(("summary-path", path(&report, context)));
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem);
-    rows.extend(problems.take(2).map(|case| ("summary-problem", say(&case.what, lang))));
+    rows.extend(problems.take(2).map(|case| ("summary-problem", lang.say(&case.what))));
     let next = next(&report);
     let needs = Feasibility::this(&report.facts).needs(&next);
-    rows.push(("summary-next", with_needs(lang, &next, &needs)));
+    let mut rows: Vec<(&str, Entry)> = rows.into_iter().map(|(label, text)| (label, text.into())).collect();
+    rows.push((
+        "summary-next",
+        match needs.is_empty() {
+            true => Entry::Command(next),
+            false => with_needs(lang, &next, &needs).into(),
+        },
+    ));
     let line = judged.map(|answer| {
         let screen = Screen { lang, width: context.width.unwrap_or(80).max(40) };
         screen.graded("", &lang.say(&answer.verdict.text), &lang.say(&answer.verdict.sure.word()))
