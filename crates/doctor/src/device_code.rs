@@ -52,6 +52,11 @@ pub fn read(host: &Host) -> Vec<CodeLibrary> {
     found
 }
 
+/// Of one library, wherever it is: ggml's HIP backend, or one whose code was taken out of it.
+pub fn code_of(host: &Host, library: &str) -> Option<CodeLibrary> {
+    one(host, library.to_owned(), true, &environment(host))
+}
+
 fn one(host: &Host, library: String, backend: bool, environment: &Environment) -> Option<CodeLibrary> {
     let file = File::opened(&host.path(&library), host.open(&library).ok()?).ok()?;
     let code = DeviceCode::of(&file);

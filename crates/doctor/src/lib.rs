@@ -34,7 +34,7 @@ pub use crate::answers::{CaseFound, Examination, ObserverVerdict, Say};
 pub use crate::cases::{Case, Weight};
 pub use crate::catalog::Catalog;
 pub use crate::container::Container;
-pub use crate::device_code::{Archives, CodeLibrary};
+pub use crate::device_code::{Archives, CodeLibrary, code_of};
 pub use crate::discovery::journal as ollama_journal;
 pub use crate::environment::{Variable, explain};
 pub use crate::facts::Facts;

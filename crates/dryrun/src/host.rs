@@ -79,7 +79,15 @@ fn profile(device: i32, bytes: &[u8; SIZE]) -> Result<Profile, HostError> {
     let plain: String = title.to_ascii_lowercase().replace("amd ", "").replace("radeon ", "");
     let name =
         plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("-");
-    let profile = Profile { name, title, aliases: Vec::new(), reference: false, gcn_arch_name: arch, properties };
+    let profile = Profile {
+        name,
+        title,
+        aliases: Vec::new(),
+        reference: false,
+        gcn_arch_name: arch,
+        properties,
+        limits: BTreeMap::new(),
+    };
     debug_assert!(PROPERTIES.iter().all(|name| profile.properties.contains_key(*name)));
     let text = profile.to_toml().map_err(|source| HostError::Profile { device, source })?;
     Profile::parse(&text).map_err(|source| HostError::Profile { device, source })

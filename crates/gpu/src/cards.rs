@@ -73,7 +73,10 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
         }
         return Ok(card);
     }
-    let near = near::near_by(&key, all(), |card| plain(&card.name)).map(|card| card.name.clone());
+    // Without the series too: `9070tx` is near `9070xt`.
+    let near = near::near_by(&key, all(), |card| plain(&card.name))
+        .or_else(|| near::near_by(bare, all(), |card| core(&plain(&card.name)).to_owned()))
+        .map(|card| card.name.clone());
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
 }
 

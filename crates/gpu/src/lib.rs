@@ -6,6 +6,7 @@
 
 pub mod arch;
 pub mod cards;
+mod limits;
 mod nvidia;
 pub mod occupancy;
 pub mod profile;
@@ -14,6 +15,7 @@ pub mod target;
 pub use arch::{Arch, How, Taken, UnknownArch};
 pub(crate) use cards::plain;
 pub use cards::{all, find};
+pub use limits::{Limits, limits};
 pub use nvidia::{nvidia_names, nvidia_target};
 pub use profile::{Number, Profile, ProfileError};
 pub use target::{TargetId, processor_in, processors_in};

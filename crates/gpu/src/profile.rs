@@ -25,6 +25,9 @@ pub struct Profile {
     #[serde(rename = "gcnArchName")]
     pub gcn_arch_name: String,
     pub properties: BTreeMap<String, Number>,
+    /// Peaks that bound the speed of a model ([`crate::limits`]): only those that somebody published.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, Number>,
 }
 
 /// The properties that a profile must have; all of them reach the host code under test.

@@ -20,6 +20,8 @@ pub struct Graded {
     verbs: Vec<String>,
     /// What the file says would close each claim and question; `investigation` has it filled.
     closes: BTreeMap<String, String>,
+    /// Commands that just ran or just failed: they are not advised again.
+    done: Vec<String>,
 }
 
 /// What is advised, and how much of what is open it would close.
@@ -50,7 +52,13 @@ impl Graded {
         let claims = investigation.claims.iter().map(|stated| (stated.claim.id.clone(), stated.closes.clone()));
         let asked = investigation.questions.iter().map(|question| (question.id.clone(), question.closes.clone()));
         let closes = claims.chain(asked).collect();
-        Graded { investigation, readings, questions, places, verbs: verbs.to_vec(), closes }.filled()
+        Graded { investigation, readings, questions, places, verbs: verbs.to_vec(), closes, done: Vec::new() }.filled()
+    }
+
+    /// This command just ran or just failed: advice is something else.
+    pub fn just_ran(mut self, command: &str) -> Graded {
+        self.done.push(command.to_owned());
+        self
     }
 
     pub fn at(self, places: Places) -> Graded {
@@ -198,7 +206,7 @@ impl Graded {
         for (question, answer) in self.investigation.questions.iter().zip(&self.questions) {
             count(self.question_advice(question, answer), 0, 1);
         }
-        let mut all: Vec<Next> = all.into_values().collect();
+        let mut all: Vec<Next> = all.into_values().filter(|next| !self.done.contains(&next.advice.command)).collect();
         // A question is what the person came for.
         all.sort_by_key(|next| {
             (!next.possible, std::cmp::Reverse(next.claims + 5 * next.questions), next.advice.clone())

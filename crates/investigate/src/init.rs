@@ -37,10 +37,13 @@ impl Machine {
         let answers = Trials::answers_only(&host, &facts).answers;
         let answer = answers.iter().filter(|one| one.server.is_some()).max_by_key(|one| !one.models.is_empty());
         let gpu = facts.gpus.iter().find(|gpu| gpu.target.is_some());
+        let nvidia = facts.nvidia.cards.first();
         let has = |library: &str| facts.servers.running.iter().any(|process| process.loaded(library) == Some(true));
         Machine {
-            target: gpu.and_then(|gpu| gpu.target.clone()),
-            card: gpu.and_then(|gpu| gpu.card.clone()),
+            target: gpu
+                .and_then(|gpu| gpu.target.clone())
+                .or_else(|| nvidia.and_then(|title| gpu::nvidia_target(title)).map(str::to_owned)),
+            card: gpu.and_then(|gpu| gpu.card.clone()).or_else(|| nvidia.cloned()),
             runtime: around.runtimes().into_iter().find_map(|installed| installed.name),
             server: answer.and_then(|one| one.server).map(|server| server.name().to_owned()),
             server_version: answer.and_then(|one| one.version.clone()),
@@ -84,8 +87,63 @@ impl Machine {
         if let (Some(table), Some(path)) = (table, &path) {
             declared(&mut out, table, target, &ty, path);
         }
-        self.shipped(&mut out, target);
+        if target.starts_with("gfx") {
+            self.shipped(&mut out, target);
+        }
         self.launched(&mut out, &ty, path.as_deref(), table);
+        out
+    }
+
+    /// For `investigate` without a file: a server without a GPU has nothing to do with GPU kernels.
+    pub fn of_this_machine(&self) -> String {
+        match &self.server {
+            Some(server) if self.target.is_none() && !self.vulkan => self.on_cpu(server),
+            _ => self.investigation(),
+        }
+    }
+
+    /// No GPU: what can be said is that a server runs, and that it has nothing but the CPU.
+    fn on_cpu(&self, server: &str) -> String {
+        let version = self.server_version.as_deref().unwrap_or_default();
+        let mut out = String::from(HEAD);
+        let _ = writeln!(
+            out,
+            r#"schema = "whichkernel.investigation/1"
+
+[title]
+en = {en}
+ja = {ja}
+
+[subject]
+{FRAME}
+[[claims]]
+id = "server-runs"
+phase = "F"
+page = "here"
+en = {runs}
+ja = {runs_ja}
+rung = "loaded"
+topic = "server.running"
+about = {{ name = {name} }}
+expected = {{ present = true }}
+closes = "whichkernel doctor --record"
+
+[[claims]]
+id = "no-gpu"
+phase = "F"
+page = "here"
+en = "This machine has no AMD GPU that the kernel's compute driver knows"
+ja = "このマシンには、カーネルの演算ドライバーが認識する AMD GPU がない"
+rung = "loaded"
+topic = "gpu.present"
+expected = {{ absent = true }}
+closes = "whichkernel doctor --record""#,
+            en = quoted(&format!("{server} {version} on the CPU of this machine")),
+            ja = quoted(&format!("このマシンの CPU で動作する {server} {version}")),
+            runs = quoted(&format!("{server} runs on this machine")),
+            runs_ja = quoted(&format!("{server} がこのマシンで動作している")),
+            name = quoted(&format!("{server}*")),
+        );
         out
     }
 
@@ -408,6 +466,17 @@ mod tests {
         let text = strange.investigation();
         let read = Investigation::parse("new.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(read.claims.len(), 1, "of a target that no table knows nothing is declared: {text}");
+    }
+
+    #[test]
+    fn a_server_on_the_cpu_gives_claims_about_the_cpu() {
+        let machine = Machine { target: None, card: None, ..full() };
+        let text = machine.of_this_machine();
+        assert_eq!(full().of_this_machine(), full().investigation());
+        let read = Investigation::parse("new.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(read.claims.len(), 2, "{text}");
+        assert!(read.claims.iter().all(|stated| stated.claim.topic != "matmul.path"), "{text}");
+        assert_eq!(read.subject.target, None);
     }
 
     #[test]

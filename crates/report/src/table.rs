@@ -215,13 +215,19 @@ fn pieces(text: &str) -> Vec<&str> {
     const CLOSING: &str = "。、,.)」』!?ー";
     const OPENING: &str = "(「『";
     let wide = |c: char| c.width() == Some(2);
+    let katakana = |c: char| ('\u{30a1}'..='\u{30ff}').contains(&c);
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut before = None;
     for (at, c) in text.char_indices() {
         let breaks = before.is_some_and(|before: char| {
             before == ' '
-                || ((wide(before) || wide(c)) && c != ' ' && !CLOSING.contains(c) && !OPENING.contains(before))
+                || ((wide(before) || wide(c))
+                    && c != ' '
+                    && !CLOSING.contains(c)
+                    && !OPENING.contains(before)
+                    // A word in katakana stays whole.
+                    && !(katakana(before) && katakana(c)))
         });
         if breaks {
             pieces.extend(text.get(start..at));

@@ -14,6 +14,8 @@ pub struct Counters {
     pub cached: Option<u64>,
     /// Requests that are under way.
     pub running: Option<u64>,
+    /// Requests that wait for one of those to end.
+    pub waiting: Option<u64>,
     pub model: Option<String>,
 }
 
@@ -30,6 +32,7 @@ impl Counters {
                 processed: sum("vllm:prompt_tokens_total").zip(cached).and_then(|(all, hits)| all.checked_sub(hits)),
                 cached,
                 running: sum("vllm:num_requests_running"),
+                waiting: sum("vllm:num_requests_waiting"),
                 model: text.lines().find_map(|line| label(line.strip_prefix("vllm:")?, "model_name")),
             };
         }
@@ -38,6 +41,7 @@ impl Counters {
             evaluations: sum("llamacpp:n_decode_total"),
             processed: sum("llamacpp:prompt_tokens_total"),
             running: sum("llamacpp:requests_processing"),
+            waiting: sum("llamacpp:requests_deferred"),
             ..Counters::default()
         }
     }

@@ -55,6 +55,7 @@ kinds! {
     "runtime-build" => runtime::build::Built,
     "explain" => source::explain::Explained<'_>,
     "watch" => watch::Watched,
+    "why" => why::Answer,
     "history" => source::answers::HistoryAnswer,
     "diff" => source::answers::SourceDiff,
     "source-graph" => source::graph::GraphAnswer,

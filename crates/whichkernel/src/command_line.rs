@@ -3,7 +3,7 @@
 use crate::context::Global;
 use crate::verbs::{
     atlas, check, completions, diff, doctor, dryrun, explain, history, inspect, investigate, isa, ledger, man, map,
-    mcp, probe, report, runtime, schema, skeleton, source, watch,
+    mcp, probe, report, runtime, schema, skeleton, source, watch, why,
 };
 use clap::{Parser, Subcommand};
 
@@ -63,6 +63,8 @@ pub enum Verb {
     Source(source::Args),
     /// Show the kernels that a process launches: live, or from a recording
     Watch(watch::Args),
+    /// Find out whether a model runs slowly, why, and what helps
+    Why(why::Args),
 }
 
 /// With commit, date and target if `cargo xtask dist` built this program; a plain build has no such variable, and needs no git.

@@ -98,7 +98,7 @@ fn the_screens_in_the_docs_are_what_is_printed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens.md");
     let written = std::fs::read_to_string(&path).expect("docs/screens.md");
     let home = tempfile::tempdir().expect("a directory");
-    let looked = run("whichkernel investigate --offline --lang en", home.path());
+    let looked = run("whichkernel investigate field-notes --offline --lang en", home.path());
     assert!(looked.status.success(), "{}", String::from_utf8_lossy(&looked.stderr));
     let (mut now, mut ran, mut inside) = (String::new(), 0, false);
     for line in written.lines() {

@@ -137,7 +137,7 @@ fn check_prints_in_both_languages_and_every_format() {
 #[test]
 fn investigate_looks_records_and_grades() {
     let place = Place::new();
-    let output = place.run("investigate --offline");
+    let output = place.run("investigate field-notes --offline");
     assert!(output.status.success(), "{}", err(&output));
     let text = out(&output);
     let lines: Vec<&str> = text.lines().collect();
@@ -149,7 +149,7 @@ fn investigate_looks_records_and_grades() {
     assert!(!text.split(|c: char| !c.is_ascii_alphanumeric()).any(hash), "{text}");
     let verify = place.run("ledger verify");
     assert!(verify.status.success() && out(&verify).starts_with("Intact: "), "{}", out(&verify));
-    let whole = json(&place.run("investigate --offline --format json"));
+    let whole = json(&place.run("investigate field-notes --offline --format json"));
     assert_eq!(whole["schema"], "whichkernel.investigate/1");
     assert!(whole["looked"][0]["observations"].as_u64().unwrap() > 3);
     assert!(
@@ -165,7 +165,7 @@ fn investigate_looks_records_and_grades() {
 #[test]
 fn investigate_fetches_nothing_in_a_pipe() {
     let place = Place::new();
-    let output = place.run("investigate");
+    let output = place.run("investigate field-notes");
     assert!(output.status.success(), "{}", err(&output));
     let cache = place.ledger().with_file_name("no-cache");
     assert!(!cache.join("runtimes").exists() && !cache.join("sources").exists(), "{}", err(&output));
@@ -241,7 +241,7 @@ fn broken_investigation_files_are_named_with_their_place() {
     ];
     for (name, content, wanted) in bad {
         let path = place.file(name, &content);
-        for verb in ["check", "investigate --offline"] {
+        for verb in ["check", "investigate field-notes --offline"] {
             let output = place.run(&format!("{verb} {}", path.display()));
             assert_eq!(output.status.code(), Some(2), "{name}");
             assert!(err(&output).contains(wanted) && err(&output).contains(&format!("{name}:")), "{}", err(&output));
@@ -261,7 +261,7 @@ fn a_ledger_goes_from_hand_to_hand() {
     let (mine, yours) = (Place::new(), Place::new());
     assert!(mine.run("ledger list").status.success());
     assert_eq!(run(&mine.ledger(), &["ledger", "note", "the fan was loud"].map(OsStr::new)).status.code(), Some(0));
-    mine.run("investigate --offline");
+    mine.run("investigate field-notes --offline");
     let archive = mine.dir.path().join("archive.json");
     assert!(mine.run(&format!("ledger export -o {}", archive.display())).status.success());
     let document: serde_json::Value = serde_json::from_slice(&fs::read(&archive).unwrap()).unwrap();
@@ -321,7 +321,7 @@ fn a_newer_or_broken_database_is_said_and_left_alone() {
     ];
     for (bytes, wanted) in cases {
         fs::write(&path, bytes).unwrap();
-        for line in ["ledger list", "check", "ledger note two", "investigate --offline"] {
+        for line in ["ledger list", "check", "ledger note two", "investigate field-notes --offline"] {
             let output = place.run(line);
             assert_eq!(output.status.code(), Some(2), "{line}: {}{}", out(&output), err(&output));
             assert!(err(&output).contains(wanted) && !err(&output).contains("panicked"), "{line}: {}", err(&output));

@@ -40,7 +40,7 @@ fn root_never_runs_the_code_of_a_target() {
         command
     });
     every_verb(&yard, &mut target);
-    ends(&mut yard.tool(&["investigate"]));
+    ends(&mut yard.tool(&["investigate", "field-notes"]));
     assert!(!yard.was_run_by(0), "investigate ran the target's code as root");
 }
 

@@ -65,7 +65,7 @@ fn no_english_is_left_in_the_main_answers() {
         "check --only refuted",
         "check --claim mmvq-to-8",
         "check --claim nonsense-id",
-        "investigate --offline",
+        "investigate field-notes --offline",
         "explain 9070xt Q4_K_M 290",
         "explain gfx1201 290 b7000",
         "explain MMVQ",

@@ -5,6 +5,8 @@
 mod locked;
 #[path = "probe_server/ollama.rs"]
 mod ollama;
+#[path = "probe_server/why.rs"]
+mod why;
 
 use serde_json::Value;
 use std::net::TcpListener;
@@ -23,9 +25,18 @@ fn tool(words: &[&str]) -> Command {
 
 /// A model of two layers with a tokenizer, small enough for any CPU.
 fn model(home: &Path) -> PathBuf {
+    made(home, 8, 32)
+}
+
+/// The same with heads that have flash attention kernels.
+fn wide_model(home: &Path) -> PathBuf {
+    made(home, 4, 64)
+}
+
+fn made(home: &Path, heads: u32, head: u32) -> PathBuf {
     let known = gguf::known("qwen2-0.5b").expect("a shape");
     let shape =
-        gguf::Shape { width: 256, heads: 8, kv_heads: 4, head: 32, feed_forward: 512, vocabulary: 600, ..known };
+        gguf::Shape { width: 256, heads, kv_heads: heads / 2, head, feed_forward: 512, vocabulary: 600, ..known };
     let kind = gguf::TensorType::parse("Q4_0").expect("a type");
     let made = gguf::skeleton(&shape, kind, 2, true).expect("a skeleton");
     let path = home.join("model.gguf");
@@ -42,6 +53,10 @@ struct Server {
 
 impl Server {
     fn start(words: &[&str]) -> Server {
+        Server::start_with(model, words)
+    }
+
+    fn start_with(model: fn(&Path) -> PathBuf, words: &[&str]) -> Server {
         let home = tempfile::tempdir().expect("a directory");
         let model = model(home.path()).display().to_string();
         let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();

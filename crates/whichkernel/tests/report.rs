@@ -77,32 +77,32 @@ fn launched(path: &str, time: &str) -> Observation {
 #[test]
 fn investigate_writes_the_report_and_names_it_last() {
     let place = Place::new();
-    let said = place.ok("investigate --offline");
+    let said = place.ok("investigate field-notes --offline");
     let page = place.path("ledger/report/index.html");
     assert_eq!(said.lines().last(), Some(format!("Report: {}", page.display()).as_str()), "{said}");
     let first = fs::read_to_string(&page).unwrap();
     assert!(first.contains("Q4_K"), "{first}");
     let whole: serde_json::Value = {
-        let output = place.run("investigate --offline --format json");
+        let output = place.run("investigate field-notes --offline --format json");
         assert!(err(&output).contains("Report: "), "in JSON the path is on standard error too: {}", err(&output));
         schema_check::answer(PROGRAM, &output.stdout)
     };
     assert_eq!(whole["report"].as_str().map(Path::new), Some(page.as_path()));
     // Anew: what was recorded since is on the pages.
     place.ok("ledger note --phase A the-fan-was-loud");
-    place.ok("investigate --offline");
+    place.ok("investigate field-notes --offline");
     assert!(place.text("ledger/report/worklog.html").contains("the-fan-was-loud"));
     // A report that cannot be written is said, and is no failure of what was asked.
     fs::remove_dir_all(place.path("ledger/report")).unwrap();
     fs::write(place.path("ledger/report"), "in the way").unwrap();
-    let output = place.run("investigate --offline");
+    let output = place.run("investigate field-notes --offline");
     assert!(output.status.success() && err(&output).contains("The report was not written"), "{}", err(&output));
 }
 
 #[test]
 fn pages_and_every_export_are_written_where_one_says() {
     let place = Place::new();
-    place.ok("investigate --offline");
+    place.ok("investigate field-notes --offline");
     assert!(place.ok("report --out pages").contains("pages/index.html"));
     assert!(place.text("pages/map.html").contains("Content-Security-Policy"));
     assert!(place.ok("report --single-file --out one.html").contains("one.html"));
@@ -335,7 +335,7 @@ fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     }));
     let (version, before) = (get(&format!("{root}version")), get(&url));
     assert!(!before.contains("MMVQ up to 8 columns, MMQ from 9"), "{before}");
-    let mut run = begin("investigate --offline");
+    let mut run = begin("investigate field-notes --offline");
     let (mut told, mut changed) = (false, false);
     while run.0.try_wait().unwrap().is_none() {
         told |= under_way("investigate");
@@ -412,7 +412,7 @@ fn a_file_to_begin_with_loads_runs_and_is_never_written_over() {
 #[test]
 fn a_full_disk_a_broken_ledger_and_half_a_cache_are_said() {
     let place = Place::new();
-    place.ok("investigate --offline");
+    place.ok("investigate field-notes --offline");
     place.ok("report --out pages");
     let before = place.text("pages/index.html");
     assert!(place.fails("report --single-file --out /dev/full", 2).contains("/dev/full"));
@@ -433,7 +433,7 @@ fn a_full_disk_a_broken_ledger_and_half_a_cache_are_said() {
     let library = place.path("half/usr/lib/ggml/libggml-hip.so");
     fs::create_dir_all(library.parent().unwrap()).unwrap();
     fs::write(&library, &fs::read("/bin/ls").unwrap()[..5000]).unwrap();
-    let output = place.run("investigate --offline --path half");
+    let output = place.run("investigate field-notes --offline --path half");
     assert!(output.status.success(), "{}", err(&output));
     // A ledger that was altered gives pages that say so.
     let path = place.path("ledger/ledger.sqlite");

@@ -99,3 +99,5 @@ command-no-time = { $text } is not a duration; write 10s, 500ms or 2m
 command-no-unit = { $unit } is not a unit of time; write 10s, 500ms or 2m
 command-hash-form = 64 lower-case hexadecimal digits, as `ledger verify` prints the head
 command-one-of = one of { $names }
+command-explain-model = { $word } is a model; its name does not tell the type of its weights. `ollama show { $word }` does. Most models of Ollama are Q4_K_M: { $command }
+command-explain-family = { $word } means several types: { $list }. For example: { $command }

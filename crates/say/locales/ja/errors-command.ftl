@@ -99,3 +99,5 @@ command-no-time = { $text } は時間ではありません。10s、500ms、2m �
 command-no-unit = { $unit } は時間の単位ではありません。10s、500ms、2m のように書いてください
 command-hash-form = 小文字の 16 進 64 桁 (`ledger verify` が示す最終行のハッシュ) を指定してください
 command-one-of = 次のいずれかを指定してください: { $names }
+command-explain-model = { $word } はモデルの名前で、重みの型は含まれていません。`ollama show { $word }` で確認できます。Ollama のモデルの多くは Q4_K_M です: { $command }
+command-explain-family = { $word } に当てはまる型は複数あります: { $list }。例: { $command }

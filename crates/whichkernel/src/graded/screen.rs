@@ -168,7 +168,13 @@ fn open(graded: &Graded, lang: &Lang) -> Vec<String> {
     causes.sort_by_key(|(count, why, _)| (Reverse(*count), *why));
     let text = |(count, why, name): &(usize, Why, Option<String>)| {
         let key = match why {
-            Why::NotHere | Why::NoDevice | Why::OtherMachine => why.name(),
+            // What can be fetched says how; what cannot says so.
+            Why::NotHere => match name.as_deref() {
+                Some(name) if runtime::fetch::suites::suite(name).is_some() => "not-here-fetch",
+                Some(_) => "not-here-own",
+                None => "not-here",
+            },
+            Why::NoDevice | Why::OtherMachine => why.name(),
             _ => "other",
         };
         let args = [

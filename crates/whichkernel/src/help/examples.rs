@@ -104,6 +104,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("watch arm", &["sudo whichkernel watch arm"]),
     ("watch disarm", &["sudo whichkernel watch disarm"]),
+    (
+        "why",
+        &[
+            "whichkernel why",
+            "whichkernel why --model model.gguf --gpu rx-9070-xt",
+            "whichkernel why --name ollama --fix 1 --measure",
+        ],
+    ),
 ];
 
 pub fn of(path: &str) -> &'static [&'static str] {

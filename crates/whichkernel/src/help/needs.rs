@@ -29,6 +29,10 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("source", "routing", "graph"),
     ("source", "to", "from"),
     ("watch", "with", "certify"),
+    ("why", "fix", "measure"),
+    ("why", "measure", "fix"),
+    ("why", "repeat", "fix"),
+    ("why", "yes", "fix"),
 ];
 
 pub fn check(mut found: &ArgMatches, mut command: &mut Command) -> Result<(), Error> {

@@ -21,6 +21,8 @@ const SHARE: u32 = 5;
 pub struct Beside<'a> {
     investigation: Investigation,
     context: &'a Context,
+    /// The directory of its pages, beside the ledger: each investigation has its own.
+    folder: String,
     last: Instant,
     /// What writing them took last.
     took: Duration,
@@ -30,9 +32,17 @@ pub struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    pub fn new(investigation: &Investigation, context: &'a Context) -> Self {
+    pub fn new(investigation: &Investigation, folder: String, context: &'a Context) -> Self {
         let investigation = investigation.clone();
-        Beside { investigation, context, last: Instant::now(), took: Duration::ZERO, written: None, problem: None }
+        Beside {
+            investigation,
+            context,
+            folder,
+            last: Instant::now(),
+            took: Duration::ZERO,
+            written: None,
+            problem: None,
+        }
     }
 
     /// Something was recorded.
@@ -49,8 +59,8 @@ impl<'a> Beside<'a> {
         if self.written.as_ref().is_some_and(|(then, _)| *then == head) {
             return;
         }
-        let (mark, made_of) = (self.context.ledger.join("report.made-of"), self.made_of());
-        let page = self.context.ledger.join("report/index.html");
+        let (mark, made_of) = (self.context.ledger.join(format!("{}.made-of", self.folder)), self.made_of());
+        let page = self.context.ledger.join(&self.folder).join("index.html");
         if made_of.is_some() && sys::regular_file::text(&mark, 1 << 16).ok() == made_of && page.is_file() {
             self.written = Some((head, page));
             return;
@@ -58,7 +68,7 @@ impl<'a> Beside<'a> {
         self.context.progress(&self.context.lang.text("report-writing"));
         let begun = Instant::now();
         let gathered = Gathered::from_ledger(self.investigation.clone(), &self.context.ledger);
-        match gathered.site(false).write(&self.context.ledger.join("report")) {
+        match gathered.site(false).write(&self.context.ledger.join(&self.folder)) {
             Ok(path) => {
                 (self.written, self.problem) = (Some((head, path)), None);
                 // Without the mark they are only written again next time.

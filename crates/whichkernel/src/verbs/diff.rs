@@ -87,6 +87,12 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 impl Args {
     /// If the two are of different kinds, names the one that is not a source tree.
     fn of_a_kind(&self) -> say::Result<()> {
+        // Of two runtimes the one that is not here is named, with the command that brings it.
+        let named = |name: &str| ::runtime::fetch::suites::suite(name).is_some() || runtime::is_runtime(name);
+        if named(&self.a) && named(&self.b) {
+            dryrun::RunRoot::find(&self.a)?;
+            dryrun::RunRoot::find(&self.b)?;
+        }
         for (one, other) in [(&self.a, &self.b), (&self.b, &self.a)] {
             if kernel::is_file(one) {
                 std::fs::metadata(other).about(other)?;

@@ -30,6 +30,7 @@ pub mod skeleton;
 pub mod source;
 pub mod summary;
 pub mod watch;
+pub mod why;
 
 pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
     match verb {
@@ -56,5 +57,6 @@ pub fn run(verb: Option<Verb>, context: &Context) -> say::Result<ExitCode> {
         Some(Verb::Schema(args)) => schema::run(&args, context),
         Some(Verb::Source(args)) => source::run(&args, context),
         Some(Verb::Watch(args)) => watch::run(&args, context),
+        Some(Verb::Why(args)) => why::run(&args, context),
     }
 }

@@ -3,6 +3,9 @@
 use crate::context::Context;
 use crate::graded::with_needs;
 use crate::labelled::{Entry, labelled};
+use crate::verbs::why::find::{Wanted, choose};
+use crate::verbs::why::short::{speed, verdict};
+use crate::verbs::why::text::Screen;
 use doctor::{Facts, Host, Report, Trials, Weight};
 use evidence::{Conclusion, Glance, Reach, Rung, Word};
 use inventory::{File, Sha256};
@@ -25,6 +28,10 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
     let report = Report::judge(facts, trials, &verbs);
     let lang = &context.lang;
     let mut rows = vec![("summary-gpu", gpu(&report.facts, context)), ("summary-server", server(&report, context))];
+    // The verdict first: where a server runs, somebody wants to know whether it is slow.
+    let chosen = choose(&report.facts, &Wanted::default(), None).ok();
+    let judged = chosen.as_ref().map(|chosen| verdict(&host, &report.facts, Some(chosen)));
+    rows.extend(judged.iter().map(|answer| ("why-label-speed", speed(answer, context))));
     rows.push(("summary-path", path(&report, context)));
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem);
     rows.extend(problems.take(2).map(|case| ("summary-problem", lang.say(&case.what))));
@@ -38,7 +45,11 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
             false => with_needs(lang, &next, &needs).into(),
         },
     ));
-    context.print(&labelled(&rows, context))?;
+    let line = judged.map(|answer| {
+        let screen = Screen { lang, width: context.width.unwrap_or(80).max(40) };
+        screen.graded("", &lang.say(&answer.verdict.text), &lang.say(&answer.verdict.sure.word()))
+    });
+    context.print(&format!("{}{}", line.unwrap_or_default(), labelled(&rows, context)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -199,10 +210,7 @@ fn next(report: &Report) -> String {
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());
     match (serving(report).and_then(|answer| answer.server.map(Kind::name)), card) {
         _ if trouble => "whichkernel doctor".to_owned(),
-        (Some(server), Some(_)) => CommandLine::new("whichkernel watch --name {}", [server]).into(),
-        (Some(server), None) if !report.facts.nvidia.cards.is_empty() => {
-            CommandLine::new("whichkernel watch --name {}", [server]).into()
-        }
+        (Some(_), _) => "whichkernel why".to_owned(),
         (_, Some(card)) => CommandLine::new("whichkernel explain {}", [card]).into(),
         _ => "whichkernel investigate".to_owned(),
     }

@@ -102,6 +102,10 @@ impl Ollama {
         Some(server)
     }
 
+    pub fn address(&self) -> &Address {
+        &self.at
+    }
+
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.log_file()).unwrap_or_default()
     }

@@ -10,7 +10,7 @@ pub struct Args {
     #[command(subcommand)]
     pub what: Option<What>,
 
-    /// An investigation file (TOML) [default: the built-in RX 9070 XT field notes]
+    /// An investigation file (TOML), or field-notes for the built-in RX 9070 XT notes [default: this machine, if it has a GPU or a server]
     pub file: Option<PathBuf>,
 
     /// text: one screen; md, json: everything; csv: the claims

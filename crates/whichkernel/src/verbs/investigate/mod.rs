@@ -2,7 +2,7 @@
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
-use crate::graded::{csv, load, markdown, screen};
+use crate::graded::{csv, markdown, screen};
 use crate::pages::Beside;
 use evidence::{Investigation, Question, Recorded, View};
 use investigate::{Graded, Investigated, Looked, Places, Readings, Unchanged, run_observers};
@@ -12,17 +12,20 @@ use say::ensure;
 use std::process::ExitCode;
 
 mod args;
+mod first;
 mod init;
 mod offer_fetch;
 
 pub use args::Args;
+use first::First;
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(args::What::Init(args)) = &args.what {
         return init::run(args, context);
     }
     context.begins("investigate");
-    let mut investigation = load(args.file.as_deref())?;
+    let first = First::of(args, context)?;
+    let mut investigation = first.investigation()?;
     if let Some(host) = &args.here {
         investigation.is_about_this_machine(host);
     }
@@ -45,7 +48,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(error) = kept {
         context.note(&format!("whichkernel: {error}"));
     }
-    let mut pages = Beside::new(&investigation, context);
+    let mut pages = Beside::new(&investigation, first.folder(), context);
     // First what is here, without asking anybody; then, asked once, what could be fetched; then what that brought.
     let mut run = Run { investigation, around, ledger, context };
     let (mut graded, mut looked) = run.look(args, &mut pages)?;
@@ -58,7 +61,11 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         }
     }
     pages.renew();
-    emit(args.format, &graded, &looked, pages.page(), context)?;
+    if args.yes {
+        graded = graded.just_ran(investigate::FETCH);
+    }
+    let lines = if args.format == Format::Text { first.lines(context) } else { Default::default() };
+    emit(args.format, &graded, &looked, pages.page(), lines, context)?;
     pages.finish(args.open, args.format != Format::Text)?;
     let failed = args.strict && graded.failed() > 0;
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
@@ -124,10 +131,11 @@ fn emit(
     graded: &Graded,
     looked: &[Looked],
     report: Option<String>,
+    (before, after): (String, String),
     context: &Context,
 ) -> say::Result<()> {
     let plain = |plain| match plain {
-        Plain::Text => screen::render(graded, looked, false, context),
+        Plain::Text => format!("{before}{}{after}", screen::render(graded, looked, false, context)),
         Plain::Md => markdown(graded, &context.lang),
         Plain::Csv => csv(graded, &context.lang),
     };

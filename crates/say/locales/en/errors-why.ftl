@@ -1,0 +1,16 @@
+why-no-server = no server found on this machine. Name one with `whichkernel why URL`, or a model file with `whichkernel why --model FILE --gpu CARD`
+why-several = several servers run here; which one? { $list }
+why-no-process = no server with process number { $pid } runs here
+why-no-name = no running server is called { $name }
+why-no-answer = { $url } does not answer: { $why }
+why-not-gguf = { $path } is not a GGUF file: { $why }
+why-needs-gpu = { $path } needs a card: whichkernel why --model { WORD($path) } --gpu rx-9070-xt
+why-gpu-needs-model = --gpu needs --model FILE
+why-no-such-fix = there is no fix { $n }; this answer has { $count }. See: whichkernel why
+why-fix-no-change = fix { $n } cannot be applied to a process: run its command yourself
+why-fix-service = process { $pid } belongs to the service { $unit }: a service is not restarted this way. Run the fix's command yourself
+why-fix-command = the command line of process { $pid } is not readable: nothing was changed
+why-fix-busy = a request is running on process { $pid }; nothing was changed. Try again when it is idle
+why-fix-no-stop = process { $pid } did not stop within { $seconds } s; nothing was changed
+why-fix-remote = { $url } is not on this machine: nothing was changed
+why-fix-user = process { $pid } belongs to another user; nothing was changed. Run this as that user

@@ -1,0 +1,67 @@
+//! Which server is meant: the one that was named, or the only one that runs.
+
+use doctor::{Facts, Process};
+use say::bail;
+use server::{Endpoint, Key, Role};
+use sys::http::Address;
+
+/// A server that was chosen.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    pub at: Endpoint,
+    /// Its process, where it is on this machine.
+    pub pid: Option<u32>,
+}
+
+/// How a server is named.
+#[derive(Debug, Default)]
+pub struct Wanted<'a> {
+    pub url: Option<&'a str>,
+    pub pid: Option<u32>,
+    pub name: Option<&'a str>,
+}
+
+/// Servers that clients ask, each with its first address.
+pub fn fronts(found: &Facts) -> Vec<(&Process, &Address)> {
+    let of_ollama = |process: &&Process| {
+        let servers = &found.servers.running;
+        !servers.iter().any(|other| other.pid == process.parent && other.role == Role::OllamaServer)
+    };
+    let answers = found.servers.running.iter().filter(|process| process.role.answers()).filter(of_ollama);
+    answers.filter_map(|process| Some((process, process.listens.first()?))).collect()
+}
+
+pub fn choose(found: &Facts, wanted: &Wanted<'_>, key: Option<Key>) -> say::Result<Chosen> {
+    let fronts = fronts(found);
+    let at = |to: &Address, key| Endpoint { key, ..Endpoint::new(to.clone()) };
+    if let Some(url) = wanted.url {
+        let endpoint = Endpoint::parse(url, key)?;
+        let port = |at: &Address| if let Address::Tcp { port, .. } = at { Some(*port) } else { None };
+        let same = |at: &Address| *at == endpoint.to || (port(at).is_some() && port(at) == port(&endpoint.to));
+        let here = endpoint.to.is_here();
+        let pid = fronts.iter().find(|(process, _)| here && process.listens.iter().any(same)).map(|(one, _)| one.pid);
+        return Ok(Chosen { at: endpoint, pid });
+    }
+    if let Some(pid) = wanted.pid {
+        let family = |front: u32| server::claims::tree(vec![front]);
+        let mine = fronts.iter().find(|(process, _)| process.pid == pid || family(process.pid).contains(&pid));
+        let Some((process, to)) = mine else { bail!("why-no-process", pid) };
+        return Ok(Chosen { at: at(to, key), pid: Some(process.pid) });
+    }
+    let named = |process: &Process| match wanted.name {
+        Some(name) => process.role.name().split(' ').next() == Some(name) || process.role.name() == name,
+        None => true,
+    };
+    let fitting: Vec<_> = fronts.iter().filter(|(process, _)| named(process)).collect();
+    match (fitting.as_slice(), wanted.name) {
+        ([], Some(name)) => bail!("why-no-name", name),
+        ([], None) => bail!("why-no-server"),
+        ([(process, to)], _) => Ok(Chosen { at: at(to, key), pid: Some(process.pid) }),
+        (several, _) => {
+            let line = |(process, _): &&(&Process, &Address)| {
+                format!("whichkernel why --pid {} ({})", process.pid, process.role.name())
+            };
+            bail!("why-several", list = several.iter().map(line).collect::<Vec<_>>().join(", "))
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! `--fix N --measure`: the plan; with `--yes` the server is stopped, measured with and without the fix, and started again.
+
+use super::Args;
+use super::look::Looked;
+use super::running::Running;
+use super::text::{Screen, phase, rate};
+use crate::context::{COULD_NOT_RUN, Context, Format};
+use probe::lanes::{self, Lane, What, compare};
+use probe::live::{Live, Plan};
+use report::{Column, Table};
+use say::{Message, bail, say};
+use server::Endpoint;
+use std::process::ExitCode;
+use std::time::Duration;
+use sys::http::Address;
+use why::fix_run::{Compared, Outcome, State};
+use why::{Cause, Change, Fix, FixRun, Now, PROMPT, Phase};
+
+/// The variable that a test server's command line is filled in from.
+const VALUE: &str = "WHICHKERNEL_FIX";
+
+pub fn run(args: &Args, looked: &Looked, number: usize, context: &Context) -> say::Result<ExitCode> {
+    let causes = &looked.answer.causes;
+    let Some(cause) = number.checked_sub(1).and_then(|at| causes.get(at)) else {
+        bail!("why-no-such-fix", n = number, count = causes.len())
+    };
+    let Some(fix) = &cause.fix else { bail!("why-fix-no-change", n = number) };
+    let mut run = FixRun {
+        n: number,
+        outcome: Outcome::Planned,
+        state: State::Unchanged,
+        command: fix.command.clone(),
+        undo: fix.undo.clone(),
+        compared: Vec::new(),
+        failed: None,
+        pid: looked.chosen.pid,
+    };
+    let screen = Screen { lang: &context.lang, width: context.width.unwrap_or(80).max(40) };
+    if !args.yes {
+        return emit(args, looked, run, context, || plan(&screen, args, looked, cause, fix));
+    }
+    let (running, change) = may_change(looked, number, fix)?;
+    let lanes = lanes_of(&running, change);
+    let command = running.test_command(|words| {
+        if let Change::Option { names, .. } = change {
+            why::fixes::set_option(words, names, &format!("{{{VALUE}}}"));
+        }
+    });
+    // What a lane lacks is said before anything is stopped.
+    lanes.iter().try_for_each(|lane| lane.fill(&command, 0).map(drop))?;
+    sys::interrupt::catch();
+    running.enter()?;
+    context.progress(&context.lang.say(&say!("why-run-stopping", pid = running.pid)));
+    running.stop()?;
+    let measured = measured(args, looked, &lanes, &command, context);
+    (run.compared, run.failed) = match measured {
+        Ok(compared) => (compared, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
+    run.outcome = if run.failed.is_some() { Outcome::Failed } else { FixRun::judged(&run.compared) };
+    let server = looked.answer.subject.server.as_ref().map(|server| server.name.clone()).unwrap_or_default();
+    context.progress(&context.lang.say(&say!("why-run-starting", server)));
+    start_again(&mut run, &running, change, &looked.chosen.at);
+    let failed = matches!(run.outcome, Outcome::Failed) || run.state == State::NotRestored;
+    let shown = run.clone();
+    emit(args, looked, run, context, || result(&screen, args, &shown, cause, &server, &looked.chosen.at))?;
+    Ok(if failed { ExitCode::from(COULD_NOT_RUN) } else { ExitCode::SUCCESS })
+}
+
+fn emit(
+    args: &Args,
+    looked: &Looked,
+    run: FixRun,
+    context: &Context,
+    text: impl FnOnce() -> String,
+) -> say::Result<ExitCode> {
+    if args.format == Format::Text {
+        context.print(&text())?;
+    } else {
+        let mut answer = looked.answer.clone();
+        answer.fix_run = Some(run);
+        context.emit(args.format, &answer)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Nothing is stopped that could not be started again as it was.
+fn may_change<'f>(looked: &Looked, number: usize, fix: &'f Fix) -> say::Result<(Running, &'f Change)> {
+    let Some(change) = &fix.change else { bail!("why-fix-no-change", n = number) };
+    let Some(pid) = looked.chosen.pid.filter(|_| looked.chosen.at.to.is_here()) else {
+        bail!("why-fix-remote", url = looked.chosen.at.to.url())
+    };
+    if let Some(unit) = looked.facts.server.as_ref().and_then(|server| server.unit.clone()) {
+        bail!("why-fix-service", pid, unit);
+    }
+    if looked.counters.as_ref().is_some_and(server::Counters::busy) {
+        bail!("why-fix-busy", pid);
+    }
+    Ok((Running::read(pid)?, change))
+}
+
+/// The same server twice: as it is, and with the fix. Both get the environment that it has now.
+fn lanes_of(running: &Running, change: &Change) -> Vec<Lane> {
+    let (name, old, new) = match change {
+        Change::Option { old, new, .. } => (VALUE, old.clone(), new.clone()),
+        Change::Variable { name, old, new } => (*name, old.clone().unwrap_or_default(), new.clone()),
+    };
+    let lane = |label: &str, value: String| {
+        let mut variables = running.environment();
+        variables.retain(|(known, _)| known != name);
+        variables.push((name.to_owned(), value));
+        Lane { name: label.to_owned(), variables }
+    };
+    vec![lane("without", old), lane("with", new)]
+}
+
+fn measured(
+    args: &Args,
+    looked: &Looked,
+    lanes: &[Lane],
+    command: &[String],
+    context: &Context,
+) -> Result<Vec<Compared>, Message> {
+    use say::Say as _;
+    let live = Live {
+        at: Endpoint { key: looked.chosen.at.key.clone(), ..Endpoint::new(Address::tcp("", 0)) },
+        model: None,
+        patience: Duration::from_secs(args.timeout),
+        logs: Vec::new(),
+        journal: None,
+        pids: Vec::new(),
+        command: Vec::new(),
+        wanted: probe::Wanted::default(),
+    };
+    let plan = Plan {
+        tokens: vec![prompt(looked)],
+        rounds: args.repeat,
+        predict: 1,
+        decode: true,
+        parallel: 1,
+        cold: false,
+        until_seen: false,
+    };
+    let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).map_err(|error| error.message())?;
+    let (answer, runs) = compare(lanes, command, &live, &plan, home.outer(), None, &mut |line| context.progress(line));
+    if let Some(ended) = answer.ended {
+        return Err(ended);
+    }
+    let of = |lane: usize, what: What| -> Vec<f64> {
+        let probes = runs.get(lane).map_or(&[][..], |run| run.every.as_slice());
+        let rate = |probe: &probe::Probe| match what {
+            What::Prompt => probe.prompt_per_second().filter(|_| probe.eval_count.is_none_or(|count| count <= 1)),
+            What::Decode => probe.decode_per_second(),
+        };
+        probes.iter().filter_map(rate).collect()
+    };
+    let one = |length: &lanes::Compared| {
+        let difference = &length.difference;
+        Some(Compared {
+            phase: if length.what == What::Decode { Phase::Decode } else { Phase::Prefill },
+            without: Now::of(&of(0, length.what))?,
+            with: Now::of(&of(1, length.what))?,
+            ratio: 1.0 / difference.ratio,
+            low: 1.0 / difference.high,
+            high: 1.0 / difference.low,
+            confidence: difference.confidence,
+            says: match length.verdict {
+                lanes::Verdict::Faster => Outcome::Faster,
+                lanes::Verdict::Slower => Outcome::Slower,
+                lanes::Verdict::Undecided => Outcome::Unclear,
+            },
+        })
+    };
+    let compared: Vec<Compared> = answer.lengths.iter().filter_map(one).collect();
+    if compared.is_empty() { Err(say!("why-run-none")) } else { Ok(compared) }
+}
+
+/// Not more than the server's context has room for.
+fn prompt(looked: &Looked) -> u64 {
+    let context = looked.facts.server.as_ref().and_then(|server| server.context.as_ref()).map(|known| known.value);
+    context.map_or(PROMPT, |tokens| PROMPT.min(tokens.saturating_sub(64).max(1)))
+}
+
+/// With the fix only where it is faster; where that does not start, as it was.
+fn start_again(run: &mut FixRun, running: &Running, change: &Change, at: &Endpoint) {
+    let keep = run.outcome == Outcome::Faster;
+    if keep {
+        match running.start(Some(change), at) {
+            Ok(pid) => {
+                (run.state, run.pid) = (State::Kept, Some(pid));
+                return;
+            }
+            Err(why) => (run.outcome, run.failed) = (Outcome::Failed, Some(why)),
+        }
+    }
+    match running.start(None, at) {
+        Ok(pid) => (run.state, run.pid) = (State::Restored, Some(pid)),
+        Err(why) => {
+            (run.state, run.pid) = (State::NotRestored, None);
+            run.failed = Some(why);
+        }
+    }
+}
+
+fn plan(screen: &Screen<'_>, args: &Args, looked: &Looked, cause: &Cause, fix: &Fix) -> String {
+    let text = |message: Message| screen.lang.say(&message);
+    let label = |key: &str| screen.lang.text(key);
+    let title = text(say!("why-plan-title", n = cause.n, what = cause.text));
+    let mut out = screen.graded("", &title, &label("why-state-unchanged"));
+    let pid = looked.chosen.pid.unwrap_or(0);
+    let server = looked.answer.subject.server.as_ref().map(|server| server.name.clone()).unwrap_or_default();
+    let mut rows = Vec::new();
+    let changes = fix.change.as_ref().map(|change| match change {
+        Change::Option { names, old, new } => {
+            say!("why-plan-option", flag = names.first().copied().unwrap_or_default(), old, new, pid)
+        }
+        Change::Variable { name, new, .. } => say!("why-plan-variable", name, new, pid),
+    });
+    if let Some(changes) = &changes {
+        rows.push((label("why-label-changes"), screen.lang.say(changes)));
+        rows.push((label("why-label-interrupts"), text(say!("why-plan-interrupts", server, pid))));
+    }
+    rows.extend(fix.note.iter().map(|note| (label("why-label-loses"), screen.lang.say(note))));
+    if changes.is_some() {
+        let measures = say!("why-plan-measures", rounds = args.repeat, prompt = prompt(looked));
+        rows.push((label("why-label-measures"), text(measures)));
+        rows.push((label("why-label-afterwards"), text(say!("why-plan-afterwards"))));
+    }
+    rows.push((label("why-label-fix"), fix.command.clone()));
+    rows.push((label("why-label-undo"), fix.undo.clone()));
+    out.push_str(&screen.rows("", &rows));
+    out.push('\n');
+    out.push_str(&match changes {
+        Some(_) => {
+            let same = format!("whichkernel why --pid {pid} --fix {} --measure --yes", cause.n);
+            format!("{}\n  {same}\n", text(say!("why-plan-not-run")))
+        }
+        None => format!("{}\n", text(say!("why-plan-by-hand"))),
+    });
+    out
+}
+
+fn result(screen: &Screen<'_>, args: &Args, run: &FixRun, cause: &Cause, server: &str, at: &Endpoint) -> String {
+    let text = |message: Message| screen.lang.say(&message);
+    let label = |key: &str| screen.lang.text(key);
+    let first = run.compared.iter().find(|one| one.says == run.outcome).or(run.compared.first());
+    let (what, before, after) = first.map_or_else(Default::default, |one| {
+        (phase(screen.lang, one.phase), rate(one.without.median), rate(one.with.median))
+    });
+    let ratio = first.map_or_else(String::new, |one| format!("{:.2}", one.ratio));
+    let (line, word) = match (run.state, run.outcome) {
+        (State::NotRestored, _) => (say!("why-run-not-restored", server), "why-state-action"),
+        (_, Outcome::Failed | Outcome::Planned) => (say!("why-run-failed", n = run.n), "why-state-restored"),
+        (_, Outcome::Faster) => (say!("why-run-faster", what, before, after, ratio), "why-sure-measured"),
+        (_, Outcome::Slower) => (say!("why-run-slower", n = run.n, what, before, after), "why-sure-measured"),
+        (_, Outcome::Unclear) => (say!("why-run-unclear"), "why-sure-measured"),
+    };
+    let mut out = screen.graded("", &text(line), &label(word));
+    out.push_str(&text(say!("why-plan-title", n = cause.n, what = cause.text)));
+    out.push('\n');
+    if !run.compared.is_empty() {
+        out.push('\n');
+        out.push_str(&table(screen, run));
+        out.push_str(&text(say!("why-run-unit", rounds = args.repeat)));
+        out.push('\n');
+    }
+    out.push('\n');
+    let mut rows = Vec::new();
+    rows.extend(run.failed.iter().map(|why| (label("why-label-failed"), screen.lang.say(why))));
+    let url = at.to.url();
+    let now = run.pid.map(|pid| match run.state {
+        State::Kept => say!("why-run-now-fix", pid, url),
+        _ => say!("why-run-now-old", pid, url),
+    });
+    match now {
+        Some(now) => rows.push((label("why-label-now"), text(now))),
+        None => rows.push((label("why-label-do"), run.undo.clone())),
+    }
+    if run.state == State::Kept {
+        rows.push((label("why-label-undo"), run.undo.clone()));
+    }
+    out.push_str(&screen.rows("", &rows));
+    out
+}
+
+fn table(screen: &Screen<'_>, run: &FixRun) -> String {
+    let title = |key: &str| screen.lang.text(&format!("why-run-column-{key}"));
+    let right = |key: &'static str| Column::right(key, title(key));
+    let mut table = Table::new(vec![
+        Column::left("what", title("what")),
+        right("without"),
+        right("with"),
+        right("ratio"),
+        right("range"),
+        Column::left("says", title("says")),
+    ]);
+    let now = |now: Now| format!("{} ({}-{})", rate(now.median), rate(now.least), rate(now.most));
+    for one in &run.compared {
+        let says = match one.says {
+            Outcome::Faster => "faster",
+            Outcome::Slower => "slower",
+            _ => "undecided",
+        };
+        table.row([
+            phase(screen.lang, one.phase),
+            now(one.without),
+            now(one.with),
+            format!("{:.2}", one.ratio),
+            format!("{:.2}-{:.2}", one.low, one.high),
+            screen.lang.text(&format!("why-run-says-{says}")),
+        ]);
+    }
+    table.text(Some(screen.width))
+}

@@ -1,0 +1,86 @@
+//! Attention, its cache, and how many tokens are evaluated at once.
+
+use super::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
+use crate::cause::{Cost, Id, Seen};
+use crate::facts::Facts;
+use crate::fixes;
+use crate::sure::Sure;
+use say::say;
+
+/// Head sizes that ggml's CUDA and HIP backend has flash attention kernels for, some of them under further conditions (ggml-cuda/fattn.cu,
+/// `ggml_cuda_get_best_fattn_kernel`, in the tree of llama-cpp-sys-4 0.11.0).
+const HEADS: &[u64] = &[40, 64, 72, 80, 96, 112, 128, 192, 256, 320, 512, 576];
+/// llama.cpp's own default (common.h, `n_ubatch`).
+const USUAL_BATCH: u64 = 512;
+
+pub fn flash(facts: &Facts) -> Outcome {
+    let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
+    if !gpu_in_use(facts) {
+        return Outcome::NotApplicable;
+    }
+    match &server.flash {
+        None => untold(facts),
+        Some(known) if known.value => Outcome::Fine(say!("why-fine-flash")),
+        // Where the heads have no kernel, switching it on helps nothing: that is the cause.
+        Some(_) if unsupported(facts).is_some() => Outcome::NotApplicable,
+        Some(known) => Found::new(Id::FlashAttention, say!("why-flash-attention"), known.sure, vec![seen(known)])
+            .fix(fixes::flash_on(server)),
+    }
+}
+
+fn unsupported(facts: &Facts) -> Option<u64> {
+    facts.model.as_ref()?.head.filter(|head| !HEADS.contains(head))
+}
+
+pub fn head_size(facts: &Facts) -> Outcome {
+    let Some(model) = &facts.model else { return unchecked(say!("why-unchecked-model")) };
+    let Some(head) = model.head.filter(|_| model.kv_elements != Some(0)) else { return Outcome::NotApplicable };
+    if facts.server.is_some() && !gpu_in_use(facts) {
+        return Outcome::NotApplicable;
+    }
+    if unsupported(facts).is_none() {
+        return Outcome::Fine(say!("why-fine-head", head));
+    }
+    let known: Vec<String> = HEADS.iter().map(u64::to_string).collect();
+    let evidence = vec![Seen::new("model file", say!("why-seen-head", head, known = known.join(", ")))];
+    let text = say!("why-head-size", head);
+    Found::new(Id::HeadSize, text, Sure::Expected, evidence).cost(Cost::unknown()).fix(None)
+}
+
+pub fn kv_type(facts: &Facts) -> Outcome {
+    let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
+    let Some(known) = &server.cache else { return untold(facts) };
+    let (k, v) = (known.value.0.as_str(), known.value.1.as_str());
+    let off = server.flash.as_ref().is_some_and(|flash| !flash.value);
+    let quantised = k.starts_with('q') || v.starts_with('q');
+    let text = match () {
+        // Without kernels for all pairs of types (GGML_CUDA_FA_ALL_QUANTS) attention falls back to the CPU.
+        () if k != v => say!("why-kv-type-mixed", k, v),
+        () if k == "f32" => say!("why-kv-type-wide"),
+        () if quantised && off => say!("why-kv-type-plain", k),
+        () => return Outcome::Fine(say!("why-fine-kv", k)),
+    };
+    let found = Found::new(Id::KvType, text, known.sure, vec![seen(known)]);
+    found.cost(wider(facts, k, v)).fix(fixes::cache_type(server, k, v))
+}
+
+/// What the cache takes more than one of f16.
+fn wider(facts: &Facts, k: &str, v: &str) -> Cost {
+    let more = || {
+        let (model, tokens) = (facts.model.as_ref()?, facts.server.as_ref()?.context.as_ref()?.value);
+        let more = (model.kv_bytes(k, v)? - model.kv_bytes("f16", "f16")?) * tokens as f64;
+        (more > 0.0).then_some(more as u64)
+    };
+    more().map_or_else(Cost::unknown, |more| Cost::says(say!("why-cost-kv", more = gib(more))))
+}
+
+pub fn micro_batch(facts: &Facts) -> Outcome {
+    let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
+    let Some(known) = &server.micro_batch else { return untold(facts) };
+    if known.value * 2 >= USUAL_BATCH {
+        return Outcome::Fine(say!("why-fine-micro-batch", size = known.value));
+    }
+    let text = say!("why-micro-batch", size = known.value);
+    let found = Found::new(Id::MicroBatch, text, known.sure, vec![seen(known)]);
+    found.fix(fixes::micro_batch(server, known.value, USUAL_BATCH))
+}

@@ -1,0 +1,215 @@
+//! Which GPU, which library, and which code in it.
+
+use super::{Found, Outcome, gpu_in_use, seen, unchecked};
+use crate::cause::{Cost, Id, Phase, Seen};
+use crate::facts::{Card, Facts};
+use crate::fixes;
+use crate::speed::{decode_limit, on_card};
+use crate::sure::Sure;
+use say::{Message, say};
+
+/// What a process has mapped when ggml computes on a GPU.
+pub const BACKENDS: &[&str] =
+    &["libggml-hip", "libggml-cuda", "libggml-vulkan", "libamdhip64", "libcuda.so", "libcudart"];
+
+/// The largest card that the model does not run on.
+fn idle<'f>(facts: &'f Facts, except: Option<&Card>) -> Option<&'f Card> {
+    let other = |card: &&Card| !card.integrated && except.is_none_or(|used| !std::ptr::eq(used, *card));
+    facts.cards.iter().filter(other).max_by_key(|card| card.vram).or_else(|| match except {
+        None => facts.cards.first(),
+        Some(_) => None,
+    })
+}
+
+/// This bound against that of the card that could do it.
+fn against(facts: &Facts, card: &Card) -> Cost {
+    match (decode_limit(facts), on_card(facts, card)) {
+        (Ok(now), Ok(there)) if now.value < there.value => {
+            Cost::Computed { phase: Phase::Decode, at_most: now.value, instead_of: there.value, inputs: now.inputs }
+        }
+        _ => Cost::unknown(),
+    }
+}
+
+pub fn cpu_only(facts: &Facts) -> Outcome {
+    let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
+    let Some(card) = idle(facts, None).filter(|_| facts.cards_seen) else { return Outcome::NotApplicable };
+    let Some(backends) = &server.backends else { return unchecked(say!("why-unchecked-process")) };
+    if let Some(library) = backends.first() {
+        return Outcome::Fine(say!("why-fine-backend", library));
+    }
+    let pid = server.pid.unwrap_or(0);
+    let says = say!("why-seen-libraries", pid, names = "libggml-hip, -cuda, -vulkan");
+    let evidence = vec![Seen::new(format!("/proc/{pid}/maps"), says)];
+    let text = say!("why-cpu-only", card = card.title);
+    let found = Found::new(Id::CpuOnly, text, Sure::Seen, evidence);
+    found.reason(Some(say!("why-reason-build"))).cost(against(facts, card)).fix(fixes::gpu_backend(server, card))
+}
+
+pub fn integrated(facts: &Facts) -> Outcome {
+    let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
+    let mixed = facts.cards.iter().any(|card| card.integrated) && facts.cards.iter().any(|card| !card.integrated);
+    if !mixed || !gpu_in_use(facts) {
+        return Outcome::NotApplicable;
+    }
+    let Some(used) = facts.used.and_then(|used| facts.cards.get(used)) else {
+        return unchecked(say!("why-unchecked-process"));
+    };
+    let Some(large) = idle(facts, Some(used)).filter(|_| used.integrated) else {
+        return Outcome::Fine(say!("why-fine-device", card = used.title));
+    };
+    let pid = server.pid.unwrap_or(0);
+    let says = say!("why-seen-device", pid, small = used.title, large = large.title);
+    let evidence = vec![Seen::new(format!("/proc/{pid}/fd"), says)];
+    let text = say!("why-integrated-gpu", small = used.title, large = large.title);
+    let at = |wanted: &Card| facts.cards.iter().position(|card| std::ptr::eq(card, wanted));
+    let fix = at(large).zip(facts.used).and_then(|(large, used)| fixes::other_device(server, large, used));
+    Found::new(Id::IntegratedGpu, text, Sure::Seen, evidence).cost(against(facts, large)).fix(fix)
+}
+
+/// The card, and the targets that the loaded library has code for.
+fn code(facts: &Facts) -> Result<(&Card, &str, &str, &[String]), Outcome> {
+    if facts.server.is_some() && !gpu_in_use(facts) {
+        return Err(Outcome::NotApplicable);
+    }
+    let Some(card) = facts.card() else { return Err(unchecked(say!("why-unchecked-card"))) };
+    let Some(target) = card.target.as_deref() else { return Err(unchecked(say!("why-unchecked-card"))) };
+    if !target.starts_with("gfx") {
+        return Err(Outcome::NotApplicable);
+    }
+    if facts.server.is_none() {
+        return Err(unchecked(say!("why-unchecked-machine")));
+    }
+    match &card.code {
+        Some((library, targets)) => Ok((card, target, library, targets)),
+        None => Err(unchecked(say!("why-unchecked-process"))),
+    }
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn plain(target: &str) -> &str {
+    target.split(':').next().unwrap_or(target)
+}
+
+/// `gfx1201` runs code of `gfx12-generic`.
+fn has_generic(target: &str, targets: &[String]) -> bool {
+    gpu::arch::generic_of(target).is_some_and(|generic| targets.iter().any(|known| plain(known) == generic))
+}
+
+fn listed(library: &str, targets: &[String]) -> Vec<Seen> {
+    let name = base(library);
+    vec![Seen::new(library, say!("why-seen-targets", library = name, targets = targets.join(", ")))]
+}
+
+pub fn missing_target(facts: &Facts) -> Outcome {
+    let (_, target, library, targets) = match code(facts) {
+        Ok(code) => code,
+        Err(outcome) => return outcome,
+    };
+    if targets.iter().any(|known| plain(known) == target) {
+        return Outcome::Fine(say!("why-fine-target", target));
+    }
+    // Generic code and an override are causes of their own.
+    if has_generic(target, targets) || overridden(facts).is_some() {
+        return Outcome::NotApplicable;
+    }
+    let text = say!("why-missing-target", library = base(library), target);
+    Found::new(Id::MissingTarget, text, Sure::Seen, listed(library, targets)).fix(fixes::built_for(target, None))
+}
+
+pub fn generic_target(facts: &Facts) -> Outcome {
+    let (_, target, library, targets) = match code(facts) {
+        Ok(code) => code,
+        Err(outcome) => return outcome,
+    };
+    if targets.iter().any(|known| plain(known) == target) || !has_generic(target, targets) {
+        return Outcome::NotApplicable;
+    }
+    let text = say!("why-generic-target", library = base(library), target);
+    let found = Found::new(Id::GenericTarget, text, Sure::Seen, listed(library, targets));
+    found.cost(Cost::says(say!("why-cost-maybe-none"))).fix(fixes::built_for(target, None))
+}
+
+/// The target that an override makes of this card: `10.3.0` is gfx1030.
+fn overridden(facts: &Facts) -> Option<String> {
+    let known = facts.server.as_ref()?.override_.as_ref()?.as_ref()?;
+    gpu::TargetId::overridden(&known.value).map(|target| target.processor)
+}
+
+pub fn gfx_override(facts: &Facts) -> Outcome {
+    let Some(server) = &facts.server else { return unchecked(say!("why-unchecked-machine")) };
+    if !gpu_in_use(facts) {
+        return Outcome::NotApplicable;
+    }
+    let known = match &server.override_ {
+        None => return unchecked(say!("why-unchecked-process")),
+        Some(None) => return Outcome::Fine(say!("why-fine-no-override")),
+        Some(Some(known)) => known,
+    };
+    let (Some(used), Some(card)) = (overridden(facts), facts.card()) else {
+        return unchecked(say!("why-unchecked-card"));
+    };
+    let Some(target) = card.target.as_deref().filter(|target| *target != used) else {
+        return Outcome::Fine(say!("why-fine-no-override"));
+    };
+    let mut evidence = vec![seen(known)];
+    evidence.extend(card.code.iter().flat_map(|(library, targets)| listed(library, targets)));
+    let text = say!("why-gfx-override", target, used);
+    let found = Found::new(Id::GfxOverride, text, Sure::Seen, evidence);
+    found.cost(Cost::says(say!("why-cost-maybe-none"))).fix(fixes::built_for(target, Some(&known.value)))
+}
+
+fn census(
+    facts: &Facts,
+    cause: impl Fn(&Card, &str, crate::facts::Census) -> Option<(Id, Message)>,
+    fine: Message,
+) -> Outcome {
+    let (card, target, library, targets) = match code(facts) {
+        Ok(code) => code,
+        Err(outcome) => return outcome,
+    };
+    let Some(counted) = card.census else {
+        let command = say::shell::CommandLine::new("whichkernel isa {} --target {}", [library, target]);
+        return Outcome::NotChecked { why: say!("why-unchecked-census"), command: Some(command.into()) };
+    };
+    match cause(card, target, counted) {
+        None => Outcome::Fine(fine),
+        Some((id, text)) => {
+            let name = base(library);
+            let mut evidence = vec![Seen::new(library, say!("why-seen-census", library = name))];
+            evidence.extend(listed(library, targets));
+            Found::new(id, text, Sure::Seen, evidence).fix(fixes::built_for(target, None))
+        }
+    }
+}
+
+pub fn stubs(facts: &Facts) -> Outcome {
+    let cause = |_: &Card, target: &str, counted: crate::facts::Census| {
+        (counted.stubs > 0).then(|| (Id::StubKernels, say!("why-stub-kernels", count = counted.stubs, target)))
+    };
+    census(facts, cause, say!("why-fine-stubs"))
+}
+
+/// Only of a card that has matrix units, as its profile knows them.
+pub fn matrix_units(facts: &Facts) -> Outcome {
+    if facts.card().is_some_and(|card| card.limits.as_ref().is_some_and(|limits| limits.int8.is_none())) {
+        return Outcome::NotApplicable;
+    }
+    let cause = |_: &Card, target: &str, counted: crate::facts::Census| {
+        (!counted.matrix).then(|| (Id::NoMatrixUnits, say!("why-no-matrix-units", target)))
+    };
+    census(facts, cause, say!("why-fine-matrix"))
+}
+
+/// Rules say which kernel each would choose, not which is faster.
+pub fn other_backend(facts: &Facts) -> Outcome {
+    let card = facts.card().and_then(|card| card.limits.as_ref()).filter(|limits| limits.target.starts_with("gfx"));
+    let Some(card) = card.filter(|_| facts.server.is_none() || gpu_in_use(facts)) else {
+        return Outcome::NotApplicable;
+    };
+    let command = say::shell::CommandLine::new("whichkernel diff rocm vulkan --gpu {}", [&card.card]);
+    Outcome::NotChecked { why: say!("why-unchecked-measure"), command: Some(command.into()) }
+}

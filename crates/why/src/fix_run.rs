@@ -1,0 +1,96 @@
+//! What came of `--fix N --measure`: the plan, the comparison, and the state of the server now.
+
+use crate::cause::{Phase, maybe};
+use crate::speed::Now;
+use say::Message;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FixRun {
+    pub n: usize,
+    pub outcome: Outcome,
+    pub state: State,
+    pub command: String,
+    pub undo: String,
+    /// Without the fix and with it.
+    pub compared: Vec<Compared>,
+    /// What went wrong.
+    #[serde(serialize_with = "maybe")]
+    #[schemars(with = "Option<String>")]
+    pub failed: Option<Message>,
+    /// The server's process now; null where none runs.
+    pub pid: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Only shown: nothing was run.
+    Planned,
+    Faster,
+    Slower,
+    Unclear,
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    Unchanged,
+    Kept,
+    Restored,
+    NotRestored,
+}
+
+/// One phase in tokens per second.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Compared {
+    pub phase: Phase,
+    pub without: Now,
+    pub with: Now,
+    /// How many times faster with the fix, and the interval of it.
+    pub ratio: f64,
+    pub low: f64,
+    pub high: f64,
+    pub confidence: f64,
+    pub says: Outcome,
+}
+
+impl FixRun {
+    /// Kept only where something is faster and nothing slower.
+    pub fn judged(compared: &[Compared]) -> Outcome {
+        let any = |wanted: Outcome| compared.iter().any(|one| one.says == wanted);
+        match () {
+            () if compared.is_empty() => Outcome::Failed,
+            () if any(Outcome::Slower) => Outcome::Slower,
+            () if any(Outcome::Faster) => Outcome::Faster,
+            () => Outcome::Unclear,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_stays_only_where_nothing_is_slower() {
+        let now = Now { median: 1.0, least: 1.0, most: 1.0, runs: 1 };
+        let one = |says| Compared {
+            phase: Phase::Decode,
+            without: now,
+            with: now,
+            ratio: 1.0,
+            low: 1.0,
+            high: 1.0,
+            confidence: 0.95,
+            says,
+        };
+        let judged = |list: &[Outcome]| FixRun::judged(&list.iter().copied().map(one).collect::<Vec<_>>());
+        assert_eq!(judged(&[Outcome::Faster, Outcome::Unclear]), Outcome::Faster);
+        assert_eq!(judged(&[Outcome::Faster, Outcome::Slower]), Outcome::Slower);
+        assert_eq!(judged(&[Outcome::Unclear]), Outcome::Unclear);
+        assert_eq!(judged(&[]), Outcome::Failed);
+    }
+}

@@ -1,0 +1,281 @@
+//! What helps against each cause: one command, the command that takes it back, and what a process can be given instead.
+
+use crate::cause::{Change, Fix};
+use crate::facts::{Card, Facts, Known, Other, Rules, Server};
+use say::shell::{CommandLine, NOT_SHOWN};
+use say::{Message, say};
+use server::Kind;
+use server::process::option;
+
+pub const LAYERS: &[&str] = &["-ngl", "--gpu-layers", "--n-gpu-layers"];
+const FLASH: &[&str] = &["-fa", "--flash-attn"];
+const BATCH: &[&str] = &["-ub", "--ubatch-size"];
+const CONTEXT: &[&str] = &["-c", "--ctx-size"];
+const SLOTS: &[&str] = &["-np", "--parallel"];
+const KEYS: &[&str] = &["-ctk", "--cache-type-k"];
+const VALUES: &[&str] = &["-ctv", "--cache-type-v"];
+
+fn fix(command: impl Into<String>, undo: impl Into<String>, verify: Message) -> Fix {
+    Fix { command: command.into(), undo: undo.into(), verify, note: None, change: None }
+}
+
+fn again() -> Message {
+    say!("why-verify-again")
+}
+
+/// The server's own command line with these options of other values, the rest as it is.
+fn with_options(server: &Server, options: &[(&[&'static str], &str)]) -> String {
+    let mut words: Vec<String> = server.command.clone();
+    if words.is_empty() {
+        words.push(server.kind.name().to_owned());
+    }
+    options.iter().for_each(|(names, value)| set_option(&mut words, names, value));
+    quoted(&words)
+}
+
+/// Sets an option of a command line, in whichever of its forms it is there.
+pub fn set_option(words: &mut Vec<String>, names: &[&str], value: &str) {
+    let known = |word: &str| names.iter().any(|name| word == *name || word.starts_with(&format!("{name}=")));
+    match words.iter().position(|word| known(word)) {
+        Some(at) if words[at].contains('=') => {
+            let name = words[at].split('=').next().unwrap_or_default().to_owned();
+            words[at] = format!("{name}={value}");
+        }
+        Some(at) => match words.get_mut(at + 1) {
+            // Before 2025-08 `-fa` stood alone.
+            Some(next) if !next.starts_with('-') || next.parse::<f64>().is_ok() => value.clone_into(next),
+            _ => words.insert(at + 1, value.to_owned()),
+        },
+        None => words.extend([names.first().copied().unwrap_or_default().to_owned(), value.to_owned()]),
+    }
+}
+
+/// A stranger's words: one that cannot be pasted hides the whole command.
+fn quoted(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| say::shell::word(word)).collect();
+    if words.iter().any(|word| word == NOT_SHOWN) { NOT_SHOWN.to_owned() } else { words.join(" ") }
+}
+
+fn changed(server: &Server, names: &'static [&'static str], old: &str, new: &str, verify: Message) -> Fix {
+    let line = |value: &str| with_options(server, &[(names, value)]);
+    let mut made = fix(line(new), line(old), verify);
+    made.change = Some(Change::Option { names: names.to_vec(), old: old.to_owned(), new: new.to_owned() });
+    made
+}
+
+fn variable(server: &Server, name: &'static str, old: Option<String>, new: &str, verify: Message) -> Fix {
+    let line = || match server.command.is_empty() {
+        true => "ollama serve".to_owned(),
+        false => quoted(&server.command),
+    };
+    let serve = |value: &str| match line() {
+        line if line == NOT_SHOWN => line,
+        line => format!("{name}={} {line}", say::shell::word(value)),
+    };
+    let unset = || format!("env -u {name} {}", line());
+    let mut made = match &server.unit {
+        Some(unit) => {
+            let file = format!("/etc/systemd/system/{unit}.d/50-whichkernel.conf");
+            let restart = CommandLine::new("sudo systemctl daemon-reload && sudo systemctl restart {}", [unit]);
+            let write = CommandLine::new(
+                "sudo mkdir -p {} && printf '%s\\n' '[Service]' {} | sudo tee {} >/dev/null",
+                [format!("/etc/systemd/system/{unit}.d"), format!("Environment={name}={new}"), file.clone()],
+            );
+            fix(write.and(&restart), CommandLine::new("sudo rm {}", [file]).and(&restart), verify)
+        }
+        None => fix(serve(new), old.as_deref().map_or_else(unset, serve), verify),
+    };
+    made.change = Some(Change::Variable { name, old, new: new.to_owned() });
+    made
+}
+
+/// All layers where the command line asks for fewer, else a context that fits.
+pub fn offload(facts: &Facts, server: &Server, gpu: u64, of: u64) -> Option<Fix> {
+    let verify = say!("why-verify-log", expect = format!("offloaded {of}/{of} layers to GPU"));
+    match server.kind {
+        Kind::LlamaServer if option(&server.command, LAYERS).is_some() => {
+            Some(changed(server, LAYERS, &gpu.to_string(), "99", verify))
+        }
+        _ => less_context(facts, server),
+    }
+}
+
+/// Half the context as long as its cache does not fit: a power of two that people use.
+fn fitting_context(facts: &Facts, server: &Server) -> Option<(u64, u64)> {
+    let (model, card) = (facts.model.as_ref()?, facts.card()?);
+    let tokens = server.context.as_ref()?.value;
+    let (k, v) = facts.cache();
+    let per_token = model.kv_bytes(k, v).filter(|bytes| *bytes > 0.0)?;
+    let room = (card.vram? as f64 - model.weights?.total as f64) / per_token;
+    let mut fitting = tokens.checked_next_power_of_two()?;
+    while fitting as f64 > room * 0.9 && fitting > 1024 {
+        fitting /= 2;
+    }
+    (fitting < tokens && fitting as f64 <= room).then_some((tokens, fitting))
+}
+
+pub fn less_context(facts: &Facts, server: &Server) -> Option<Fix> {
+    let (old, new) = fitting_context(facts, server)?;
+    let mut made = match server.kind {
+        Kind::Ollama => variable(server, "OLLAMA_CONTEXT_LENGTH", Some(old.to_string()), &new.to_string(), again()),
+        Kind::LlamaServer => changed(server, CONTEXT, &old.to_string(), &new.to_string(), again()),
+        _ => return None,
+    };
+    made.note = Some(say!("why-plan-loses", tokens = new));
+    Some(made)
+}
+
+pub fn one_slot(server: &Server, old: u64) -> Option<Fix> {
+    let (old, new) = (old.to_string(), "1");
+    match server.kind {
+        Kind::Ollama => Some(variable(server, "OLLAMA_NUM_PARALLEL", Some(old), new, again())),
+        Kind::LlamaServer => Some(changed(server, SLOTS, &old, new, again())),
+        _ => None,
+    }
+}
+
+pub fn more_slots(server: &Server) -> Option<Fix> {
+    let old = server.slots.as_ref().map_or(1, |slots| slots.value);
+    let new = old.max(1).saturating_mul(2).to_string();
+    match server.kind {
+        Kind::Ollama => Some(variable(server, "OLLAMA_NUM_PARALLEL", Some(old.to_string()), &new, again())),
+        Kind::LlamaServer => Some(changed(server, SLOTS, &old.to_string(), &new, again())),
+        _ => None,
+    }
+}
+
+pub fn flash_on(server: &Server) -> Option<Fix> {
+    let verify = say!("why-verify-log", expect = "Flash Attention enabled");
+    match server.kind {
+        Kind::Ollama => Some(variable(server, "OLLAMA_FLASH_ATTENTION", Some("0".to_owned()), "1", verify)),
+        Kind::LlamaServer => Some(changed(server, FLASH, "off", "on", verify)),
+        _ => None,
+    }
+}
+
+/// The type of the keys for both, or f16 where that needs nothing else.
+pub fn cache_type(server: &Server, k: &str, v: &str) -> Option<Fix> {
+    let new = if k != v && k != "f32" { k } else { "f16" };
+    match server.kind {
+        Kind::Ollama => Some(variable(server, "OLLAMA_KV_CACHE_TYPE", Some(k.to_owned()), new, again())),
+        Kind::LlamaServer if k != v => Some(changed(server, VALUES, v, new, again())),
+        Kind::LlamaServer => {
+            let line = |k: &str, v: &str| with_options(server, &[(KEYS, k), (VALUES, v)]);
+            Some(fix(line(new, new), line(k, v), again()))
+        }
+        _ => None,
+    }
+}
+
+pub fn micro_batch(server: &Server, old: u64, new: u64) -> Option<Fix> {
+    (server.kind == Kind::LlamaServer).then(|| changed(server, BATCH, &old.to_string(), &new.to_string(), again()))
+}
+
+/// A release that has the newer rule. Which one has it is known by its build of llama.cpp.
+pub fn upgrade(facts: &Facts, rules: &Rules) -> Option<Fix> {
+    let (server, newer) = (facts.server.as_ref()?, rules.newer.as_ref()?);
+    let version = server.version.as_deref()?;
+    let verify = say!("why-verify-again");
+    match server.kind {
+        Kind::Ollama => {
+            let build = newer.version.rsplit('b').next()?.parse::<u64>().ok()?;
+            let release = first_ollama_with(build)?;
+            let install =
+                |version: &str| format!("curl -fsSL https://ollama.com/install.sh | OLLAMA_VERSION={version} sh");
+            Some(fix(install(release), install(version), verify))
+        }
+        Kind::LlamaServer => {
+            let build = |version: &str| {
+                let words = CommandLine::new("git checkout {}", [version]);
+                words.and(&"cmake --build build --target llama-server".into())
+            };
+            let newest = newer.version.rsplit(' ').next()?.to_owned();
+            let old = version.split('-').next()?.to_owned();
+            Some(fix(build(&newest), build(&old), verify))
+        }
+        _ => None,
+    }
+}
+
+/// The oldest Ollama release whose llama.cpp is at least this build.
+fn first_ollama_with(build: u64) -> Option<&'static str> {
+    let builds = |release: &str| {
+        let identity =
+            server::Identity { kind: Kind::Ollama, version: Some(release.to_owned()), ..server::Identity::default() };
+        server::llama_build::build(&identity, None).map(|known| known.number)
+    };
+    source::versions::ollama_releases().find(|release| builds(release).is_some_and(|known| known >= build))
+}
+
+pub fn release_build(known: &Known<String>) -> Fix {
+    let dir = known.place.rsplit_once('/').map_or("build", |(dir, _)| dir);
+    let build =
+        |kind: &str| CommandLine::new("cmake -B {} -DCMAKE_BUILD_TYPE={} && cmake --build {}", [dir, kind, dir]);
+    fix(build("Release"), build(&known.value), again())
+}
+
+/// By the package that has the program: Debian's backends are packages of their own; others are built with a switch.
+pub fn gpu_backend(server: &Server, card: &Card) -> Fix {
+    let nvidia = card.target.as_deref().is_some_and(|target| target.starts_with("sm_"));
+    let program = server.command.first().map_or("", String::as_str);
+    match server.kind {
+        Kind::Ollama => fix(
+            "curl -fsSL https://ollama.com/install.sh | sh",
+            "sudo rm -r /usr/local/lib/ollama",
+            say!("why-verify-log", expect = "inference compute ... library=ROCm"),
+        ),
+        _ if program.starts_with("/usr/bin/") && !nvidia => fix(
+            "sudo apt install libggml0-backend-hip",
+            "sudo apt remove libggml0-backend-hip",
+            Message::verbatim("llama-server --list-devices"),
+        ),
+        _ => {
+            let switch = if nvidia { "GGML_CUDA" } else { "GGML_HIP" };
+            let build = |on: &str| format!("cmake -B build -D{switch}={on} && cmake --build build");
+            fix(build("ON"), build("OFF"), Message::verbatim("llama-server --list-devices"))
+        }
+    }
+}
+
+/// ROCm counts GPUs in the order of the kernel's topology. How Vulkan counts them only its driver knows: then no command is guessed.
+pub fn other_device(server: &Server, wanted: usize, used: usize) -> Option<Fix> {
+    let hip = server.backends.as_ref().is_some_and(|all| all.iter().any(|name| name.contains("hip")));
+    let number = |at: usize| at.to_string();
+    hip.then(|| variable(server, "ROCR_VISIBLE_DEVICES", Some(number(used)), &number(wanted), again()))
+}
+
+/// Code for exactly this target; `old`: the override that was used until then.
+pub fn built_for(target: &str, old: Option<&str>) -> Fix {
+    let command =
+        CommandLine::new("cmake -B b -DGGML_HIP=ON -DGPU_TARGETS={} && cmake --build b", [target]).to_string();
+    let undo = match old {
+        Some(value) => CommandLine::new("rm -r b && export HSA_OVERRIDE_GFX_VERSION={}", [value]).to_string(),
+        None => "rm -r b".to_owned(),
+    };
+    let verify = CommandLine::new("whichkernel inspect b/bin/libggml-hip.so --has-target {}", [target]);
+    let note = old.map(|_| say!("why-note-override"));
+    Fix { note, ..fix(command, undo, Message::verbatim(verify)) }
+}
+
+fn write(place: &str, file: &str, value: &str) -> String {
+    CommandLine::new("echo {} | sudo tee {}", [value, &format!("{place}/{file}")]).to_string()
+}
+
+pub fn power_level(place: &str, old: &str) -> Fix {
+    let file = "power_dpm_force_performance_level";
+    fix(write(place, file, "auto"), write(place, file, old), again())
+}
+
+/// The driver takes microwatts.
+pub fn power_cap(file: &str, old: u64, new: u64) -> Fix {
+    let set = |watts: u64| {
+        let micro = watts.saturating_mul(1_000_000).to_string();
+        CommandLine::new("echo {} | sudo tee {}", [micro.as_str(), file])
+    };
+    fix(set(new), set(old), again())
+}
+
+pub fn stop_other(other: &Other) -> Fix {
+    let pid = other.pid.to_string();
+    fix(CommandLine::new("kill -STOP {}", [&pid]), CommandLine::new("kill -CONT {}", [&pid]), again())
+}

@@ -1,0 +1,74 @@
+//! One server process: what it has open, what it has loaded, and the model that it has.
+
+use crate::checks::BACKENDS;
+use doctor::{Host, Process};
+use server::claims::model_header;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Device files of GPUs among its descriptors; none where they cannot be read.
+pub fn held(host: &Host, pid: u32) -> BTreeSet<String> {
+    let links = host.entries(format!("/proc/{pid}/fd"));
+    let links = links.iter().filter_map(|fd| host.link(format!("/proc/{pid}/fd/{fd}")).found().cloned());
+    links
+        .filter(|file| ["/dev/kfd", "/dev/dri/renderD", "/dev/nvidia"].iter().any(|known| file.starts_with(known)))
+        .collect()
+}
+
+/// GPU backends that it has mapped; None where its mappings could not be read.
+pub fn backends(process: &Process) -> Option<Vec<String>> {
+    let libraries = process.libraries.found()?;
+    let names = libraries.iter().filter_map(|library| library.path.rsplit('/').next());
+    let known = |name: &&str| BACKENDS.iter().any(|stem| name.starts_with(stem));
+    Some(names.filter(known).map(str::to_owned).collect())
+}
+
+/// ggml's HIP backend in it, and the targets that it has code for.
+pub fn code(host: &Host, found: &doctor::Facts, process: &Process) -> Option<(String, Vec<String>)> {
+    let libraries = process.libraries.found()?;
+    let is_backend = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with("libggml-hip"));
+    let path = &libraries.iter().find(|library| is_backend(&library.path))?.path;
+    let known = found.device_code.iter().find(|code| code.library == *path).cloned();
+    let code = known.or_else(|| doctor::code_of(host, path))?;
+    (!code.targets.is_empty()).then_some((code.library, code.targets))
+}
+
+/// The header of its model's file, as the process sees it, and the file's name.
+pub fn model_of(host: &Host, process: &Process, named: Option<&str>) -> Option<(gguf::Gguf, String)> {
+    let said = process.model().or_else(|| named.map(str::to_owned)).or_else(|| mapped(host, process.pid))?;
+    let (path, pid) = (Path::new(&said), process.pid);
+    let file = match (host.live(), path.is_absolute()) {
+        (false, _) => host.open(path),
+        (true, true) => sys::regular_file::open_in(Path::new(&format!("/proc/{pid}/root")), path),
+        (true, false) => sys::regular_file::open_below(Path::new(&format!("/proc/{pid}/cwd")), path),
+    };
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Some((model_header(file.ok()?)?, name))
+}
+
+/// A model that is mapped and not named: Ollama's newer runners get theirs in a request.
+fn mapped(host: &Host, pid: u32) -> Option<String> {
+    let maps = host.text(format!("/proc/{pid}/maps")).found().cloned()?;
+    let paths = maps.lines().filter_map(|line| line.find('/').and_then(|at| line.get(at..)));
+    paths.into_iter().find(|path| path.ends_with(".gguf") || path.contains("/blobs/sha256-")).map(str::to_owned)
+}
+
+/// `CMAKE_BUILD_TYPE` of the build directory that a program is in, with the file that says so.
+pub fn build_type(host: &Host, process: &Process) -> Option<(String, String)> {
+    let exe = process.exe.found()?;
+    let dirs = Path::new(exe).ancestors().skip(1).take(2);
+    dirs.filter_map(|dir| {
+        let file = dir.join("CMakeCache.txt");
+        let text = host.text(&file).found().cloned()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("CMAKE_BUILD_TYPE:"))?;
+        Some((line.split_once('=')?.1.trim().to_owned(), file.display().to_string()))
+    })
+    .next()
+}
+
+/// The systemd unit that it belongs to, from its control group.
+pub fn unit(host: &Host, pid: u32) -> Option<String> {
+    let text = host.text(format!("/proc/{pid}/cgroup")).found().cloned()?;
+    let unit = text.lines().flat_map(|line| line.rsplit('/')).find(|part| part.ends_with(".service"))?;
+    (!unit.starts_with("user@") && !unit.contains("session")).then(|| unit.to_owned())
+}

@@ -1,0 +1,137 @@
+//! Both phases: how fast they are, how fast they could be at most, and what is missing for that.
+
+use crate::bound::{By, Cache, Limit, Memory, Placement, decode, prefill};
+use crate::cause::{Phase, maybe};
+use crate::facts::{Card, Facts};
+use say::{Message, say};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The prompt and the answer that `why` asks for.
+pub const PROMPT: u64 = 512;
+pub const ANSWER: u64 = 64;
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Speed {
+    pub phase: Phase,
+    pub now: Option<Now>,
+    pub limit: Option<Limit>,
+    /// Why there is no limit.
+    #[serde(serialize_with = "maybe")]
+    #[schemars(with = "Option<String>")]
+    pub limit_missing: Option<Message>,
+    /// Decode, where a part of the model is on the CPU: what the GPU alone could reach.
+    pub alone: Option<f64>,
+    /// `now` / `limit`.
+    pub share: Option<f64>,
+}
+
+/// What was measured, in tokens per second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Now {
+    pub median: f64,
+    pub least: f64,
+    pub most: f64,
+    pub runs: u64,
+}
+
+impl Now {
+    pub fn of(values: &[f64]) -> Option<Now> {
+        let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (least, most) = (*sorted.first()?, *sorted.last()?);
+        let (below, above) = (sorted.get((sorted.len() - 1) / 2)?, sorted.get(sorted.len() / 2)?);
+        Some(Now { median: (below + above) / 2.0, least, most, runs: sorted.len() as u64 })
+    }
+}
+
+/// Both phases, from what was measured and what the bounds say.
+pub fn speeds(facts: &Facts, measured: [Option<Now>; 2]) -> Vec<Speed> {
+    let [decoded, prompted] = measured;
+    let speed = |phase, now: Option<Now>, limit: Result<Limit, Message>, alone| {
+        let share = now.zip(limit.as_ref().ok()).map(|(now, limit)| now.median / limit.value);
+        let (limit, limit_missing) = match limit {
+            Ok(limit) => (Some(limit), None),
+            Err(missing) => (None, Some(missing)),
+        };
+        Speed { phase, now, limit, limit_missing, alone, share }
+    };
+    let alone = facts.card().and_then(|card| on_card(facts, card).ok());
+    let here = decode_limit(facts);
+    let split = matches!(&here, Ok(limit) if limit.by == By::BothMemories);
+    let alone = alone.filter(|_| split).map(|limit| limit.value);
+    vec![speed(Phase::Decode, decoded, here, alone), speed(Phase::Prefill, prompted, prefill_limit(facts), None)]
+}
+
+fn cache(facts: &Facts) -> Cache<'_> {
+    let (k, v) = facts.cache();
+    Cache { k, v, tokens: PROMPT }
+}
+
+/// The bound of this card alone, whatever runs on it now.
+pub fn on_card(facts: &Facts, card: &Card) -> Result<Limit, Message> {
+    let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
+    decode(model, &Placement::Gpu(memory_of(facts, card)?), cache(facts))
+}
+
+/// A GPU without memory of its own reads the system's.
+fn memory_of(facts: &Facts, card: &Card) -> Result<Memory, Message> {
+    let own = card.limits.as_ref().and_then(|limits| limits.bandwidth.as_ref()).map(Memory::from);
+    match (own, card.integrated) {
+        (Some(memory), _) => Ok(memory),
+        (None, true) => system(facts),
+        (None, false) => Err(say!("why-missing-bandwidth", card = card.title)),
+    }
+}
+
+fn system(facts: &Facts) -> Result<Memory, Message> {
+    facts.system.as_ref().map(|(memory, _)| memory.clone()).ok_or_else(|| say!("why-missing-system"))
+}
+
+/// As the model is placed now.
+pub fn decode_limit(facts: &Facts) -> Result<Limit, Message> {
+    let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
+    if facts.on_cpu() == Some(true) {
+        return decode(model, &Placement::Cpu(system(facts)?), cache(facts));
+    }
+    let Some(card) = facts.card() else {
+        // A server without any GPU on the machine computes on the CPU.
+        let none = facts.cards_seen && facts.cards.is_empty() && facts.server.is_some();
+        let placement = if none { Placement::Cpu(system(facts)?) } else { return Err(say!("why-missing-card")) };
+        return decode(model, &placement, cache(facts));
+    };
+    let gpu = memory_of(facts, card)?;
+    let Some((share, output)) = split(facts, model.layers) else {
+        return decode(model, &Placement::Gpu(gpu), cache(facts));
+    };
+    decode(model, &Placement::Split { share, output, gpu, cpu: system(facts)? }, cache(facts))
+}
+
+/// Share of the layers on the GPU, and whether the output layer is there: llama.cpp offloads it last.
+pub fn split(facts: &Facts, layers: u64) -> Option<(f64, bool)> {
+    let server = facts.server.as_ref()?;
+    if let Some((gpu, of)) = server.layers.as_ref().map(|known| known.value) {
+        return (gpu < of && layers > 0).then(|| ((gpu as f64 / layers as f64).min(1.0), gpu > layers));
+    }
+    let (vram, size) = server.share.as_ref().map(|known| known.value)?;
+    (vram < size).then(|| (vram as f64 / size as f64, false))
+}
+
+/// By the units that the path of a long prompt uses.
+fn prefill_limit(facts: &Facts) -> Result<Limit, Message> {
+    let Some(model) = &facts.model else { return Err(say!("why-missing-model")) };
+    let no_card = facts.cards_seen && facts.cards.is_empty();
+    if facts.on_cpu() == Some(true) || (no_card && facts.server.is_some()) {
+        return Err(say!("why-missing-cpu-peak"));
+    }
+    let Some(card) = facts.card() else { return Err(say!("why-missing-card")) };
+    let path = facts.rules.as_ref().and_then(|rules| rules.path(PROMPT));
+    let limits = card.limits.as_ref();
+    let (peak, by) = match path {
+        Some("MMQ") => (limits.and_then(|limits| limits.int8.as_ref()), By::Int8Matrix),
+        Some("BLAS" | "MMF") => (limits.and_then(|limits| limits.fp16.as_ref()), By::Fp16Matrix),
+        _ => return Err(say!("why-missing-path")),
+    };
+    let Some(peak) = peak else { return Err(say!("why-missing-peak", card = card.title)) };
+    prefill(model, peak, by)
+}
