@@ -11,6 +11,7 @@ mod layout;
 pub mod limits;
 mod node;
 mod predicate;
+pub mod select;
 mod solution;
 
 pub use catalog::Catalog;
