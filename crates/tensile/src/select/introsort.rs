@@ -117,7 +117,7 @@ fn adjust<T, F: Fn(&T, &T) -> bool>(items: &mut [T], top: usize, len: usize, les
         items.swap(hole, child);
         hole = child;
     }
-    if len % 2 == 0 && len >= 2 && child == (len - 2) / 2 {
+    if len.is_multiple_of(2) && len >= 2 && child == (len - 2) / 2 {
         child = 2 * (child + 1);
         items.swap(hole, child - 1);
         hole = child - 1;

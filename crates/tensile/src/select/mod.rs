@@ -28,4 +28,5 @@ pub use problem::Hardware;
 pub use release::Release;
 pub use selector::{Choice, Chosen, NotComputed, Selector, Trace};
 pub use table::{Distance, Entry, Table};
-pub use tree::Tree;
+pub use test::Test;
+pub use tree::{Row as TreeRow, Tree};

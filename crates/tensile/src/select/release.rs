@@ -45,6 +45,23 @@ impl Release {
     }
 }
 
+/// The combinations of types that rocblas_gemm_ex has (rocblas_gemm_ex_template); others are not implemented. A leading
+/// dimension below its matrix is refused.
+pub fn rocblas_takes(call: &Call) -> bool {
+    use DataType::{BFloat16, Double, Float, Half, Int8, Int32};
+    let fits = call.ld.iter().zip(call.packed()).all(|(ld, least)| *ld >= least);
+    fits && matches!(
+        (call.compute, call.types),
+        (Compute::F16 | Compute::F32, [Half, Half, Half, Half])
+            | (Compute::F32, [Half, Half, Float, Float])
+            | (Compute::F32, [BFloat16, BFloat16, BFloat16, BFloat16])
+            | (Compute::F32, [BFloat16, BFloat16, Float, Float])
+            | (Compute::F32, [Float, Float, Float, Float])
+            | (Compute::F64, [Double, Double, Double, Double])
+            | (Compute::I32, [Int8, Int8, Int32, Int32])
+    )
+}
+
 /// Combinations of types that hipBLASLt refuses before it looks for a solution: by hipblasLtMatmulDescCreate the type of
 /// alpha and beta, by validateMatmulArgs the others.
 pub fn hipblaslt_takes(call: &Call) -> bool {

@@ -168,6 +168,9 @@ impl<'f> Selector<'f> {
                 Problem::for_hipblaslt(call)
             }
             Library::RocBlas => {
+                if !super::release::rocblas_takes(call) {
+                    return (Choice::None, Trace::default());
+                }
                 if let Some(choice) = gemv::instead(call, release, &self.hardware) {
                     return (choice, Trace::default());
                 }

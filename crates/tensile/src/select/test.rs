@@ -27,7 +27,8 @@ impl From<bool> for Truth {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     Always,
-    Never,
+    /// A predicate that no call here fulfils: its name.
+    Never(String),
     All(Vec<Test>),
     Any(Vec<Test>),
     Not(Box<Test>),
@@ -128,7 +129,7 @@ impl Test {
         let size = |index: usize| problem.size(index);
         match self {
             Test::Always => Truth::Yes,
-            Test::Never => Truth::No,
+            Test::Never(_) => Truth::No,
             Test::All(tests) => all(tests, context),
             Test::Any(tests) => any(tests, context),
             Test::Not(test) => match test.holds(context) {
@@ -192,10 +193,18 @@ impl Test {
         }
     }
 
+    /// Every part of it.
+    pub fn describe_all(&self) -> String {
+        match self {
+            Test::All(tests) | Test::Any(tests) => tests.iter().map(Test::describe_all).collect::<Vec<_>>().join(", "),
+            test => test.describe(),
+        }
+    }
+
     /// The name of the predicate in the catalog's own words, with its value where a reader needs it.
     pub fn describe(&self) -> String {
         match self {
-            Test::Unknown(name) => name.clone(),
+            Test::Unknown(name) | Test::Never(name) => name.clone(),
             Test::Workspace => "WorkspaceCheck".to_owned(),
             Test::Multiple { size, of } => format!("{} % {of} == 0", axis(*size)),
             Test::Equal { size, to } => format!("{} == {to}", axis(*size)),
@@ -309,7 +318,8 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
     let inner = || Some(value.list()?.iter().map(Test::compile).collect::<Vec<_>>());
     let size = usize::try_from(index).ok().filter(|index| *index < 4);
     // What the calls here never ask for: the predicate says yes to "no".
-    let never_asked = |value: bool| if value { Test::Never } else { Test::Always };
+    let never = || Test::Never(kind.to_owned());
+    let never_asked = |value: bool| if value { never() } else { Test::Always };
     Some(match kind {
         "TruePred" | "EqualityMatching" | "SupportDeviceUserArguments" | "PersistentKernelCheck" => Test::Always,
         // The problem's own restriction is "any".
@@ -320,8 +330,8 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
             let inner = Test::compile(value);
             if kind == "Not" { Test::Not(Box::new(inner)) } else { inner }
         }
-        "FalsePred" | "CUEfficiency" | "ExperimentalDTree" | "ExperimentalGrid" | "ExperimentalStreamK" => Test::Never,
-        "Fp16AltImpl" | "Fp16AltImplRound" => Test::Never,
+        "FalsePred" | "CUEfficiency" | "ExperimentalDTree" | "ExperimentalGrid" | "ExperimentalStreamK" => never(),
+        "Fp16AltImpl" | "Fp16AltImplRound" => never(),
         "CEqualsD" => Test::InPlace,
         "TypesEqual" => Test::Types(kinds()?),
         "HighPrecisionAccumulate" => Test::HighPrecision(flag()?),
@@ -350,9 +360,8 @@ fn compiled(kind: &str, value: &Value, index: i64) -> Option<Test> {
         "DeterministicMode" => Test::Deterministic(flag()?),
         "BetaValue" => match value.text()? {
             "Any" => Test::BetaIs(None),
-            "Zero" => Test::BetaIs(Some(Beta::Zero)),
-            "One" => Test::BetaIs(Some(Beta::One)),
-            "NegativeOne" => Test::Never,
+            "1" => Test::BetaIs(Some(Beta::One)),
+            "-1" => never(),
             _ => return None,
         },
         "Free0SizeMultiple" if index == 0 => Test::Multiple { size: M, of: number()? },

@@ -154,7 +154,7 @@ fn axes(properties: &[Value]) -> Option<Axes> {
 
 impl Row {
     fn read(reader: &mut Reader<'_>, budget: &mut Budget, depth: u32) -> Result<Row> {
-        let mut out = Row { test: Test::Never, hardware: false, tree: Tree::Unknown(String::new()) };
+        let mut out = Row { test: Test::Never(String::new()), hardware: false, tree: Tree::Unknown(String::new()) };
         for _ in 0..reader.expect_map("row")? {
             match reader.expect_str("row key")? {
                 "predicate" => {

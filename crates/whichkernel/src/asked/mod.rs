@@ -4,5 +4,7 @@
 pub mod compare;
 pub mod declare;
 pub mod dry;
+pub mod gemm;
+pub mod gguf_header;
 pub mod tree;
 pub mod tree_record;

@@ -1,6 +1,6 @@
 /* Asks hipBLASLt or rocBLAS which kernel it chooses for each product of a file.
  *
- *     oracle hipblaslt|rocblas LIBRARY PRODUCTS
+ *     oracle hipblaslt|rocblas LIBRARY PRODUCTS CATALOG
  *
  * A line of PRODUCTS holds numbers only: id m n k batch trans_a trans_b type_a type_b type_c type_d compute scale
  * epilogue bias_type lda ldb ldc ldd workspace requested, with the library's own numbers for types. bias_type -1: not set.
@@ -155,7 +155,10 @@ static void roc(FILE *file) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) return 2;
+    if (argc != 5) return 2;
+    setenv("HIPBLASLT_TENSILE_LIBPATH", argv[4], 1);
+    setenv("ROCBLAS_TENSILE_LIBPATH", argv[4], 1);
+    setenv("TENSILE_DB", !strcmp(argv[1], "rocblas") ? "0x8000" : "0", 1);
     library = dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
