@@ -149,11 +149,14 @@ fn exports(directory: &Path) -> Result<BTreeSet<String>, Failure> {
         let text = fs::read_to_string(entry?.path())?;
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
-            if line.trim() != "#[unsafe(no_mangle)]" {
-                continue;
-            }
-            let Some(name) = lines.next().and_then(|line| line.split_once("extern \"C\" fn ")) else { continue };
-            if let Some((name, _)) = name.1.split_once(['(', '<']).filter(|(name, _)| !name.starts_with('$')) {
+            let name = match line.trim() {
+                "#[unsafe(no_mangle)]" => {
+                    lines.next().and_then(|line| line.split_once("extern \"C\" fn ")).map(|(_, name)| name)
+                }
+                line => line.strip_prefix("extern fn "),
+            };
+            let Some(name) = name else { continue };
+            if let Some((name, _)) = name.split_once(['(', '<']).filter(|(name, _)| !name.starts_with('$')) {
                 names.insert(name.to_owned());
             }
         }

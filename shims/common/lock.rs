@@ -27,13 +27,13 @@ impl<T> Lock<T> {
         Guard(self)
     }
 
-    /// Where nobody may be waited for.
+    /// For callers that must not wait.
     #[allow(dead_code, reason = "not every shim needs it")]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| Guard(self))
     }
 
-    /// In the child of a fork: whoever held it does not exist there.
+    /// In the child of a fork: the owner of the lock does not exist there.
     pub fn reset(&self) {
         self.taken.store(false, Ordering::Release);
     }

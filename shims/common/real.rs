@@ -1,4 +1,4 @@
-//! Finding the functions of the library that a shim stands before.
+//! Finding the functions of the library that a shim wraps.
 //!
 //! The old version of each symbol is asked for by name: glibc moved them to a new one in 2.34, which older systems lack.
 
@@ -36,14 +36,14 @@ pub fn open(path: &CStr) -> *mut c_void {
 /// Why the last `open` gave null, in the loader's words.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn trouble() -> Option<&'static CStr> {
-    // SAFETY: null, or a string that stands until the next call.
+    // SAFETY: null, or a string that is valid until the next call.
     unsafe {
         let text = dlerror();
         if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
     }
 }
 
-/// A library that the process has already; null where it has not.
+/// A library that the process has already; null if it has not.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn loaded(path: &CStr) -> *mut c_void {
     // SAFETY: as above, and loads nothing.

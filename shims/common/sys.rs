@@ -24,7 +24,7 @@ const SYS_PWRITE: i64 = 18;
 const SYS_GETTID: i64 = 186;
 const SYS_FALLOCATE: i64 = 285;
 
-/// The program has forbidden itself system calls; which, nobody knows. None is made on its behalf any more.
+/// The program has restricted its system calls in an unknown way. None is made on its behalf any more.
 static SEALED: AtomicBool = AtomicBool::new(false);
 
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
@@ -152,7 +152,7 @@ pub fn zeroed(len: usize) -> *mut u8 {
 
 /// A whole file, mapped read-only for the life of the process.
 pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
-    // SAFETY: the mapping is never undone, and nobody writes to a file that was handed over.
+    // SAFETY: the mapping is permanent, and a handed-over file has no writers.
     unsafe {
         let fd = open(path.as_ptr(), O_CLOEXEC, 0);
         if fd < 0 {
@@ -204,7 +204,7 @@ pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
 }
 
-/// Memory of our own, apart from the program's heap; null where there is none.
+/// Memory of our own, apart from the program's heap; null if there is none.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn room(len: usize) -> *mut u8 {
     // SAFETY: a fresh mapping at a free place.
@@ -266,7 +266,7 @@ pub fn device(fd: u32, buffer: &mut [u8]) -> Option<(u64, usize)> {
     (done && mode as u32 & 0o170_000 == CHARACTERS).then_some((number, len))
 }
 
-/// Copies memory of this process; false where some of it cannot be read.
+/// Copies memory of this process; false if some of it cannot be read.
 #[allow(dead_code, reason = "only the preload shim looks through memory")]
 pub fn read_own(from: usize, to: *mut u8, len: usize) -> bool {
     let (local, remote) = ([to as usize, len], [from, len]);

@@ -1,8 +1,8 @@
 //! Writing records: many threads, no lock, no allocation, nothing lost when the process dies.
 //!
-//! A place is reserved by adding to the header's `used`; whoever first needs a segment grows the file and maps it, and
-//! the others wait for that a bounded while. If anything goes wrong the record is counted as lost and the caller goes on:
-//! the program under test never notices. After a segment could not be had (disk full) nothing more is tried.
+//! A record is reserved by adding to the header's `used`. The first writer that needs a segment grows the file and maps it; the
+//! others wait for that a bounded time. On any error the record is counted as lost and the caller continues: the program under
+//! test never notices. After a segment could not be had (disk full) nothing more is tried.
 
 use crate::record::{FIRST, Head, Header, MAGIC, SEGMENT, Text, kind};
 use crate::{lock::Lock, sys};
@@ -183,11 +183,11 @@ fn announce() {
 }
 
 /// A reserved record: its body is written at `body`, then it is finished.
-pub struct Place {
+pub struct Reservation {
     at: *mut u8,
 }
 
-impl Place {
+impl Reservation {
     pub fn body(&self) -> *mut u8 {
         // SAFETY: the reservation has at least a head.
         unsafe { self.at.add(size_of::<Head>()) }
@@ -202,12 +202,12 @@ impl Place {
 
 /// Reserves a record with `body` bytes behind its head.
 #[allow(dead_code, reason = "the stand-in writes whole records")]
-pub fn begin(body: usize) -> Option<Place> {
+pub fn begin(body: usize) -> Option<Reservation> {
     reserve(body, 1)
 }
 
-/// `weight`: what is lost where there is no room; 0 for what the caller can say in another way.
-fn reserve(body: usize, weight: u64) -> Option<Place> {
+/// `weight`: the loss if there is no room; 0 for data that the caller can record in another way.
+fn reserve(body: usize, weight: u64) -> Option<Reservation> {
     if STATE.load(Ordering::Acquire) != READY && !awake(weight) {
         return None;
     }
@@ -249,9 +249,9 @@ fn reserve(body: usize, weight: u64) -> Option<Place> {
             }
             continue;
         }
-        // SAFETY: [at, end) lies in one mapped segment and belongs to this call alone.
+        // SAFETY: [at, end) is in one mapped segment and belongs to this call alone.
         unsafe { AtomicU32::from_ptr(place.cast()).store(len as u32, Ordering::Release) };
-        return Some(Place { at: place });
+        return Some(Reservation { at: place });
     }
 }
 
@@ -289,12 +289,12 @@ fn awake(weight: u64) -> bool {
     }
 }
 
-/// Appends one record made of `parts`. Returns whether it stands in the file.
+/// Appends one record made of `parts`. Returns whether it is in the file.
 pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
     put(kind, parts, 1)
 }
 
-/// The same for what can be said in another way: where there is no room, nothing is lost.
+/// The same for data that can be recorded in another way: if there is no room, nothing is lost.
 #[allow(dead_code, reason = "only the preload shim has such")]
 pub fn try_write(kind: u32, parts: &[&[u8]]) -> bool {
     put(kind, parts, 0)
@@ -333,7 +333,7 @@ fn place(at: u64) -> Option<*mut u8> {
     Some(unsafe { map.add((at % SEGMENT) as usize) })
 }
 
-/// The segment is not there yet: make it, or wait for whoever is making it, but not for ever.
+/// The segment does not exist yet: make it, or wait a bounded time for the writer that makes it.
 #[cold]
 fn obtain(index: u64, slot: usize) -> bool {
     let Some(tag) = TAGS.get(slot) else { return false };

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, bail};
 use source::Tree;
-use source::table::{Table, names, text};
+use source::decision_table::{DecisionTable, names, text};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -50,7 +50,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn extract(repo: &Path, source: &str, version: &str, rev: &str) -> anyhow::Result<Table> {
+fn extract(repo: &Path, source: &str, version: &str, rev: &str) -> anyhow::Result<DecisionTable> {
     let tree = Tree::open(&format!("{}@{rev}", repo.display()))?;
     let commit = tree.commit.clone().unwrap_or_default();
     let out = Command::new("git")
@@ -83,7 +83,7 @@ fn crate_tree(artifact: &str) -> Option<(Tree, String)> {
 }
 
 /// The same table that an atlas has of the release.
-fn table(tree: &Tree, of: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<Table> {
+fn table(tree: &Tree, of: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<DecisionTable> {
     let question = source::atlas::question(&[], &[])?;
     Ok(source::atlas::table(tree, &question, of, version, commit, date)?)
 }

@@ -4,7 +4,7 @@
 //! The build number bN of a commit is the number of commits up to it, as the project's own releases count.
 
 use anyhow::{Context, bail};
-use runtime::fingerprint::{Shape, Span, Table, is_cuda, shapes_in_text, shapes_in_tree};
+use runtime::fingerprint::{FingerprintTable, Shape, Span, is_cuda, shapes_in_text, shapes_in_tree};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io::{BufRead, BufReader, Read, Write},
@@ -39,7 +39,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(repo: &Path) -> anyhow::Result<Table> {
+fn build(repo: &Path) -> anyhow::Result<FingerprintTable> {
     let number = builds(repo)?;
     let mut touching = vec!["log", "--first-parent", "--reverse", "--format=%H", "HEAD", "--"];
     touching.extend(PLACES);
@@ -48,7 +48,7 @@ fn build(repo: &Path) -> anyhow::Result<Table> {
     // What each file declares now, and which shapes are open since when.
     let mut files: BTreeMap<String, BTreeSet<Shape>> = BTreeMap::new();
     let mut open: BTreeMap<Shape, u32> = BTreeMap::new();
-    let mut table = Table::default();
+    let mut table = FingerprintTable::default();
     for commit in commits.lines() {
         let build = *number.get(commit).context("a commit that is not on the first-parent line")?;
         let range = format!("{commit}^!");
@@ -96,7 +96,7 @@ fn build(repo: &Path) -> anyhow::Result<Table> {
 
 /// A later build of which only the source is at hand. What it has and the table had not may have come at any build
 /// since the table's end; what is gone may have gone at any.
-fn sample(table: &mut Table, build: u32, shapes: &BTreeSet<Shape>) -> anyhow::Result<()> {
+fn sample(table: &mut FingerprintTable, build: u32, shapes: &BTreeSet<Shape>) -> anyhow::Result<()> {
     if build <= table.end || shapes.is_empty() {
         bail!("b{build} is not after b{}, or its tree holds no kernel", table.end);
     }

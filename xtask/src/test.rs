@@ -90,7 +90,7 @@ fn skipped(log: &str) -> BTreeMap<(String, String), Vec<String>> {
     all
 }
 
-/// What the test programs said of themselves.
+/// The test programs' own output.
 #[derive(Default)]
 struct Sum {
     passed: usize,

@@ -10,7 +10,7 @@ mod message;
 #[cfg(feature = "schema")]
 mod made;
 
-pub use kind::{Kind, any_of};
+pub use kind::Kind;
 #[cfg(feature = "schema")]
 pub use made::made;
 pub use message::Message;

@@ -1,7 +1,7 @@
 //! The answer as programs get it: the trees, the ways from the entry to the launches, and the lines beside them.
 
 use super::facts::Fact;
-use super::trace::{Chain, Place};
+use super::trace::{Chain, CodeLocation};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct Chains {
     pub beside: Vec<Beside>,
 }
 
-/// A call through a value: whom it reaches stands in no declaration.
+/// A call through a value: no declaration says which function it reaches.
 pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
 
 /// Whether these are ways, in so many files of these trees. What was not read, and calls through values, can hide one.
@@ -51,7 +51,7 @@ pub struct Tree {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Beside {
     pub subject: &'static str,
-    pub at: Place,
+    pub at: CodeLocation,
     pub text: String,
 }
 

@@ -4,7 +4,7 @@
 //! Each fact is a line of the tree with what it settles; a subject with no line is said to have none.
 
 use super::File;
-use super::trace::Place;
+use super::trace::CodeLocation;
 use regex::Regex;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Subject {
 #[derive(Debug, Clone)]
 pub struct Fact {
     pub subject: Subject,
-    pub at: Place,
+    pub at: CodeLocation,
     /// The line itself, white space trimmed.
     pub text: String,
 }
@@ -103,7 +103,7 @@ pub fn facts(files: &[File]) -> Vec<Fact> {
                     continue;
                 }
                 let line = u32::try_from(number + 1).unwrap_or(u32::MAX);
-                out.push(Fact { subject, at: Place { file: file.path.clone(), line }, text: text.to_owned() });
+                out.push(Fact { subject, at: CodeLocation { file: file.path.clone(), line }, text: text.to_owned() });
             }
         }
     }

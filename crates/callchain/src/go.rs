@@ -176,7 +176,7 @@ fn declared(node: Node, source: &str, locals: &mut Vec<Local>) {
     }
 }
 
-/// The last line of the block, statement or function literal that a declaration stands in.
+/// The last line of the block, statement or function literal around a declaration.
 fn block_end(node: Node) -> u32 {
     let mut around = node.parent();
     while let Some(outer) = around {
@@ -220,7 +220,7 @@ fn made_from(node: Node, source: &str) -> (String, String) {
 
 /// An expression as a chain of names: `s.scheduleRunner()`, `a.b[]`; `?` inside where it is none.
 fn chain(node: Node, source: &str) -> String {
-    // Depth costs stack here; nobody writes chains of hundreds.
+    // Depth costs stack here; real code has no chains of hundreds.
     fn go(node: Node, source: &str, depth: usize) -> String {
         let inner = |name: &str| node.child_by_field_name(name).map_or("?".to_owned(), |it| go(it, source, depth + 1));
         if depth > 64 {

@@ -21,7 +21,7 @@ pub enum Reach {
     Reference,
     /// `go f()`: a goroutine started here.
     Spawn,
-    /// Wakes whoever waits on this condition variable, or sends on this channel.
+    /// Wakes the waiters of this condition variable, or sends on this channel.
     Wake,
     /// The other side: waits on the condition variable, or receives from the channel.
     Wait,
@@ -33,7 +33,7 @@ pub enum Reach {
 pub struct Use {
     pub reach: Reach,
     pub name: String,
-    /// The expression before the name: `s.lc`, `backend->iface`, a package, `ns::`; `?` where it is no chain of names.
+    /// The expression before the name: `s.lc`, `backend->iface`, a package, `ns::`; `?` if it is not a chain of names.
     pub object: String,
     pub line: u32,
 }
@@ -42,7 +42,7 @@ pub struct Use {
 #[derive(Debug, Clone)]
 pub struct Local {
     pub name: String,
-    /// Empty where the words do not say it.
+    /// Empty if the words do not say it.
     pub of: String,
     pub from: String,
     /// Which of several values of that expression.
@@ -66,7 +66,7 @@ pub struct Function {
     pub name: String,
     /// Receiver or class, empty for a free function.
     pub owner: String,
-    /// The namespace that it stands in.
+    /// Its namespace.
     pub space: String,
     pub file: usize,
     pub line: u32,
@@ -174,7 +174,7 @@ impl Class {
 /// A method or function that is only declared: owner, name, what it returns, whether it is virtual.
 pub type Prototype = (String, String, String, bool);
 
-/// The methods that one of an interface's may mean; None where the interface has no such method.
+/// The methods that an interface's method may mean; None if the interface has no such method.
 type Implementations = Option<Arc<Vec<usize>>>;
 
 #[derive(Debug, Default)]
@@ -197,7 +197,7 @@ pub struct Index {
     directories: HashMap<String, Vec<usize>>,
     waits: HashMap<String, Vec<(usize, u32)>>,
     pub(super) edges: Vec<OnceLock<Vec<Edge>>>,
-    /// What may run where a method of an interface is called; None where it has no such method.
+    /// What may run when a method of an interface is called; None if it has no such method.
     implementations: Mutex<HashMap<(usize, String), Implementations>>,
 }
 
@@ -276,10 +276,10 @@ impl Index {
         self.imports.get(file)?.get(name).map(String::as_str)
     }
 
-    /// The directory of this tree that an imported package's code stands in; None for other modules.
+    /// The directory of this tree with an imported package's code; None for other modules.
     pub fn package(&self, file: usize, import: &str) -> Option<&str> {
         let tree = tree_of(self.path(file));
-        // `github.com/ollama/ollama/llm` is `llm`: what stands before is the module. The standard library has no host.
+        // `github.com/ollama/ollama/llm` is `llm`: the part before it is the module. The standard library has no host.
         let (host, _) = import.split_once('/').filter(|(host, _)| host.contains('.'))?;
         let parts: Vec<&str> = import.split('/').collect();
         let roots = if host == "github.com" { 3..=3 } else { 1..=3 };

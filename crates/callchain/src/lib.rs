@@ -1,15 +1,15 @@
-//! Call chains: from an entry (an HTTP handler, a function by name) to the kernel launch, through whole trees of Go, cgo
-//! and C++, with file and line at each step; beside them the lines that settle what a chain hangs on ([`facts`]), and how
-//! rocBLAS tells GPUs apart ([`rocblas`]).
+//! Call chains: from an entry (an HTTP handler, a function by name) to the kernel launch, through whole trees of Go, cgo and C++,
+//! with file and line at each step; also the lines that decide what a chain depends on ([`facts`]), and how rocBLAS distinguishes
+//! GPUs ([`rocblas`]).
 //!
-//! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives what could be read of
-//! it. A step is taken only where declarations settle whom it means: scope, package, receiver and type ([`resolve`]). Where
-//! they allow more than one function, the step says so; a receiver whose type nobody declares is not guessed, and where a chain
-//! stops, such calls are named. A chain is what the source declares possible, not what ran.
+//! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives its readable part. A step is
+//! taken only if declarations determine its target: scope, package, receiver and type ([`resolve`]). If they allow more than one
+//! function, the step says so. A receiver without a declared type is not guessed, and where a chain stops, such calls are listed.
+//! A chain is what the source declares possible, not what ran.
 //!
-//! Why another reader than `cxx`: a chain leads through thousands of files of two languages, under no one set of defines,
-//! and must survive whatever stands in them. Here each file is read by itself, by its words and brackets.
-//! To evaluate a condition macros must be expanded, which only `cxx` does.
+//! Why this is separate from `cxx`: a chain leads through thousands of files of two languages, without a single set of defines,
+//! and must survive any content. Here each file is read separately, by its words and brackets. Evaluating a condition requires
+//! macro expansion, which only `cxx` does.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -25,14 +25,14 @@ mod rocblas_answer;
 mod search;
 mod syntax;
 mod trace;
+mod type_text;
 mod types;
-mod written;
 
 pub use answers::{Beside, Chains, Tree, ways_found};
 pub use edge::Kind;
 pub use facts::{Fact, Subject, facts};
 pub use rocblas_answer::RocblasSource;
-pub use trace::{Branch, Chain, Leg, Place, Step, Unresolved, between, trace};
+pub use trace::{Branch, Chain, ChainStep, CodeLocation, Leg, Unresolved, between, trace};
 
 pub use index::Index;
 use index::Part;

@@ -12,7 +12,7 @@ pub enum Resolved {
     To(Kind, Vec<usize>),
     /// A library, the standard library, something built in: no code of the tree.
     Outside,
-    /// Methods of that name are in the tree; whose is called is not known.
+    /// Methods of that name are in the tree; whose is called is unknown.
     Open,
 }
 
@@ -77,7 +77,7 @@ fn in_cpp(index: &Index, from: &Function, used: &Use) -> Resolved {
     if used.object.is_empty()
         && let Some(local) = local(from, &used.name, used.line)
     {
-        // A lambda of this function is read as one of its own; what any other variable holds is not known.
+        // A lambda of this function is read as one of its own; what any other variable holds is unknown.
         let here = |&id: &usize| index.functions[id].file == from.file && index.functions[id].owner == from.owner;
         return match local.of.as_str() {
             "(lambda)" => to(Kind::Call, index.named(&used.name).iter().copied().filter(here).collect()),

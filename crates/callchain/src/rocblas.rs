@@ -5,7 +5,7 @@
 
 use crate::cpp::{self, Definition, Tokens, Word};
 use crate::syntax::unquote;
-use crate::{File, Place};
+use crate::{CodeLocation, File};
 use std::collections::BTreeSet;
 
 /// One enumerator of `Processor`.
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub struct Processor {
     pub target: String,
     pub value: i64,
-    pub at: Place,
+    pub at: CodeLocation,
 }
 
 /// `if (name contains "gfx1201") return Processor::gfx1201;`
@@ -30,7 +30,7 @@ pub struct ArchBranch {
 /// A place where the library path is built, in the order of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRule {
-    pub at: Place,
+    pub at: CodeLocation,
     pub text: String,
 }
 
@@ -39,12 +39,12 @@ pub struct Rocblas {
     pub processors: Vec<Processor>,
     pub branches: Vec<ArchBranch>,
     /// Where `rocblas_initialize` is defined, and whether its body does anything.
-    pub initialize: Vec<(Place, bool)>,
+    pub initialize: Vec<(CodeLocation, bool)>,
     /// Functions that call it.
-    pub initialize_callers: Vec<(String, Place)>,
+    pub initialize_callers: Vec<(String, CodeLocation)>,
     pub paths: Vec<PathRule>,
     /// `Processor` and the function that returns it, each with its first and last line.
-    pub extents: Vec<(String, Place, u32)>,
+    pub extents: Vec<(String, CodeLocation, u32)>,
     /// Lines that keep the result of that function.
     pub kept: Vec<PathRule>,
 }
@@ -63,7 +63,7 @@ pub fn wanted(path: &str) -> bool {
     path.contains("library/src/") && (name.ends_with(".cpp") || name.ends_with(".hpp"))
 }
 
-/// The facts that the sources state; None where no file defines the `Processor` enumeration.
+/// The facts that the sources state; None if no file defines the `Processor` enumeration.
 pub fn read(files: &[File]) -> Option<Rocblas> {
     let mut found = Rocblas::default();
     for file in files {
@@ -90,8 +90,8 @@ pub fn read(files: &[File]) -> Option<Rocblas> {
     (!found.processors.is_empty()).then_some(found)
 }
 
-fn place(tokens: &Tokens, at: usize, file: &File) -> Place {
-    Place { file: file.path.clone(), line: tokens.line(at) }
+fn place(tokens: &Tokens, at: usize, file: &File) -> CodeLocation {
+    CodeLocation { file: file.path.clone(), line: tokens.line(at) }
 }
 
 fn enumerators(tokens: &Tokens, open: usize, file: &File) -> Vec<Processor> {
@@ -119,7 +119,10 @@ fn function(tokens: &Tokens, definition: &Definition, file: &File, found: &mut R
         for (number, text) in file.text.lines().enumerate() {
             let line = u32::try_from(number + 1).unwrap_or(u32::MAX);
             if text.contains(&call) && text.contains("arch") && line != at.line {
-                found.kept.push(PathRule { at: Place { file: file.path.clone(), line }, text: text.trim().to_owned() });
+                found.kept.push(PathRule {
+                    at: CodeLocation { file: file.path.clone(), line },
+                    text: text.trim().to_owned(),
+                });
             }
         }
         found.extents.push((name.clone(), at.clone(), tokens.line(definition.close)));
@@ -175,7 +178,7 @@ fn paths(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec<Pa
     let all: Vec<&str> = file.text.lines().collect();
     out.extend(lines.into_iter().filter_map(|line| {
         let text = all.get(usize::try_from(line).ok()?.checked_sub(1)?)?.trim().to_owned();
-        Some(PathRule { at: Place { file: file.path.clone(), line }, text })
+        Some(PathRule { at: CodeLocation { file: file.path.clone(), line }, text })
     }));
 }
 

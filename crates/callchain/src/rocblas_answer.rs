@@ -1,7 +1,7 @@
 //! What a rocBLAS tree says, as programs get it.
 
 use crate::rocblas::Rocblas;
-use crate::trace::Place;
+use crate::trace::CodeLocation;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub struct ProcessorLine {
     pub target: String,
     pub value: i64,
     #[serde(flatten)]
-    pub at: Place,
+    pub at: CodeLocation,
 }
 
 /// `if (name contains "gfx1201") return Processor::gfx1201;`
@@ -55,7 +55,7 @@ pub struct BranchLine {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InitializeLine {
     #[serde(flatten)]
-    pub at: Place,
+    pub at: CodeLocation,
     /// Its body does nothing.
     pub empty: bool,
 }
@@ -64,13 +64,13 @@ pub struct InitializeLine {
 pub struct CallerLine {
     pub function: String,
     #[serde(flatten)]
-    pub at: Place,
+    pub at: CodeLocation,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathLine {
     #[serde(flatten)]
-    pub at: Place,
+    pub at: CodeLocation,
     pub text: String,
 }
 

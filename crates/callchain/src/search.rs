@@ -1,4 +1,4 @@
-//! The cheapest way from one function to another, over calls and everything that stands in for a call.
+//! The cheapest path from one function to another, over calls and their substitutes.
 
 use super::edge::{Edge, Kind};
 use super::index::{Index, Language, Reach};
@@ -26,7 +26,7 @@ fn edges(index: &Index, from: usize) -> Vec<Edge> {
                     add(index, &mut out, &targets, kind, used.line);
                 }
             }
-            // A parameter or variable of that name is no function.
+            // A parameter or variable of that name is not a function.
             Reach::Reference if used.object.is_empty() && local(function, &used.name, used.line).is_some() => {}
             Reach::Reference => {
                 if let Resolved::To(_, targets) = resolve(index, function, used) {
@@ -80,8 +80,8 @@ fn add(index: &Index, out: &mut Vec<Edge>, targets: &[usize], kind: Kind, line: 
     }
 }
 
-/// The cheapest path from any of `starts` to a function that `goal` accepts, as edges with the function that each
-/// starts from. None where there is no path.
+/// The cheapest path from any of `starts` to a function that `goal` accepts, as edges with the function that each starts from.
+/// None if there is no path.
 pub fn path(
     index: &Index,
     starts: &[usize],

@@ -16,7 +16,7 @@ pub fn line(node: Node) -> u32 {
     u32::try_from(node.start_position().row).map_or(u32::MAX, |row| row.saturating_add(1))
 }
 
-/// The node's named field as text, empty where it has none.
+/// The node's named field as text, empty if it has none.
 pub fn field<'a>(node: Node, name: &str, source: &'a str) -> &'a str {
     node.child_by_field_name(name).map_or("", |child| text(child, source))
 }
@@ -44,7 +44,7 @@ pub fn unquote(literal: &str) -> &str {
     literal.trim_matches(['"', '`'])
 }
 
-/// `a.b.c` or `a->b::c` split into what stands before the last name, and the last name.
+/// `a.b.c` or `a->b::c` split into the part before the last name, and the last name.
 pub fn split_last(path: &str) -> (&str, &str) {
     let path = path.trim();
     let cut = ["->", "::", "."].iter().filter_map(|mark| path.rfind(mark).map(|at| (at, mark.len()))).max();

@@ -10,20 +10,22 @@ use std::collections::BTreeSet;
 
 /// A place in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Place {
+#[schemars(rename = "Place")]
+pub struct CodeLocation {
     pub file: String,
     pub line: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Step {
+#[schemars(rename = "Step")]
+pub struct ChainStep {
     pub kind: Kind,
     pub from: String,
     pub to: String,
     /// Where the step is taken: the call, the launch, the registration.
-    pub at: Place,
+    pub at: CodeLocation,
     /// Where it arrives.
-    pub arrives: Place,
+    pub arrives: CodeLocation,
     /// What else the same words may mean.
     pub others: Vec<String>,
 }
@@ -32,7 +34,7 @@ pub struct Step {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Leg {
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChainStep>,
 }
 
 /// One way from the dispatcher to a launch.
@@ -41,7 +43,7 @@ pub struct Branch {
     /// What the dispatcher calls.
     pub name: String,
     /// One way per kernel or library call that ends it.
-    pub ways: Vec<Vec<Step>>,
+    pub ways: Vec<Vec<ChainStep>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -64,7 +66,7 @@ pub struct Unresolved {
     pub from: String,
     /// As it is written, without arguments: `seq.cache.Slots`.
     pub call: String,
-    pub at: Place,
+    pub at: CodeLocation,
 }
 
 /// Of the calls that were not followed, those named.
@@ -89,11 +91,11 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
         let handlers = if near.is_empty() { all } else { near };
         for &handler in &handlers {
             let others = handlers.iter().filter(|&&other| other != handler).map(|&id| whereabouts(index, id));
-            let step = Step {
+            let step = ChainStep {
                 kind: Kind::Route,
                 from: route.to_owned(),
                 to: index.functions[handler].title(),
-                at: Place { file: index.path(entry.file).to_owned(), line: entry.line },
+                at: CodeLocation { file: index.path(entry.file).to_owned(), line: entry.line },
                 arrives: place(index, handler),
                 others: others.collect(),
             };
@@ -105,8 +107,8 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     chains
 }
 
-/// The cheapest way from any function of one name to any of another, over whatever stands in for a call.
-pub fn between(index: &Index, from: &str, to: &str) -> Option<Vec<Step>> {
+/// The cheapest path from any function of one name to any of another, over calls and their substitutes.
+pub fn between(index: &Index, from: &str, to: &str) -> Option<Vec<ChainStep>> {
     let found = path(index, index.named(from), |id| index.functions[id].name == to, |_, _| true)?;
     Some(found.iter().map(|(from, edge)| step(index, *from, edge)).collect())
 }
@@ -141,11 +143,11 @@ fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>
         }
         for &server in &servers {
             let others = servers.iter().filter(|&&other| other != server).map(|&id| whereabouts(index, id));
-            let http = Step {
+            let http = ChainStep {
                 kind: Kind::Http,
                 from: index.functions[asker].title(),
                 to: index.functions[server].title(),
-                at: Place { file: index.path(index.functions[asker].file).to_owned(), line },
+                at: CodeLocation { file: index.path(index.functions[asker].file).to_owned(), line },
                 arrives: place(index, server),
                 others: others.collect(),
             };
@@ -210,7 +212,7 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
         .flat_map(|alias| index.named(&alias.function).iter().copied().filter(|&id| in_backend(id)))
         .collect();
     let mut here = from;
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<ChainStep> = Vec::new();
     let mut go_on = |found: Option<Vec<(usize, Edge)>>| match found {
         Some(found) => {
             here = found.last().map_or(here, |(_, edge)| edge.to);
@@ -243,18 +245,18 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
                 chain.unresolved.push(Unresolved {
                     from: function.title(),
                     call: format!("{}{joint}{}", used.object, used.name),
-                    at: Place { file: index.path(function.file).to_owned(), line: used.line },
+                    at: CodeLocation { file: index.path(function.file).to_owned(), line: used.line },
                 });
             }
         }
         return chain;
     }
     if let Some(leg) = chain.legs.last_mut() {
-        leg.steps.push(Step {
+        leg.steps.push(ChainStep {
             kind: Kind::Call,
             from: format!("{} case {OPERATION}", index.functions[operation].title()),
             to: index.functions[dispatcher].title(),
-            at: Place { file: index.path(index.functions[operation].file).to_owned(), line },
+            at: CodeLocation { file: index.path(index.functions[operation].file).to_owned(), line },
             arrives: place(index, dispatcher),
             others: Vec::new(),
         });
@@ -285,8 +287,7 @@ fn launches(index: &Index, from: usize) -> bool {
     path(index, &[from], |id| !ends(index, id).is_empty(), inside).is_some()
 }
 
-/// From the dispatcher, each function it calls or hands over, with the cheapest way to every launch and BLAS call
-/// that lies below it.
+/// From the dispatcher, each function it calls or passes on, with the cheapest path to every launch and BLAS call below it.
 fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
     let backend = index.directory(index.functions[dispatcher].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
@@ -299,7 +300,7 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
         let first = step(index, dispatcher, edge);
         let mut found = BTreeSet::new();
         let mut ways = Vec::new();
-        // Each search stops at one end; the ends found so far are passed over by the next.
+        // Each search stops at one end; the ends found so far are skipped by the next.
         loop {
             let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
             // A branch stays in the backend, and where the words leave a doubt it is not followed.
@@ -308,7 +309,7 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
             };
             let Some(way) = path(index, &[edge.to], unseen, inside) else { break };
             let last = way.last().map_or(edge.to, |(_, edge)| edge.to);
-            let steps: Vec<Step> =
+            let steps: Vec<ChainStep> =
                 std::iter::once(first.clone()).chain(way.iter().map(|(from, edge)| step(index, *from, edge))).collect();
             for end in ends(index, last) {
                 if found.insert(end.to.clone()) {
@@ -325,16 +326,16 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
 }
 
 /// The last steps out of a function: its launches and its calls into the BLAS library.
-fn ends(index: &Index, id: usize) -> Vec<Step> {
+fn ends(index: &Index, id: usize) -> Vec<ChainStep> {
     let function = &index.functions[id];
-    let place = |line: u32| Place { file: index.path(function.file).to_owned(), line };
+    let place = |line: u32| CodeLocation { file: index.path(function.file).to_owned(), line };
     let blas = |name: &str| name.starts_with("cublas") && (name.contains("emm") || name == "cublasCreate");
     let mut seen = BTreeSet::new();
     let mut out = Vec::new();
     let own = |name: &str| function.locals.iter().any(|local| local.name == name);
     for used in &function.uses {
         let (kind, name) = match used.reach {
-            // A function that launches its own parameter is a wrapper: whoever calls it ends there.
+            // A function that launches its own parameter is a wrapper: its caller is the end of the chain.
             Reach::Launch if own(&used.name) => continue,
             Reach::Launch => (Kind::Launch, &used.name),
             Reach::Call if blas(&used.name) => (Kind::Call, &used.name),
@@ -345,7 +346,7 @@ fn ends(index: &Index, id: usize) -> Vec<Step> {
             _ => continue,
         };
         if seen.insert(name) {
-            out.push(Step {
+            out.push(ChainStep {
                 kind,
                 from: function.title(),
                 to: name.clone(),
@@ -372,20 +373,20 @@ fn given(function: &Function, line: u32) -> Option<&String> {
 }
 
 /// What the HIP vendor header makes of a CUDA name.
-fn vendor(index: &Index, end: &Step) -> Option<Step> {
+fn vendor(index: &Index, end: &ChainStep) -> Option<ChainStep> {
     let remap = index.remaps.get(&end.to)?.iter().find(|remap| index.path(remap.file).ends_with("hip.h"))?;
-    let place = Place { file: index.path(remap.file).to_owned(), line: remap.line };
+    let place = CodeLocation { file: index.path(remap.file).to_owned(), line: remap.line };
     let (from, to) = (end.to.clone(), remap.to.clone());
-    Some(Step { kind: Kind::Vendor, from, to, at: place.clone(), arrives: place, others: Vec::new() })
+    Some(ChainStep { kind: Kind::Vendor, from, to, at: place.clone(), arrives: place, others: Vec::new() })
 }
 
-fn step(index: &Index, from: usize, edge: &Edge) -> Step {
+fn step(index: &Index, from: usize, edge: &Edge) -> ChainStep {
     let function = &index.functions[from];
-    Step {
+    ChainStep {
         kind: edge.kind,
         from: function.title(),
         to: index.functions[edge.to].title(),
-        at: Place { file: index.path(function.file).to_owned(), line: edge.line },
+        at: CodeLocation { file: index.path(function.file).to_owned(), line: edge.line },
         arrives: place(index, edge.to),
         others: edge.others.iter().map(|&id| whereabouts(index, id)).collect(),
     }
@@ -397,7 +398,7 @@ fn whereabouts(index: &Index, id: usize) -> String {
     format!("{} {}:{}", index.functions[id].title(), place.file, place.line)
 }
 
-fn place(index: &Index, id: usize) -> Place {
+fn place(index: &Index, id: usize) -> CodeLocation {
     let function = &index.functions[id];
-    Place { file: index.path(function.file).to_owned(), line: function.line }
+    CodeLocation { file: index.path(function.file).to_owned(), line: function.line }
 }

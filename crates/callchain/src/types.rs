@@ -1,9 +1,9 @@
 //! What type an expression has, by the declarations of the tree: locals, fields, results, embedded and derived types.
 //!
-//! No guess: where a declaration is missing, or stands in another module, there is no type.
+//! No guess: if a declaration is missing, or in another module, there is no type.
 
 use super::index::{Class, Function, Index, Language, Local, Shape};
-use super::written::{Segment, bare, first_argument, last_name, segments};
+use super::type_text::{Segment, bare, first_argument, last_name, segments};
 
 /// A type as it is written, and the file that it is written in.
 #[derive(Debug, Clone)]
@@ -12,7 +12,7 @@ pub struct Type {
     pub file: usize,
 }
 
-/// What an expression stands for.
+/// The meaning of an expression.
 #[derive(Debug, Clone)]
 pub enum Meaning {
     Typed(Type),
@@ -22,7 +22,7 @@ pub enum Meaning {
     Unknown,
 }
 
-/// Calls of calls, and types by other names: nobody writes more.
+/// Calls of calls, and type aliases: real code has no more.
 const DEEPEST: usize = 12;
 
 /// The type of an expression inside a function.
@@ -198,7 +198,7 @@ fn element(index: &Index, language: Language, of: &Type) -> Option<String> {
     Some(if outer.ends_with("map") { inner.split_once(',')?.1.to_owned() } else { first_argument(inner).to_owned() })
 }
 
-/// A member of a type, and what stands after it.
+/// A member of a type, and its suffix.
 fn member(index: &Index, language: Language, of: &Type, part: &Segment, nth: usize) -> Meaning {
     let held = held(index, language, of, 0);
     if language == Language::Cpp && part.mark == "." && held.is_some() {
@@ -251,7 +251,7 @@ pub fn held(index: &Index, language: Language, of: &Type, depth: usize) -> Optio
     }
 }
 
-/// The classes of the tree that a type may mean; other names are followed to what they stand for.
+/// The classes of the tree that a type may mean; aliases are resolved.
 pub fn classes(index: &Index, language: Language, of: &Type) -> Vec<usize> {
     let mut of = of.clone();
     for _ in 0..DEEPEST {

@@ -15,42 +15,33 @@ pub struct Certificate {
     pub points: Vec<Compared>,
     /// What the observed run had mapped, by name and the start of the build id.
     pub libraries: Vec<String>,
-    /// How the program ended where nobody observed it, if that was no good end: then nothing is certified.
+    /// How the unobserved program ended, if it failed: then nothing is certified.
     pub failed: Option<Ending>,
     /// What a reader must know of how it was compared.
     pub notes: Vec<Message>,
-    /// Somebody who counted launches says that he did not see all of them.
+    /// A launch counter reports that it did not see all of them.
     pub in_part: bool,
     /// Launches that were seen in the observed run, in the time that was measured.
     pub launches: u64,
-    /// Added nanoseconds per launch; None where it is below the spread of the unobserved runs.
+    /// Added nanoseconds per launch; None if it is below the spread of the unobserved runs.
     pub added_ns: Option<f64>,
     /// The least that these runs could have told, by the spread of the unobserved ones.
     pub least_ns: Option<f64>,
 }
 
-/// What a certificate comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// The launches were compared and are the same, and so is everything else that could be compared.
-    DispatchSafe,
-    /// Something that counts differs.
-    Differs,
-    /// Nobody could compare the launches: nothing that is the same beside them shows that they are.
-    NotKnown,
-    /// The program came to no good end where nobody observed it.
-    Failed,
-}
-
-impl Outcome {
-    pub fn key(self) -> &'static str {
-        match self {
-            Outcome::DispatchSafe => "dispatch-safe",
-            Outcome::Differs => "differs",
-            Outcome::NotKnown => "not-known",
-            Outcome::Failed => "failed",
-        }
+say::named! {
+    /// What a certificate comes to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Outcome: key {
+        /// The launches were compared and are the same, and so is everything else that could be compared.
+        DispatchSafe = "dispatch-safe",
+        /// Something that counts differs.
+        Differs = "differs",
+        /// Nobody could compare the launches: nothing that is the same beside them shows that they are.
+        NotKnown = "not-known",
+        /// The program came to no good end where nobody observed it.
+        Failed = "failed",
     }
 }
 
@@ -63,8 +54,8 @@ impl Certificate {
         self.point(what).map_or(Verdict::Absent, |point| point.verdict)
     }
 
-    /// Whether each point that counts is as it is where nobody looks. What was not told, not steady or not judged is left out and named,
-    /// and the launches are what it turns on. `word`: how a point is called.
+    /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are left out and
+    /// named; launches decide. `word`: the name of a point.
     pub fn conclusion(&self, word: impl Fn(Point) -> String) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;

@@ -5,7 +5,7 @@ use answer::Message;
 use evidence::Rung;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Launches by kernel in two more runs, which another observer counted because nobody could in the unobserved ones.
+/// Launches by kernel in two more runs, counted by another observer because they cannot be counted in the unobserved runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted<'a> {
     pub mixes: [&'a Mix; 2],
@@ -87,7 +87,7 @@ fn libraries(runs: [&Libraries; 3], notes: &mut Vec<Message>) -> Compared {
     Compared { what: Point::Libraries, cells: Libraries::beside(runs), verdict }
 }
 
-/// Kernels that whoever counted had no name for: their addresses say nothing from one run to the next.
+/// Kernels without a name: their addresses mean nothing from one run to the next.
 pub const UNNAMED: &str = "unnamed";
 
 /// Launches by kernel.
@@ -130,7 +130,7 @@ fn launch_mix(mixes: [&Mix; 3]) -> Compared {
         let among = mix.iter().filter(differs).take(3).map(readable).collect();
         Cell::Launches { launches: mix.values().sum(), kernels: Some(mix.len()), among }
     });
-    // That nobody launched anything in any run is not that all launched the same.
+    // No launch in any run does not mean that all launched the same.
     let launched = mixes.map(|mix| Some(mix).filter(|mix| !mix.is_empty()));
     let verdict = match launched {
         [None, None, None] => Verdict::Absent,
@@ -191,7 +191,7 @@ mod tests {
         Run { ending, err: err.into(), out: out.into(), seconds: 1.0, ..Run::default() }
     }
 
-    /// A run in which somebody counted three launches of a kernel.
+    /// A run with three counted launches of a kernel.
     fn launching(err: &str, out: &str) -> Run {
         Run { mix: Some(Mix::from([("k".to_owned(), 3)])), launches: 3, ..run(err, out) }
     }
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// `/bin/true`: the same ending three times says nothing about launches that nobody made.
+    /// `/bin/true`: the same ending three times says nothing about launches if there are none.
     #[test]
     fn without_launches_nothing_is_known() {
         let quiet = run("", "");

@@ -38,7 +38,7 @@ pub struct Run {
     pub err: String,
     /// Libraries that the program had mapped.
     pub libraries: Libraries,
-    /// Launches by kernel, where somebody counted.
+    /// Launches by kernel, if counted.
     pub mix: Option<BTreeMap<String, u64>>,
     /// Tokens per second that a server told, one for each question; else what the program printed counts.
     pub speeds: Vec<f64>,
@@ -46,6 +46,6 @@ pub struct Run {
     pub seconds: f64,
     /// Processor time of the program and its children, where it ran to its end: other programs on the machine do not count.
     pub processor: Option<f64>,
-    /// Launches in that time, where somebody counted.
+    /// Launches in that time, if counted.
     pub launches: u64,
 }

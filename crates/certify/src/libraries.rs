@@ -19,7 +19,7 @@ pub struct Libraries {
     /// What each process and program had mapped when it was last looked at. Libraries that come and go (llama.cpp opens every
     /// variant of its CPU backend to ask how well it fits) would make it a matter of luck.
     last: BTreeMap<(u32, String), BTreeSet<String>>,
-    /// Libraries of ours that were there: an observer's own presence is no difference.
+    /// Our own loaded libraries: an observer's presence is not a difference.
     excepted: BTreeSet<String>,
     /// Name and build id by device and inode.
     known: BTreeMap<(String, String), String>,

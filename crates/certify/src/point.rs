@@ -5,48 +5,35 @@ use answer::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One thing that is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-pub enum Point {
-    #[serde(rename = "ending")]
-    Ending,
-    #[serde(rename = "devices")]
-    Devices,
-    #[serde(rename = "offloaded layers")]
-    Layers,
-    #[serde(rename = "libraries")]
-    Libraries,
-    #[serde(rename = "output")]
-    Output,
-    #[serde(rename = "launch mix")]
-    LaunchMix,
-    #[serde(rename = "tokens per second")]
-    Speed,
-    #[serde(rename = "seconds")]
-    Seconds,
-    #[serde(rename = "processor seconds")]
-    Processor,
+say::named! {
+    /// One thing that is compared.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    pub enum Point: key {
+        #[serde(rename = "ending")]
+        Ending = "ending",
+        #[serde(rename = "devices")]
+        Devices = "devices",
+        #[serde(rename = "offloaded layers")]
+        Layers = "offloaded layers",
+        #[serde(rename = "libraries")]
+        Libraries = "libraries",
+        #[serde(rename = "output")]
+        Output = "output",
+        #[serde(rename = "launch mix")]
+        LaunchMix = "launch mix",
+        #[serde(rename = "tokens per second")]
+        Speed = "tokens per second",
+        #[serde(rename = "seconds")]
+        Seconds = "seconds",
+        #[serde(rename = "processor seconds")]
+        Processor = "processor seconds",
+    }
 }
 
 impl Point {
     /// Those that count: what differs in one of them was changed by the observer.
     pub const JUDGED: [Point; 6] =
         [Point::Ending, Point::Devices, Point::Layers, Point::Libraries, Point::Output, Point::LaunchMix];
-
-    /// The name in data.
-    pub fn key(self) -> &'static str {
-        match self {
-            Point::Ending => "ending",
-            Point::Devices => "devices",
-            Point::Layers => "offloaded layers",
-            Point::Libraries => "libraries",
-            Point::Output => "output",
-            Point::LaunchMix => "launch mix",
-            Point::Speed => "tokens per second",
-            Point::Seconds => "seconds",
-            Point::Processor => "processor seconds",
-        }
-    }
 
     pub fn message(self) -> Message {
         Message::new(match self {
@@ -63,40 +50,31 @@ impl Point {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    Same,
-    Differs,
-    /// The two unobserved runs differ from each other: nothing can be concluded.
-    Unsteady,
-    /// Somebody who counted did not see everything: that it differs shows nothing.
-    InPart,
-    /// Nobody told it in any run, or not in all that are needed.
-    Absent,
-    /// Told, not judged.
-    Told,
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict: key {
+        Same = "same",
+        Differs = "differs",
+        /// The two unobserved runs differ from each other: nothing can be concluded.
+        Unsteady = "unsteady",
+        /// Somebody who counted did not see everything: that it differs shows nothing.
+        InPart = "in-part",
+        /// Nobody told it in any run, or not in all that are needed.
+        Absent = "absent",
+        /// Told, not judged.
+        Told = "told",
+    }
 }
 
 impl Verdict {
-    /// The same question of three runs: unobserved, observed, unobserved. None where a run does not tell.
+    /// The same question of three runs: unobserved, observed, unobserved. None if a run does not tell.
     pub fn of<T: PartialEq + ?Sized>([before, observed, after]: [Option<&T>; 3]) -> Verdict {
         match (before, observed, after) {
             (None, None, None) => Verdict::Absent,
             _ if before != after => Verdict::Unsteady,
             _ if before == observed => Verdict::Same,
             _ => Verdict::Differs,
-        }
-    }
-
-    pub fn key(self) -> &'static str {
-        match self {
-            Verdict::Same => "same",
-            Verdict::Differs => "differs",
-            Verdict::Unsteady => "unsteady",
-            Verdict::InPart => "in-part",
-            Verdict::Absent => "absent",
-            Verdict::Told => "told",
         }
     }
 
@@ -125,7 +103,7 @@ pub enum Cell {
         common: usize,
         own: Vec<String>,
     },
-    /// None where whoever counted could not name all of them; and those that differ from run to run, by name.
+    /// None if some kernels have no name; and those that differ from run to run, by name.
     Launches {
         launches: u64,
         kernels: Option<usize>,

@@ -1,4 +1,4 @@
-//! A process that we started, and what came of it.
+//! A process that we started, and its descendants.
 
 use std::ffi::OsString;
 use std::fs;
@@ -40,7 +40,7 @@ pub fn program_of(pid: u32) -> Option<String> {
     exe.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Seconds of processor time that a process and its children that have ended took, also of one that nobody has waited for.
+/// CPU seconds of a process and its ended children, also for a zombie.
 pub fn processor(pid: u32) -> Option<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in brackets may hold anything; utime, stime, cutime and cstime are the fields 14 to 17 of proc(5).

@@ -1,4 +1,4 @@
-//! What a program says of itself: devices, layers, speed. Lines of llama.cpp and Ollama.
+//! The program's own output about devices, layers and speed. Lines of llama.cpp and Ollama.
 
 use regex::Regex;
 use std::sync::LazyLock;

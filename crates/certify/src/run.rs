@@ -74,7 +74,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// A server that does not end when it is asked to is made to.
 const FAREWELL: Duration = Duration::from_secs(20);
 
-/// The program, shared between whoever watches it and whoever waits for it.
+/// The program, shared between the observer and the waiter.
 #[derive(Debug, Clone)]
 struct Shared(Rc<RefCell<Child>>);
 
@@ -159,7 +159,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
         }
         _ => (said, err),
     };
-    // A server's own lines go where it says of itself what it found; what it generated is the answer.
+    // A server's log lines are its statements about itself; its generated text is the answer.
     match runner.server {
         Some(_) => run.err = format!("{err}\n{said}"),
         None => (run.out, run.err) = (said, err),
@@ -264,7 +264,7 @@ impl Stage {
         Ok(run)
     }
 
-    /// Asks the server itself to end, as a service manager would: what stands around it then ends in its own way.
+    /// Asks the server itself to end, as a service manager would, so that its wrappers end in their own way.
     fn stop(&mut self, server: &Server) -> Result<Stopped, WatchError> {
         use rustix::process::{Pid, Signal, kill_process};
         let ours = tree(vec![self.pid]);

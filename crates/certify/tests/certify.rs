@@ -1,13 +1,13 @@
 //! The certificate on a real program: llama-completion of Debian on a card that is not there.
 
 use certify::{Certificate, Ending, Exit, Outcome, Point, Run, Trial, Verdict, compare};
-use dryrun::{Blas, Described, Place, Request, Streams, describe};
+use dryrun::{Blas, Described, Request, RunRoot, Streams, describe};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 struct Stage {
-    place: Place,
+    place: RunRoot,
     profile: gpu::Profile,
     described: Described,
     model: PathBuf,
@@ -17,7 +17,7 @@ struct Stage {
 impl Stage {
     fn new() -> Option<Stage> {
         let dir = test_artifacts::need("debian-sid")?;
-        let place = Place::Tree { name: "debian-sid".into(), root: dir.join("root") };
+        let place = RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") };
         let profile = gpu::find("gfx1100").expect("a card");
         let libraries = place.libraries(false, None).expect("libraries with device code");
         let target = profile.target().expect("a target");

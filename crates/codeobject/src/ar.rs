@@ -1,4 +1,4 @@
-//! Static libraries (ar(5)): the members of an archive and where they lie. GNU's long names and BSD's are both read.
+//! Static libraries (ar(5)): the members of an archive and their ranges. GNU's long names and BSD's are both read.
 
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};

@@ -12,7 +12,7 @@ pub enum TargetPlace {
     BundleId,
     /// In the metadata.
     Metadata,
-    /// Nobody loads by it.
+    /// No loader uses it.
     FileName,
 }
 

@@ -26,11 +26,11 @@ pub struct CodeObject<'a> {
     elf: Elf<'a>,
     /// 2 to 6, from EI_ABIVERSION.
     pub version: u8,
-    /// From e_flags; None for a processor number that is not known.
+    /// From e_flags; None for an unknown processor number.
     pub target: Option<TargetId>,
     /// 1 or more for the generic targets of V6.
     pub generic_version: u8,
-    /// `amdhsa.target` of the notes, as it stands: absent in most Tensile objects.
+    /// `amdhsa.target` of the notes, unchanged: absent in most Tensile objects.
     pub stated_target: Option<String>,
     /// How many kernels the notes announce.
     pub kernel_count: u64,
@@ -96,7 +96,7 @@ impl<'a> CodeObject<'a> {
         &self.elf
     }
 
-    /// `gfx1201`, without features; empty if it is not known.
+    /// `gfx1201`, without features; empty if it is unknown.
     pub fn processor(&self) -> &str {
         self.target.as_ref().map_or("", |target| &target.processor)
     }
@@ -191,7 +191,7 @@ impl<'a> CodeObject<'a> {
         self.old_kernels.iter().map(|(_, address, _)| (*address, kernel_code::SIZE))
     }
 
-    /// The code of a kernel of version 2 stands behind its header, mostly at once.
+    /// The code of a version 2 kernel follows its header, mostly immediately.
     fn after_header(&self, address: u64, size: u64) -> Option<Extent> {
         let header = self.elf.at_address(address, kernel_code::SIZE, "amd_kernel_code_t").ok()?;
         let entry = kernel_code::entry(&header).clamp(kernel_code::SIZE, size.max(kernel_code::SIZE));

@@ -1,4 +1,4 @@
-//! How much of a file was looked at, in bytes. "It is not there" may only be said of what was wholly understood.
+//! How much of a file was examined, in bytes. "It is not there" is only valid for ranges that were wholly understood.
 
 use crate::error::{Error, Problem, Result};
 use crate::read::ReadAt;
@@ -77,7 +77,7 @@ impl Coverage {
     }
 }
 
-/// Where the first byte that is not zero stands in `range`. Reads in pieces.
+/// The offset of the first nonzero byte in `range`. Reads in pieces.
 pub(crate) fn first_nonzero(source: &dyn ReadAt, range: Range) -> Result<Option<u64>> {
     let mut at = range.start;
     // Small first: most gaps are shorter than a page.

@@ -5,7 +5,7 @@ use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 /// Longer names than this are left as they are: demangling can take time and memory that grow with the square.
 const LIMIT: usize = 16 << 10;
 
-/// The C++ name, or None where the name is not mangled (Tensile's) or cannot be read.
+/// The C++ name, or None if the name is not mangled (Tensile's) or cannot be read.
 pub fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > LIMIT {
         return None;

@@ -22,7 +22,7 @@ pub struct Descriptor {
     pub kernarg_preload: u16,
 }
 
-/// The descriptors of one code object. They lie side by side, so a page of them is read at a time.
+/// The descriptors of one code object. They are adjacent, so a page of them is read at a time.
 #[derive(Debug)]
 pub(crate) struct Descriptors<'e, 'a> {
     elf: &'e Elf<'a>,

@@ -4,7 +4,7 @@ use say::{Key, Message, Say, say};
 
 /// A field that cannot be what it says, with its absolute offset in the source that was read.
 ///
-/// For bytes inside a compressed bundle the offset counts in the unpacked bundle; whoever unpacked it says so.
+/// For bytes inside a compressed bundle, the offset is relative to the unpacked bundle; the caller that unpacked it adds that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub offset: u64,

@@ -45,14 +45,14 @@ pub struct Wrapper {
     pub version: u32,
     /// The virtual address of the bundle that it points to, after relocation.
     pub bundle_address: u64,
-    /// The same as a file offset, where it lies in the file.
+    /// The same as a file offset, if it is in the file.
     pub bundle_offset: Option<u64>,
     /// The code is in an archive beside the file (kpack), under this number; the pointer leads to the reference.
     pub packed: Option<u32>,
 }
 
-/// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation
-/// (linkers need not fill in the bytes in place); in an executable at a fixed address it stands in place.
+/// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation (linkers
+/// need not fill in the bytes in place); in an executable at a fixed address it is in place.
 pub fn wrappers(elf: &Elf<'_>) -> Result<Vec<Wrapper>> {
     let mut found = Vec::new();
     // Thousands of relocations and hundreds of wrappers: looked up by place.

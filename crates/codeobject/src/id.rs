@@ -8,9 +8,9 @@ pub const HOST: &str = "host";
 /// `hipv4-amdgcn-amd-amdhsa--gfx1201`, taken apart. Unknown ids keep their text and have no target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryId {
-    /// The id as it stands in the bundle.
+    /// The id as written in the bundle.
     pub text: String,
-    /// `host`, `hip`, `hipv4`, `hcc`, `openmp`, or whatever else stands before the first dash.
+    /// `host`, `hip`, `hipv4`, `hcc`, `openmp`, or other text before the first dash.
     pub kind: String,
     pub target: Option<TargetId>,
 }

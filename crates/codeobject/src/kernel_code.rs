@@ -10,7 +10,7 @@ pub(crate) const SIZE: u64 = 256;
 /// STT_AMDGPU_HSA_KERNEL: the symbol of such a kernel.
 pub(crate) const SYMBOL: u8 = 10;
 
-/// What the header says, as metadata; None where it is none (fewer bytes, another major version).
+/// What the header says, as metadata; None if it is none (fewer bytes, another major version).
 pub(crate) fn metadata(name: &str, raw: &[u8]) -> Option<Metadata> {
     let raw = raw.first_chunk::<{ SIZE as usize }>()?;
     if u32_at(raw, 0) != 1 {

@@ -1,6 +1,6 @@
 //! What the compiler wrote about each kernel: the `amdhsa.kernels` of the metadata notes.
 //!
-//! AMDGPUUsage, "Code Object V3 to V6 Metadata". The key set is open: unknown keys are passed over.
+//! AMDGPUUsage, "Code Object V3 to V6 Metadata". The key set is open: unknown keys are skipped.
 
 use crate::error::{Error, Problem, Result};
 use crate::msgpack::{Reader, Token};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// A word of the metadata vocabulary; known ones cost nothing to keep.
 pub type Word = Cow<'static, str>;
 
-/// One argument of a kernel, as it lies in the kernarg segment.
+/// One argument of a kernel, as in the kernarg segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Argument {
     pub offset: u32,
@@ -61,11 +61,11 @@ pub struct Metadata {
     pub uniform_work_group_size: Option<bool>,
     pub kind: Option<Word>,
     pub language: Option<Word>,
-    /// Empty where only the rest was asked for ([`Detail::Brief`]).
+    /// Empty if only the rest was asked for ([`Detail::Brief`]).
     pub arguments: Vec<Argument>,
-    /// Where the first hidden argument stands, if there is one.
+    /// The index of the first hidden argument, if there is one.
     pub first_hidden: Option<u32>,
-    /// Where the map lies in the code object: offset and length. Empty in version 2, which has none.
+    /// The range of the map in the code object: offset and length. Empty in version 2, which has none.
     pub place: (u64, u64),
 }
 
@@ -139,7 +139,7 @@ impl Metadata {
                     let argument = argument(reader)?;
                     if self.first_hidden.is_none() && argument.is_hidden() {
                         self.first_hidden = Some(argument.offset);
-                        // What the program passes stands first; all that follows is the runtime's.
+                        // The program's arguments come first; all that follow are the runtime's.
                         if detail == Detail::Brief {
                             return reader.skip_values(left, ".args");
                         }
@@ -188,17 +188,17 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
     Ok(argument)
 }
 
-/// What stands beside the kernels in one note.
+/// The entries beside the kernels in one note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     /// `amdhsa.version`: [1,0] V3, [1,1] V4, [1,2] V5 and V6.
     pub version: Option<[u32; 2]>,
-    /// `amdhsa.target` as it stands: several spellings, absent in most Tensile objects.
+    /// `amdhsa.target` unchanged: several spellings, absent in most Tensile objects.
     pub target: Option<String>,
     pub kernels: u32,
 }
 
-/// The head of a metadata note and a reader that stands at its first kernel.
+/// The head of a metadata note and a reader at its first kernel.
 pub fn head<'a>(contents: &'a [u8], offset: u64) -> Result<(Head, Option<Reader<'a>>)> {
     let mut reader = Reader::new(contents, offset);
     let mut head = Head::default();
@@ -288,7 +288,7 @@ fn word(reader: &mut Reader<'_>, field: &'static str) -> Result<Word> {
     Ok(Cow::Owned(text.to_owned()))
 }
 
-/// [`WORDS`] by length, and where each length stands in them.
+/// [`WORDS`] by length, and the start of each length in them.
 const SORTED: [&str; WORDS.len()] = {
     let mut sorted = [""; WORDS.len()];
     let (mut length, mut next) = (0, 0);

@@ -119,9 +119,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Passes over one value, whatever is in it. Depth costs nothing here: only a count of values to come is kept. This
-    /// is the hot loop of every inventory (each note is passed over once to find what stands behind its kernels), so it
-    /// keeps its position in a register and looks at nothing but lengths.
+    /// Skips one value of any kind. Depth costs nothing here: only a count of pending values is kept. This is the hot loop of
+    /// every inventory (each note is skipped once to find the entries after its kernels), so it keeps its position in a register
+    /// and reads nothing but lengths.
     pub fn skip(&mut self, field: &'static str) -> Result<()> {
         self.skip_values(1, field)
     }
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         Error::new(self.base.saturating_add(at as u64), field, Problem::Truncated { needed: needed as u64, left })
     }
 
-    /// Text that must come next, as bytes: keys are only compared, so nobody has to check that they are UTF-8.
+    /// Text that must come next, as bytes: keys are only compared, so UTF-8 need not be checked.
     #[inline]
     pub fn expect_raw(&mut self, field: &'static str) -> Result<&'a [u8]> {
         if let Some(&byte @ 0xa0..=0xbf) = self.data.get(self.at) {
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         self.expect_str(field).map(str::as_bytes)
     }
 
-    /// Passes over these bytes if they stand next.
+    /// Skips these bytes if they stand next.
     #[inline(always)]
     pub fn eat<const N: usize>(&mut self, bytes: &[u8; N]) -> bool {
         let next = self.data.get(self.at..).and_then(<[u8]>::first_chunk::<N>);
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// The number below 65,536 that stands next, if one does: most are below 128 and are their own encoding.
+    /// The next value, if it is a number below 65,536: most are below 128 and are their own encoding.
     #[inline]
     pub fn small(&mut self) -> Option<u32> {
         let (value, len) = match *self.data.get(self.at..)? {

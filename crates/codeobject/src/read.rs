@@ -27,7 +27,7 @@ pub trait ReadAt: Sync {
     }
 }
 
-/// Whether `len` bytes from `offset` lie within `total`, as the error that says so if not.
+/// An error unless `len` bytes from `offset` are within `total`.
 pub fn check(total: u64, offset: u64, len: u64, field: &'static str) -> Result<()> {
     let left = total.saturating_sub(offset);
     if len <= left {
@@ -43,7 +43,7 @@ impl ReadAt for [u8] {
 
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
         check(<[u8]>::len(self) as u64, offset, len, field)?;
-        // Both fit in usize: the check has shown that they lie within a slice.
+        // Both fit in usize: the check has shown that they are within a slice.
         let (start, len) = (offset as usize, len as usize);
         Ok(Cow::Borrowed(self.get(start..start + len).unwrap_or_default()))
     }
@@ -110,7 +110,7 @@ impl std::fmt::Debug for Window<'_> {
     }
 }
 
-/// Little-endian integers at an offset inside a slice; 0 where the slice ends, for records of a checked length.
+/// Little-endian integers at an offset inside a slice; 0 if the slice ends, for records of a checked length.
 pub(crate) fn u16_at(data: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(array(data, at))
 }

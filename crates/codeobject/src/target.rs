@@ -13,7 +13,7 @@ pub struct Flags {
     pub generic_version: u8,
 }
 
-/// Reads `e_flags` by the rules of the code object version; None if the processor number is not known.
+/// Reads `e_flags` by the rules of the code object version; None if the processor number is unknown.
 pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
     let mach = (flags & 0xff) as u8;
     let (_, processor) = MACH.iter().find(|(number, _)| *number == mach)?;
@@ -107,7 +107,7 @@ pub const MACH: &[(u8, &str)] = &[
 mod tests {
     use super::*;
 
-    /// A processor is known to both or to neither: whoever adds one reads here which list forgot it.
+    /// A processor is known to both or to neither: the message names the incomplete list.
     #[test]
     fn every_processor_of_the_flags_is_one_of_the_rooms_of_targets() {
         for (_, name) in MACH {

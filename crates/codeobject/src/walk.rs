@@ -1,8 +1,8 @@
 //! Walking a range of device code: bundle after bundle, with the zeros between them.
 //!
-//! The plain magic also occurs inside compressed bundles and in strings, so nothing is searched for while the walk
-//! knows where it is. Only where it has lost its place does it look for the next magic that starts a readable bundle,
-//! and what lies between is reported as not understood.
+//! The plain magic also occurs inside compressed bundles and in strings, so the walk does not search while it knows its position.
+//! Only after losing it does it look for the next magic that starts a readable bundle, and the bytes between are reported as not
+//! understood.
 
 use crate::bundle::{self, Body, Bundle, BundleTable};
 use crate::ccob::{self, Ccob};
@@ -11,7 +11,7 @@ use crate::error::{Error, Problem, Result};
 use crate::read::ReadAt;
 use say::key;
 
-/// What stands next in a range of device code.
+/// The next item in a range of device code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     Bundle(Bundle),

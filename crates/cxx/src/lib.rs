@@ -1,9 +1,9 @@
-//! A C++ front end and evaluator: reads the units of a program as they are needed (tokens, preprocessor, parser) and
-//! runs its functions with real values, of which one may stand for a whole range of inputs. It answers where a run ends
-//! up, for which inputs that stays so, and on which conditions it hung.
+//! A C++ front end and evaluator. It reads the units of a program as they are needed (tokens, preprocessor, parser) and
+//! runs its functions with real values, one of which can represent a whole range of inputs. It answers where a run
+//! ends, for which inputs that holds, and on which conditions it depended.
 //!
-//! No I/O (whoever has the files implements [`Sources`]), no unsafe, and no panic on any input: files, tokens, nesting,
-//! steps and memory are bounded, and what is not understood ends a run with its place instead of being guessed.
+//! No I/O (the caller implements [`Sources`]), no unsafe, and no panic on any input: files, tokens, nesting, steps and
+//! memory are bounded. Code that is not understood ends a run with its position; nothing is guessed.
 //!
 //! It knows the language and its standard library, and no program or vendor: whatever a family of sources adds to C++
 //! (words, built-in functions, types, what counts as a result) is handed in as a [`Dialect`].

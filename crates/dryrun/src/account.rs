@@ -31,7 +31,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// None where the program computed no graph of ggml's.
+    /// None if the program computed no graph of ggml's.
     pub fn of(outcome: &Outcome) -> Option<Checked> {
         let mut checked = Checked::counted(&outcome.products, Part::on_device)?;
         for trace in outcome.traces.iter().filter(|trace| trace.events.iter().any(is_work)) {

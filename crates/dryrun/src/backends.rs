@@ -3,7 +3,7 @@
 //! Both sides are Selected, each in its own runtime. What the code is made of is read where it is there: RADV compiles each
 //! pipeline for the card, and says its registers; a HIP library has code for the targets that it was built for, and no others.
 
-use crate::{Cell, Code, Map, Place, Selected, VulkanCell, VulkanMap, VulkanRow};
+use crate::{Cell, Code, Map, RunRoot, Selected, VulkanCell, VulkanMap, VulkanRow};
 use answer::Answer;
 use codeobject::TargetId;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
@@ -89,7 +89,7 @@ pub struct Taken {
 }
 
 impl Backends {
-    pub fn of((place, hip): (&Place, &Map), (vulkan_runtime, vulkan): (String, &VulkanMap)) -> Backends {
+    pub fn of((place, hip): (&RunRoot, &Map), (vulkan_runtime, vulkan): (String, &VulkanMap)) -> Backends {
         let described = &hip.plan.described;
         let code = if described.ships { code(place, hip) } else { BTreeMap::new() };
         let target = hip.plan.card.profile.processor();
@@ -230,7 +230,7 @@ fn dispatched(row: &VulkanRow, target: &str) -> Taken {
 }
 
 /// The code of every product's kernel, read from the files that the map names.
-fn code(place: &Place, map: &Map) -> BTreeMap<String, KernelMix> {
+fn code(place: &RunRoot, map: &Map) -> BTreeMap<String, KernelMix> {
     let mut wanted: BTreeMap<&str, BTreeSet<(usize, String)>> = BTreeMap::new();
     for row in map.cells.iter().flat_map(Cell::products) {
         if let Some(bundle) = row.bundle.filter(|_| !row.mangled.is_empty() && !row.file.is_empty()) {

@@ -1,4 +1,4 @@
-//! One cell of a map: a tensor type at a column count, what was selected for it, and the word that stands for it.
+//! One cell of a map: a tensor type at a column count, the selection for it, and its label.
 
 use crate::selection::Selected;
 use launch::grammar::{self, Family, Path};
@@ -21,9 +21,9 @@ pub struct Cell {
 /// What one side says that one cell takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// Of the dense products; None where the side leaves it open, saw nothing, or only experts.
+    /// Of the dense products; None if the side leaves it open, saw nothing, or only experts.
     pub path: Option<Path>,
-    /// Columns of a tile or a block, 0 where the path has none or nobody tells.
+    /// Columns of a tile or a block; 0 if the path has none or it is unknown.
     pub tile: u64,
     /// For people: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
     pub label: String,
@@ -94,7 +94,7 @@ fn main_of<'s>(products: &[&'s Selected]) -> Option<&'s Selected> {
     products.iter().copied().find(|row| row.family != Family::MmqFixup)
 }
 
-/// Columns of a block or a tile; 0 where the path has none, or no name tells.
+/// Columns of a block or a tile; 0 if the path has none, or no name tells.
 fn tile(main: &Selected) -> u64 {
     let facts = grammar::read(&main.mangled);
     let of_tile = facts.tile.map(|tile| tile.columns);

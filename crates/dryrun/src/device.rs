@@ -4,7 +4,7 @@ use crate::error::DryrunError;
 use gpu::{Profile, arch::generic_of};
 use launch::nullgpu_input::{DEVICE_MAGIC, Device, DeviceFile};
 
-/// What hipRuntimeGetVersion says where the runtime's own number is not known: HIP 6.4.
+/// What hipRuntimeGetVersion says where the runtime's own number is unknown: HIP 6.4.
 const RUNTIME_VERSION: u32 = 60_443_484;
 
 pub fn file(profiles: &[Profile], strict: bool) -> Result<Vec<u8>, DryrunError> {

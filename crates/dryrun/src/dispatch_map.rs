@@ -17,8 +17,8 @@ pub struct Said {
 }
 
 impl Said {
-    /// Both sides say something that can be held against the other: path and columns or tile. Experts go by a rule of their
-    /// own, which is not the one that was asked for.
+    /// Both sides give something comparable: path and columns or tile. Experts have their own rule, which is not the requested
+    /// one.
     fn compared(&self) -> Option<[(Path, u64); 2]> {
         let (a, b) = (self.declared.as_ref()?, self.selected.as_ref()?);
         Some([(a.path?, a.tile), (b.path?, b.tile)])
@@ -33,7 +33,7 @@ impl Said {
         self.compared().is_some_and(|[(a, tile_a), (b, tile_b)]| a != b || (tile_a > 0 && tile_a != tile_b))
     }
 
-    /// None where only one of them speaks: then nobody can say.
+    /// None if only one of them has an answer.
     pub fn agrees(&self) -> Option<bool> {
         self.is_compared().then(|| !self.disagrees())
     }
@@ -56,7 +56,7 @@ pub struct Sheet<'m> {
     /// As it was named.
     pub given: &'m str,
     pub target: String,
-    /// None where nothing was run.
+    /// None if nothing was run.
     pub map: Option<&'m Map>,
     pub cells: Cells,
 }
@@ -74,7 +74,7 @@ impl<'m> Sheet<'m> {
         Sheet { given, target, map, cells }
     }
 
-    /// The card's name, or what was given where no such card is known.
+    /// The card's name, or the given text if no such card is known.
     pub fn card(&self) -> String {
         match self.map {
             Some(map) => map.plan.card.profile.name.clone(),
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(said(mmq(16), unseen).text(), "-");
     }
 
-    /// A cell of which only one of them speaks is no agreement: not in the cell, and not in the sum.
+    /// A cell with an answer from only one side is not an agreement: neither in the cell nor in the sum.
     #[test]
     fn one_side_alone_agrees_with_nobody() {
         assert_eq!(said(mmq(16), mmq(16)).agrees(), Some(true));

@@ -1,6 +1,6 @@
 //! Which file a loaded image came from: rocBLAS hands over bytes without a name, so the content's hash finds it.
 
-use crate::Place;
+use crate::RunRoot;
 use launch::record::{FNV, fnv};
 use launch::trace::Trace;
 use std::collections::{BTreeMap, HashMap};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The files behind the images of a run, by hash. Only files of an image's size are read. Some images stand in several
 /// files; all are named then.
-pub fn name(place: &Place, traces: &[Trace]) -> HashMap<u64, String> {
+pub fn name(place: &RunRoot, traces: &[Trace]) -> HashMap<u64, String> {
     let mut wanted: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for module in traces.iter().flat_map(|trace| &trace.modules).filter(|m| m.hash != 0 && m.path.is_empty()) {
         wanted.entry(module.size).or_default().push(module.hash);
@@ -35,15 +35,15 @@ pub fn name(place: &Place, traces: &[Trace]) -> HashMap<u64, String> {
 }
 
 /// Every code object of the place's catalogs.
-pub fn catalog_files(place: &Place) -> Vec<PathBuf> {
+pub fn catalog_files(place: &RunRoot) -> Vec<PathBuf> {
     let mut files = Vec::new();
     match place {
-        Place::Tree { root, .. } => {
+        RunRoot::Tree { root, .. } => {
             catalogs(&root.join("usr/lib"), 5, &mut files);
             catalogs(&root.join("opt/rocm/lib"), 4, &mut files);
         }
-        Place::Directory { path } => catalogs(path, 5, &mut files),
-        Place::Host => catalogs(Path::new("/opt/rocm/lib"), 4, &mut files),
+        RunRoot::Directory { path } => catalogs(path, 5, &mut files),
+        RunRoot::Host => catalogs(Path::new("/opt/rocm/lib"), 4, &mut files),
     }
     files
 }

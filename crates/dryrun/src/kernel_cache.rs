@@ -48,7 +48,7 @@ pub fn read(path: &Path) -> Option<Described> {
     let taken = words.next()?.split(',').filter(|word| *word != "-").map(str::to_owned).collect();
     let shipped = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
     let table = bytes.get(end + 1..)?.to_vec();
-    launch::table::Table::parse(&table).ok()?;
+    launch::table::KernelTable::parse(&table).ok()?;
     Some(Described { table, ships, taken, near, shipped, missing: Vec::new() })
 }
 

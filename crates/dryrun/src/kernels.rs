@@ -57,7 +57,7 @@ struct Library {
 
 struct Bundle {
     index: u32,
-    /// What the stand-in is given when it is registered: its own address, or its wrapper's where it lies in an archive.
+    /// The address that the stand-in gets at registration: the kernel's own, or its wrapper's if it is in an archive.
     address: u64,
     /// By which the inventory names it.
     offset: u64,
@@ -174,7 +174,7 @@ fn open(path: &Path, seen_as: &str, missing: &mut Vec<String>) -> Result<Library
     Ok(Library { path: path.to_owned(), seen_as: seen_as.to_owned(), bundles })
 }
 
-/// The targets of the bundle that a library registers by this address; None where the file does not tell.
+/// The targets of the bundle that a library registers by this address; None if the file does not tell.
 pub fn targets_at(path: &Path, address: u64) -> Option<Vec<String>> {
     let library = open(path, "", &mut Vec::new()).ok()?;
     library.bundles.into_iter().find(|bundle| bundle.address == address).map(|bundle| bundle.targets)

@@ -93,7 +93,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The BLAS call that stands there, or that the launch there was made for.
+    /// The BLAS call at this place, or the one that the launch here was made for.
     pub fn blas<'e>(&self, trace: &'e Trace, place: usize) -> Option<&'e record::Blas> {
         match trace.events.get(self.inside.get(&place).copied().unwrap_or(place))? {
             Event::Blas(call) => Some(call),

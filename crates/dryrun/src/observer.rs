@@ -2,7 +2,7 @@
 
 use crate::sightings::{RecordContext, field_of_view, library};
 use crate::verdict::NAME;
-use crate::{Blas, Place, Survey, describe};
+use crate::{Blas, RunRoot, Survey, describe};
 use evidence::{FieldOfView, Rung};
 use gguf::TensorType;
 use observe::{Blocked, ObserveContext, Observer, Sighting};
@@ -29,11 +29,11 @@ impl Observer for DryrunObserver {
     fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let fix = format!("whichkernel runtime fetch {RUNTIME}");
         let blocked = |why: Message| Blocked { why, fix: fix.clone() };
-        let place = Place::find(RUNTIME).map_err(|error| blocked(error.message()))?;
+        let place = RunRoot::find(RUNTIME).map_err(|error| blocked(error.message()))?;
         let library =
             library(&place, None).ok_or_else(|| blocked(say!("dryrun-no-device-library", runtime = RUNTIME)))?;
         let wanted = around.scope.gpu.as_deref().or(around.scope.target.as_deref()).unwrap_or("rx-9070-xt");
-        // The subject's card, and one that the runtime does ship: a choice made with full metadata stands beside it.
+        // The subject's card, and a card that the runtime ships code for, so that a choice with full metadata can be compared.
         let mut cards = vec![wanted, "gfx1100", "gfx900"];
         cards.dedup();
         let mut seen = Vec::new();
@@ -49,7 +49,7 @@ impl Observer for DryrunObserver {
 impl DryrunObserver {
     fn card(
         &self,
-        place: &Place,
+        place: &RunRoot,
         profile: &gpu::Profile,
         library: &(String, String),
         around: &ObserveContext,

@@ -1,4 +1,4 @@
-//! Several runs at a time, their results in the order that was asked for.
+//! Several runs at a time, their results in the requested order.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

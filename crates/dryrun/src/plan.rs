@@ -1,6 +1,6 @@
 //! What a run plays: a card as the user named it, and the kernels of the runtime's libraries for its target.
 
-use crate::{Described, DryrunError, Place, Played, describe};
+use crate::{Described, DryrunError, Played, RunRoot, describe};
 use gpu::Profile;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub struct Plan {
 
 impl Plan {
     pub fn new(
-        place: &Place,
+        place: &RunRoot,
         card: Card,
         strict: bool,
         blas: bool,

@@ -60,7 +60,7 @@ impl Pass {
         self.products().filter(|(_, of)| of.weights).map(|(_, of)| of.columns).max()
     }
 
-    /// Columns whose logits were asked for; None where it has no logits.
+    /// Columns whose logits were asked for; None if it has no logits.
     pub fn outputs(&self) -> Option<u64> {
         self.parts.iter().filter_map(|part| part.outputs).max()
     }
@@ -78,7 +78,7 @@ impl Pass {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Computed {
     pub passes: Vec<Pass>,
-    /// Why nothing can be said of some of its graphs: ggml's structures are not as they are known, or too many kinds of products.
+    /// Why some of its graphs cannot be read: unknown layout of ggml's structures, or too many kinds of products.
     pub unread: u64,
 }
 
@@ -86,7 +86,7 @@ pub struct Computed {
 pub type Account = BTreeMap<u32, Computed>;
 
 impl Computed {
-    /// Lines that were cut short end the reading: what stands behind them is not known, and `unread` says so.
+    /// A truncated line ends the reading: the rest is unknown, and `unread` says so.
     pub fn parse(text: &str) -> Computed {
         let (mut parts, mut passes, mut unread): (Vec<Part>, Vec<Pass>, u64) = (Vec::new(), Vec::new(), 0);
         for line in text.lines() {

@@ -1,12 +1,12 @@
-//! The program that is run: where it stands inside a tree, and whether its loader can be given a library.
+//! The program to run: its path inside a tree, and whether its loader can be given a library.
 
 use crate::error::DryrunError;
 use codeobject::ReadAt;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Where a path of this machine is shown inside a tree: at itself, but for what lies below the tree's own directories
-/// (Ollama keeps its models in /usr/share), which cannot be added to.
+/// The path inside a tree for a path of this machine: the same, except below the tree's own directories (Ollama keeps its models
+/// in /usr/share), to which nothing can be added.
 pub(crate) fn seen_at(root: &Path, path: &Path) -> PathBuf {
     let rest = path.strip_prefix("/").unwrap_or(path);
     let hidden = match rest.components().next() {

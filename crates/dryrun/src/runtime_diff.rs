@@ -25,33 +25,21 @@ impl Answer for RuntimeDiff {
     const SCHEMA: &'static str = "whichkernel.diff-runtime/3";
 }
 
-/// In what two cells are not the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aspect {
-    Path,
-    /// Another kernel or pipeline.
-    Kernel,
-    Grid,
-    /// The same pipeline with other specialization constants or subgroup size.
-    Constants,
-    /// A launch that is no product.
-    Other,
-    /// One of them was not answered: whether they differ nobody knows.
-    Problem,
-}
-
-impl Aspect {
-    /// As in tables and data.
-    pub fn name(self) -> &'static str {
-        match self {
-            Aspect::Path => "path",
-            Aspect::Kernel => "kernel",
-            Aspect::Grid => "grid",
-            Aspect::Constants => "constants",
-            Aspect::Other => "other",
-            Aspect::Problem => "problem",
-        }
+say::named! {
+    /// In what two cells are not the same.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Aspect: name {
+        Path = "path",
+        /// Another kernel or pipeline.
+        Kernel = "kernel",
+        Grid = "grid",
+        /// The same pipeline with other specialization constants or subgroup size.
+        Constants = "constants",
+        /// A launch that is no product.
+        Other = "other",
+        /// One of them was not answered: whether they differ nobody knows.
+        Problem = "problem",
     }
 }
 
@@ -98,7 +86,7 @@ impl RuntimeDiff {
         RuntimeDiff { a: names.0.to_owned(), b: names.1.to_owned(), cells, conclusion, differences }
     }
 
-    /// Of a cell that one of them did not answer nobody can say that it is the same.
+    /// A cell without an answer from both sides cannot be called the same.
     pub fn is_same(&self) -> bool {
         self.differences.is_empty() && self.conclusion.unanswered() == 0 && self.conclusion.lost() == 0
     }

@@ -23,7 +23,7 @@ pub struct Needs {
     pub lds: u64,
     pub scratch: u32,
     pub wavefront: u32,
-    /// Workgroups per multiprocessor; None where not even one fits.
+    /// Workgroups per multiprocessor; None if not even one fits.
     pub occupancy: Option<u32>,
 }
 
@@ -98,7 +98,7 @@ impl Selected {
 
 /// One launch as it was made, for the trace file.
 #[derive(Debug, Clone)]
-pub struct Step<'t> {
+pub struct TraceStep<'t> {
     pub trace: &'t Trace,
     pub evaluation: usize,
     pub phase: Phase,
@@ -146,7 +146,7 @@ pub fn evaluations_by_width(outcome: &Outcome) -> BTreeMap<(Phase, u64), u64> {
 }
 
 /// Every launch in order, graph replays multiplied out.
-pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
+pub fn steps<'o>(outcome: &'o Outcome) -> Vec<TraceStep<'o>> {
     let mut list = Vec::new();
     let mut number = 0;
     for trace in &outcome.traces {
@@ -154,7 +154,7 @@ pub fn steps<'o>(outcome: &'o Outcome) -> Vec<Step<'o>> {
         for one in evaluated(outcome, trace, &names) {
             for &event in &one.evaluation.items {
                 let ne11 = names.columns(outcome, trace, event);
-                list.push(Step { trace, evaluation: number, phase: one.phase, event, ne11 });
+                list.push(TraceStep { trace, evaluation: number, phase: one.phase, event, ne11 });
             }
             number += 1;
         }

@@ -2,17 +2,17 @@
 
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
+use crate::late_code::Unjudged;
 use crate::products::{Account, Computed};
 use crate::program_file::{check_program, inside, seen_at};
 use crate::sandbox::Enter;
-use crate::unjudged::Unjudged;
 use crate::wait::wait;
-use crate::{Place, device, images, solutions, unjudged};
+use crate::{RunRoot, device, images, late_code, solutions};
 use evidence::{Basis, LeftOutWhy};
 use gpu::{Arch, Profile};
 use launch::nullgpu_input::{COUNTED, COUNTS, COUNTS_SIZE, DIRECTORY};
 use launch::record::kind;
-use launch::table::Table;
+use launch::table::KernelTable;
 use launch::tables::Tables;
 use launch::trace::{Event, Trace};
 use std::collections::{BTreeMap, HashMap};
@@ -53,14 +53,14 @@ impl Blas {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// The program's output goes to our standard error, so that the answer stands alone on standard output.
+    /// The program's output goes to our standard error, so that standard output has only the answer.
     Shown,
     Captured,
 }
 
 #[derive(Debug)]
 pub struct Request<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     pub profiles: &'a [Profile],
     pub described: &'a Described,
     pub strict: bool,
@@ -108,7 +108,7 @@ pub struct Outcome {
     pub products: Account,
     /// Files whose code the stand-in took without knowing whether it is for the device, and what is in them.
     pub unjudged: Vec<Unjudged>,
-    /// What the stand-in counted, whether it could record it or not; None where there was no page to count on.
+    /// What the stand-in counted, whether it could record it or not; None if there was no page to count on.
     pub counted: Option<Counted>,
 }
 
@@ -134,7 +134,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
-    /// Somebody told it to stop.
+    /// It was told to stop.
     Stopped(i32),
     Failed(Ending),
 }
@@ -211,7 +211,7 @@ pub const PRODUCTS: &str = "WHICHKERNEL_PRODUCTS";
 /// Graphs of one process that are read: more than the 64 that are written have.
 const MOST_GRAPHS: u64 = 256 << 20;
 
-/// Records of one process that are read: more is a header that lies.
+/// The maximum number of records read from one process: more means a false header.
 const MOST_BYTES: u64 = 16 << 30;
 
 /// A program that is running on the stand-in.
@@ -222,7 +222,7 @@ pub struct Running {
     session_dir: SessionDir,
     _guard: GroupGuard,
     table: Vec<u8>,
-    place: Place,
+    place: RunRoot,
     /// Of each device.
     targets: Vec<Arch>,
 }
@@ -255,7 +255,7 @@ impl Running {
         let directory = self.session_dir.inner();
         let graphs = texts(directory, "graph.")?.into_values().collect();
         let products = products_in(directory)?;
-        let unjudged = unjudged::of(&self.place, &traces, &tables, &images, &self.targets);
+        let unjudged = late_code::of(&self.place, &traces, &tables, &images, &self.targets);
         let page = sys::regular_file::whole(&directory.join(COUNTS), COUNTS_SIZE as u64);
         let counted = page.ok().and_then(|page| Counted::parse(&page));
         Ok(Outcome {
@@ -305,7 +305,7 @@ impl Request<'_> {
 
     /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
     fn argument(&self, word: &OsStr) -> OsString {
-        let Place::Tree { root, .. } = self.place else { return word.to_owned() };
+        let RunRoot::Tree { root, .. } = self.place else { return word.to_owned() };
         let path = std::path::absolute(word).unwrap_or_default();
         if self.show.iter().any(|shown| path.starts_with(shown)) && path.exists() {
             return seen_at(root, &path).into_os_string();
@@ -317,12 +317,12 @@ impl Request<'_> {
     fn located(&self) -> OsString {
         let program = self.command.first().cloned().unwrap_or_default();
         match self.place {
-            Place::Directory { path } => {
+            RunRoot::Directory { path } => {
                 let beside = [path.join(&program), path.join("bin").join(&program)];
                 beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
             }
             // A program of this machine on the tree's libraries: it is shown inside at its own path.
-            Place::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
+            RunRoot::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
                 fs::canonicalize(&program).map_or(program, PathBuf::into_os_string)
             }
             _ => program,
@@ -341,7 +341,7 @@ impl Request<'_> {
         write(libraries.join("libwhichkernel-preload.so"), embedded_shims::PRELOAD)?;
         if self.preload {
             let tables = Tables::parse(&self.described.table).unwrap_or_default();
-            let none = Table::default();
+            let none = KernelTable::default();
             let list = self.place.libraries(self.blas == Blas::Real, None).unwrap_or_default();
             write(
                 directory.join(launch::preload_input::FILE),
@@ -371,7 +371,7 @@ impl Request<'_> {
             path.push(more);
         };
         match self.place {
-            Place::Tree { .. } => {
+            RunRoot::Tree { .. } => {
                 // A tree has its own paths; of the caller's variables only those that steer the program under test go in.
                 command.env_clear();
                 for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
@@ -379,11 +379,11 @@ impl Request<'_> {
                 }
                 command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", directory).env("LANG", "C.UTF-8");
             }
-            Place::Directory { path } => add(path.as_os_str()),
-            Place::Host => {}
+            RunRoot::Directory { path } => add(path.as_os_str()),
+            RunRoot::Host => {}
         }
         if let (Some(inherited), false) =
-            (std::env::var_os("LD_LIBRARY_PATH"), matches!(self.place, Place::Tree { .. }))
+            (std::env::var_os("LD_LIBRARY_PATH"), matches!(self.place, RunRoot::Tree { .. }))
         {
             add(&inherited);
         }
@@ -405,7 +405,7 @@ impl Request<'_> {
             names.insert(0, "libwhichkernel-graph.so");
         }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
-        // Somebody watches this program by preload: the shim goes on to the one that it starts.
+        // This program is observed by preload: the shim is passed on to the program that it starts.
         if let Some(watched) = watched().filter(|_| !self.preload) {
             preload.insert(0, watch::preload::library(&watched).into());
             let limit = std::env::var_os(watch::preload::LIMIT_VARIABLE).unwrap_or_default();
@@ -433,7 +433,7 @@ impl Request<'_> {
 
     fn start(&self, command: &mut Command, session_dir: &SessionDir, program: &OsStr) -> Result<Child, DryrunError> {
         let name = program.to_string_lossy().into_owned();
-        if let Place::Tree { root, .. } = self.place {
+        if let RunRoot::Tree { root, .. } = self.place {
             let mut enter = Enter::new(root).bind(session_dir.outer());
             if let Some(watched) = watched().as_deref().and_then(Path::parent) {
                 enter = enter.bind(watched);

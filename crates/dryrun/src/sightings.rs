@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::verdict::{NAME, is_blas};
-use crate::{Checked, Described, Ending, Events, Finish, Outcome, Place, Selected};
+use crate::{Checked, Described, Ending, Events, Finish, Outcome, RunRoot, Selected};
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, ObserverId, Refused,
     Selected as Rung, Subject, View, Witness,
@@ -16,7 +16,7 @@ use std::fmt::Write;
 /// Who, where, on what: the parts of a subject that one card and one model share.
 #[derive(Debug, Clone)]
 pub struct RecordContext<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     pub profile: &'a Profile,
     pub described: &'a Described,
     pub model: &'a str,
@@ -26,7 +26,7 @@ pub struct RecordContext<'a> {
 }
 
 /// Name and SHA-256 of the first library with device code: what a claim's subject names.
-pub fn library(place: &Place, program: Option<&std::path::Path>) -> Option<(String, String)> {
+pub fn library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(String, String)> {
     let (path, _) = place.libraries(false, program).ok()?.into_iter().next()?;
     let name = path.file_name()?.to_string_lossy().into_owned();
     let file = inventory::File::open(&path).ok()?;
@@ -164,7 +164,7 @@ impl RecordContext<'_> {
         found
     }
 
-    /// Name and SHA-256 of a file that the program saw; None where it is not on this machine.
+    /// Name and SHA-256 of a file that the program saw; None if it is not on this machine.
     fn hashed(&self, seen: &str) -> Option<(String, String)> {
         if !seen.starts_with('/') {
             return None;

@@ -1,17 +1,17 @@
-//! The solution's number beside the kernel's name, from the catalog that stands beside the code object.
+//! The solution's number beside the kernel's name, from the catalog beside the code object.
 //!
 //! A kernel may serve several solutions (other split of K, other padding): all numbers are given then. hipBLASLt's API
 //! takes the catalog's number; rocBLAS' (`rocblas_gemm_ex`, `rocblas-bench --solution_index`) takes it plus one, since
 //! 0 leaves the choice to the library: asked with that number, rocBLAS 4.4 launches the same kernel.
 
 use crate::images;
-use crate::place::Place;
+use crate::run_root::RunRoot;
 use launch::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Solution numbers by kernel name, for the BLAS kernels of a run.
-pub fn numbers(place: &Place, traces: &[Trace], images: &HashMap<u64, String>) -> HashMap<String, Vec<i64>> {
+pub fn numbers(place: &RunRoot, traces: &[Trace], images: &HashMap<u64, String>) -> HashMap<String, Vec<i64>> {
     // Which kernels were taken from which code object file.
     let mut wanted: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for trace in traces {

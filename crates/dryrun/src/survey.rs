@@ -8,7 +8,7 @@ use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
 use crate::selection::{Selected, select_each};
 use crate::session::{Blas, Ending, Outcome, PRODUCTS, Request, Streams};
-use crate::{Checked, Described, Place};
+use crate::{Checked, Described, RunRoot};
 use gguf::{Shape, TensorType};
 use gpu::Profile;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use sys::private_dir::{SessionDir, put};
 
 #[derive(Debug)]
 pub struct Survey<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     pub profile: &'a Profile,
     pub described: &'a Described,
     pub strict: bool,

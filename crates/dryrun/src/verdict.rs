@@ -1,4 +1,4 @@
-//! What may be said of a run as a whole: made from what was asked, answered, lost and left out, and from nothing else.
+//! The conclusion about a whole run: made only from what was asked, answered, lost and left out.
 
 use crate::account::{Checked, blind};
 use crate::cell::Cell;
@@ -34,14 +34,14 @@ impl Played<'_> {
 pub struct Verdict {
     /// Is what is listed all that the program would have launched?
     pub reach: Conclusion,
-    /// The ways that the products of prompts and of tokens take; None where the run had no such evaluation.
+    /// The paths of products in prompts and in tokens; None if the run had no such evaluation.
     pub prompts: Option<Conclusion>,
     pub tokens: Option<Conclusion>,
     /// Was a BLAS library called?
     pub blas: Conclusion,
     /// Launches of one decoded token, where all of one width have the same number.
     pub per_token: Option<u64>,
-    /// The products of the graphs that the program computed; None where it computed none of ggml's.
+    /// The products of the graphs that the program computed; None if it computed none of ggml's.
     pub products: Option<Checked>,
 }
 

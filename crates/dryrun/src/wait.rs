@@ -75,7 +75,7 @@ impl Listener {
         Listener { kept, thread }
     }
 
-    /// `now`: somebody may still hold the other end, and is not waited for.
+    /// `now`: another process may still hold the other end, and is not waited for.
     fn end(self, now: bool) -> String {
         if let Some(thread) = self.thread.filter(|_| !now) {
             let _ = thread.join();

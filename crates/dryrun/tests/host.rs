@@ -1,6 +1,6 @@
 //! Small C programs on the stand-in, as this machine's own: each SONAME, children, what is refused, and a crash.
 
-use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
+use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use gpu::Profile;
 use launch::trace::Event;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn run(program: &Path) -> Outcome {
     let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let profile: Profile = gpu::find("rx-7900-xt").expect("a card");
     Request {
-        place: &Place::Host,
+        place: &RunRoot::Host,
         profiles: &[profile],
         described: &described,
         strict: true,
@@ -131,7 +131,7 @@ fn a_library_that_wants_an_older_runtime_is_refused_by_name() {
         __asm__(\".section .hip_fatbin,\\\"a\\\"\\n.byte 0\\n.previous\");";
     compile(&["-o", "libggml-hip.so", "old.so"], backend);
     std::fs::remove_file(home.path().join("old.so")).expect("removed");
-    let place = Place::find(&home.path().display().to_string()).expect("a directory");
+    let place = RunRoot::find(&home.path().display().to_string()).expect("a directory");
     let refused = place.libraries(false, None).expect_err("refused").to_string();
     assert!(refused.contains("libggml-hip.so wants libamdhip64.so.4"), "{refused}");
     assert!(refused.contains("ROCm 5, 6 or 7"), "{refused}");
@@ -147,7 +147,7 @@ fn a_program_for_another_c_library_says_what_to_do() {
     assert!(Command::new("gcc").arg(loader).arg("-o").args([&program, &source]).status().expect("gcc runs").success());
     let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let request = Request {
-        place: &Place::Host,
+        place: &RunRoot::Host,
         profiles: &[gpu::find("gfx1100").expect("a card")],
         described: &described,
         strict: true,

@@ -1,16 +1,16 @@
 //! The real llama-bench of a real runtime, on cards that are not there.
 
-use dryrun::{Blas, Cell, Place, Survey, describe};
+use dryrun::{Blas, Cell, RunRoot, Survey, describe};
 use gguf::TensorType;
 
 /// Six rows of what was seen with another stand-in: path and tile by type and prompt length.
 const SEEN: &str = include_str!("data/dryrun-sample.tsv");
 
-fn place() -> Option<Place> {
-    test_artifacts::need("debian-sid").map(|dir| Place::Tree { name: "debian-sid".into(), root: dir.join("root") })
+fn place() -> Option<RunRoot> {
+    test_artifacts::need("debian-sid").map(|dir| RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") })
 }
 
-fn survey(place: &Place, card: &str, shape: &str, kinds: &[&str], columns: &[u64]) -> Vec<Cell> {
+fn survey(place: &RunRoot, card: &str, shape: &str, kinds: &[&str], columns: &[u64]) -> Vec<Cell> {
     let profile = gpu::find(card).expect("a card");
     let libraries = place.libraries(false, None).expect("libraries with device code");
     let cache = runtime::Cache::from_env();

@@ -1,10 +1,10 @@
 //! Code that left its library: Debian's libggml-hip, split by a writer of our own, on cards that are not there.
 
 use codeobject::{CodeObject, Kernel, ReadAt};
-use dryrun::{Blas, Described, Ending, Place, Request, Selected, Streams, describe, last_words, select};
+use dryrun::{Blas, Described, Ending, Request, RunRoot, Selected, Streams, describe, last_words, select};
 use gguf::{TensorType, known, skeleton};
 use inventory::{File, Found, Look, Options, inspect};
-use launch::table::Table;
+use launch::table::KernelTable;
 use made_files as make;
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -69,7 +69,7 @@ fn split_tree(from: &Path, to: &Path, archive: &str) {
     fs::write(dir.join(format!("ggml_{archive}.kpack")), make::kpack(&entries, true)).expect("written");
 }
 
-fn described(place: &Place, card: &str, cache: &Path) -> Described {
+fn described(place: &RunRoot, card: &str, cache: &Path) -> Described {
     let libraries: Vec<(PathBuf, String)> = place.libraries(false, None).expect("libraries with device code");
     let target = gpu::find(card).expect("a card").target().expect("a target");
     describe(&libraries, &target, true, cache).expect("a kernel table")
@@ -77,7 +77,7 @@ fn described(place: &Place, card: &str, cache: &Path) -> Described {
 
 /// Every kernel of the library by bundle, with all that the stand-in is told of it.
 fn kernels(described: &Described) -> Vec<(u32, String)> {
-    let table = Table::parse(&described.table).expect("a table");
+    let table = KernelTable::parse(&described.table).expect("a table");
     let of = |(kernel, place): (&launch::table::KernelInfo, &u32)| {
         let place = table.places.get(*place as usize).expect("a place");
         place.path.contains("libggml-hip").then(|| (place.bundle, format!("{kernel:?} {}", place.ships)))
@@ -87,7 +87,7 @@ fn kernels(described: &Described) -> Vec<(u32, String)> {
     all
 }
 
-fn run(place: &Place, described: &Described, home: &Path) -> Vec<(String, u64)> {
+fn run(place: &RunRoot, described: &Described, home: &Path) -> Vec<(String, u64)> {
     let profile = gpu::find(TARGET).expect("a card");
     let model = home.join("model.gguf");
     let shape = known("qwen2-7b").expect("a shape");
@@ -126,12 +126,12 @@ fn the_stand_in_loads_code_that_left_the_library() {
     let temporary = tempfile::tempdir_in(&dir).expect("a directory");
     let (home, cache) = (temporary.path().join("home"), temporary.path().join("cache"));
     fs::create_dir_all(&home).expect("a directory");
-    let whole = Place::Tree { name: "whole".into(), root: dir.join("root") };
+    let whole = RunRoot::Tree { name: "whole".into(), root: dir.join("root") };
     let before = described(&whole, TARGET, &cache);
 
     let root = temporary.path().join("own");
     split_tree(&dir.join("root"), &root, TARGET);
-    let place = Place::Tree { name: "split".into(), root: root.clone() };
+    let place = RunRoot::Tree { name: "split".into(), root: root.clone() };
     let after = described(&place, TARGET, &cache);
     assert!(after.ships && after.taken.is_empty() && after.missing.is_empty(), "{:?}", after.missing);
     let (listed, again) = (kernels(&before), kernels(&after));
@@ -148,7 +148,7 @@ fn the_stand_in_loads_code_that_left_the_library() {
     assert!(!gone.ships && gone.missing.iter().any(|what| what.contains("ggml_@GFXARCH@.kpack")), "{:?}", gone.missing);
     let root = temporary.path().join("generic");
     split_tree(&dir.join("root"), &root, "gfx11-generic");
-    let place = Place::Tree { name: "generic".into(), root };
+    let place = RunRoot::Tree { name: "generic".into(), root };
     let generic = described(&place, TARGET, &cache);
     assert_eq!(generic.taken.iter().map(String::as_str).collect::<Vec<_>>(), ["gfx11-generic"]);
     assert!(generic.ships && generic.near.is_none());

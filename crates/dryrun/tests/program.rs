@@ -1,8 +1,8 @@
 //! Real programs of a real runtime on cards that are not there: benchmark, server, and what can go wrong.
 
 use dryrun::{
-    Blas, Described, DryrunError, Ending, Outcome, PRODUCTS, Phase, Place, Played, Request, Streams, Verdict, describe,
-    last_words, select,
+    Blas, Described, DryrunError, Ending, Outcome, PRODUCTS, Phase, Played, Request, RunRoot, Streams, Verdict,
+    describe, last_words, select,
 };
 use evidence::Reach;
 use gguf::{TensorType, known, skeleton};
@@ -17,13 +17,13 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-fn place() -> Option<Place> {
-    test_artifacts::need("debian-sid").map(|dir| Place::Tree { name: "debian-sid".into(), root: dir.join("root") })
+fn place() -> Option<RunRoot> {
+    test_artifacts::need("debian-sid").map(|dir| RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") })
 }
 
 /// A model, a card and a place to run in; the directory is removed at the end.
 struct Stage {
-    place: Place,
+    place: RunRoot,
     profile: Profile,
     described: Described,
     model: PathBuf,
@@ -32,7 +32,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(place: Place, card: &str, shape: &str, kind: &str, words: bool) -> Stage {
+    fn new(place: RunRoot, card: &str, shape: &str, kind: &str, words: bool) -> Stage {
         let profile = gpu::find(card).expect("a card");
         let libraries = place.libraries(false, None).expect("libraries with device code");
         let target = profile.target().expect("a target");
@@ -318,7 +318,7 @@ fn host_run(program: &Path) -> Result<Outcome, DryrunError> {
     let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let profile = gpu::find("gfx1100").expect("a card");
     Request {
-        place: &Place::Host,
+        place: &RunRoot::Host,
         profiles: &[profile],
         described: &described,
         strict: true,
@@ -347,8 +347,8 @@ fn programs_that_cannot_be_run_are_refused_with_the_reason() {
     std::fs::write(&fixed, &elf).expect("a file");
     assert!(matches!(host_run(&fixed), Err(DryrunError::Foreign { .. })), "an AArch64 program");
     assert!(matches!(host_run(Path::new("/no/such/program")), Err(DryrunError::NoProgram { .. })));
-    assert!(matches!(Place::find("no-such-runtime"), Err(DryrunError::NoRuntime { .. })));
-    let empty = Place::find(&home.path().display().to_string()).expect("a directory");
+    assert!(matches!(RunRoot::find("no-such-runtime"), Err(DryrunError::NoRuntime { .. })));
+    let empty = RunRoot::find(&home.path().display().to_string()).expect("a directory");
     assert!(matches!(empty.libraries(false, None), Err(DryrunError::NoDeviceCode { .. })));
 }
 

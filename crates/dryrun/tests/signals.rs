@@ -2,7 +2,7 @@
 //!
 //! One test alone in its process: signals are the process's.
 
-use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
+use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use rustix::process::{Signal, getpid, kill_process};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn run(home: &Path) -> Outcome {
     let program = home.join("launcher");
     let command: Vec<OsString> = vec!["sh".into(), "-c".into(), text.into(), program.into(), home.into()];
     let request = Request {
-        place: &Place::Host,
+        place: &RunRoot::Host,
         profiles: std::slice::from_ref(&profile),
         described: &described,
         strict: false,

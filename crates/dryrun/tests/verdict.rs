@@ -1,6 +1,8 @@
 //! What is concluded of a run: never more than was seen.
 
-use dryrun::{Blas, Cell, Described, Ending, Finish, Outcome, Place, Played, Request, Streams, Verdict, select, shown};
+use dryrun::{
+    Blas, Cell, Described, Ending, Finish, Outcome, Played, Request, RunRoot, Streams, Verdict, select, shown,
+};
 use evidence::{LeftOutWhy, Reach, Word};
 use launch::record::{FIRST, MAGIC};
 use launch::tables::Tables;
@@ -16,7 +18,7 @@ fn described(ships: bool) -> Described {
 fn run(words: &[&str]) -> Outcome {
     let command: Vec<OsString> = words.iter().map(OsString::from).collect();
     let request = Request {
-        place: &Place::Host,
+        place: &RunRoot::Host,
         profiles: &[gpu::find("gfx1100").expect("a card")],
         described: &described(true),
         strict: true,

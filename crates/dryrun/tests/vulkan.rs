@@ -1,8 +1,8 @@
 //! The real loader, ggml, RADV and its compiler on cards that are not there.
 
 use dryrun::{
-    Backends, Blas, Card, Ending, Map, Place, Plan, Streams, Survey, VulkanCard, VulkanDiff, VulkanMap, VulkanOutcome,
-    VulkanRecord, VulkanRequest, VulkanSelection, VulkanSurvey, vulkan_library, vulkan_steps,
+    Backends, Blas, Card, Ending, Map, Plan, RunRoot, Streams, Survey, VulkanCard, VulkanDiff, VulkanMap,
+    VulkanOutcome, VulkanRecord, VulkanRequest, VulkanSelection, VulkanSurvey, vulkan_library, vulkan_steps,
 };
 use evidence::Says;
 use gguf::TensorType;
@@ -10,14 +10,14 @@ use std::ffi::OsString;
 use std::path::Path;
 
 struct Stage {
-    place: Place,
+    place: RunRoot,
     home: tempfile::TempDir,
 }
 
 impl Stage {
     fn new() -> Option<Stage> {
         let tree = test_artifacts::need("debian-sid-vulkan")?;
-        let place = Place::find(tree.to_str().expect("a plain path")).expect("a tree");
+        let place = RunRoot::find(tree.to_str().expect("a plain path")).expect("a tree");
         Some(Stage { place, home: tempfile::tempdir().expect("a directory") })
     }
 
@@ -117,7 +117,7 @@ fn a_program_that_fails_is_no_whole_answer() {
 
 #[test]
 fn a_place_without_radv_is_refused_with_the_way_to_it() {
-    let here = Place::Directory { path: Path::new("/").to_owned() };
+    let here = RunRoot::Directory { path: Path::new("/").to_owned() };
     let request = VulkanRequest {
         place: &here,
         card: VulkanCard::find("gfx1201").expect("played"),
@@ -206,7 +206,7 @@ fn a_trace_leaves_nothing_out() {
 #[test]
 fn hip_and_vulkan_stand_side_by_side() {
     let (Some(stage), Some(sid)) = (Stage::new(), test_artifacts::need("debian-sid")) else { return };
-    let hip = Place::Tree { name: "debian-sid".into(), root: sid.join("root") };
+    let hip = RunRoot::Tree { name: "debian-sid".into(), root: sid.join("root") };
     let shape = || gguf::known("llama-3.2-1b").expect("known");
     let kinds = [TensorType::parse("Q4_K").expect("known")];
     for (given, ships) in [("gfx1100", true), ("gfx1201", false)] {

@@ -1,7 +1,6 @@
 //! What a question's answer comes to: a [`Conclusion`] on the rung that the question is about.
 //!
-//! A question that asks what runs is not answered by what a source declares: such an answer is partly one, and says
-//! on which rung it stands.
+//! A declaration in the source does not answer the question what runs: such an answer is partial, and names its rung.
 
 use crate::investigation::{Investigation, Question};
 use crate::question::Found;
@@ -21,7 +20,7 @@ struct Voice {
     by: Vec<String>,
     /// What those looked at.
     of: Vec<String>,
-    /// Who besides those says that there is no other answer.
+    /// Who else states that there is no other answer.
     accounts: BTreeSet<Witness>,
 }
 
@@ -44,7 +43,7 @@ pub(crate) fn conclude(
     // What was seen higher up overrules what was said further down.
     let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
     let count = voices.len() as u64;
-    // Which one: a possible answer of that rung that nobody could decide is a gap.
+    // Which one: a possible answer of that rung that could not be decided is a gap.
     let undecided = |(id, _): &(&String, Option<bool>)| {
         readings.iter().any(|it| it.claim == **id && it.rung == best && it.grade.is_unresolved())
     };
@@ -59,7 +58,7 @@ pub(crate) fn conclude(
     for observer in voices.iter().flat_map(|voice| &voice.by) {
         basis = basis.by(observer);
     }
-    // One that stands without reserve is enough.
+    // One without reserve is enough.
     if voices.iter().all(|voice| voice.short.is_some()) {
         for (what, why) in voices.iter().filter_map(|voice| voice.short.as_ref()) {
             basis = basis.without(what, None, *why);
@@ -72,7 +71,7 @@ pub(crate) fn conclude(
     let short = voices.iter().all(|voice| voice.short.is_some());
     match (yes, yes < count) {
         (0, _) => basis.presence(0),
-        // A case seen in part, or inferred, is no case yet.
+        // A case that is partial or inferred does not count as a case.
         (_, false) if short => basis.of_all(0),
         (_, false) => basis.presence(yes),
         (_, true) => basis.choice(["yes", "no"]),

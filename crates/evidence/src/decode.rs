@@ -1,5 +1,5 @@
-//! Many observations from the bytes that the ledger keeps: what they have in common (observer, subject, view, coverage,
-//! ...) is read once and shared, and of those that nobody wants no more is built than a glance.
+//! Many observations from the ledger's bytes. Common parts (observer, subject, view, coverage, ...) are read once and shared; for
+//! unwanted observations only a glance is built.
 //!
 //! A row of a run differs from the row before it in what it found. So a row that begins and ends as the one before it is read
 //! from there, but for that; of the others the fields are cut out as they stand, and one whose bytes were met before is the
@@ -137,7 +137,7 @@ impl<T: Clone + DeserializeOwned> Shelf<T> {
 /// What a glance shows, by the places of its shared parts; a sweep and a blocked look have no topic.
 type Sight = (usize, Rung, Option<(usize, usize)>, usize);
 
-/// The parts themselves, so that no other comes to lie in their place.
+/// Holds the parts themselves, so that no other part is allocated at the same address.
 type Parts = (Arc<ObserverId>, Arc<str>, About, Arc<FieldOfView>);
 
 /// Reads one observation after the other.
@@ -159,18 +159,18 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None where `wanted` does not take it.
-    /// That is asked once for all that look alike at a glance, and must not depend on anything else.
+    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None if `wanted` does not take it. That is asked
+    /// once for all that look alike at a glance, and must not depend on anything else.
     pub fn read(
         &mut self,
         canonical: &[u8],
         wanted: impl Fn(&Glance<'_>) -> bool,
     ) -> Result<Option<Recorded>, serde_json::Error> {
-        Ok(self.unnamed(canonical, wanted)?.map(|observation| Recorded::named(canonical, observation)))
+        let read = self.unnamed(canonical, wanted)?;
+        Ok(read.map(|observation| Recorded::named(canonical, observation)))
     }
 
-    /// The same without its name, which is the hash of the bytes: for whoever hashes many at once.
-    pub fn unnamed(
+    fn unnamed(
         &mut self,
         canonical: &[u8],
         wanted: impl Fn(&Glance<'_>) -> bool,
@@ -202,7 +202,7 @@ impl Decoder {
     }
 
     fn frame_of(&mut self, text: &str, cut: &Cut<'_>) -> Option<Frame> {
-        // It was cut out of the text, so it lies in it.
+        // It is a slice of the text, so its range is inside the text.
         let at = cut.finding.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
         Some(Frame {
             before: text.get(..at)?.to_owned(),

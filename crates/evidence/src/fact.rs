@@ -22,7 +22,7 @@ impl About {
         Arc::make_mut(&mut self.0).insert(key.into(), value.into());
     }
 
-    /// Two that share what they hold lie in one place.
+    /// Two facts with shared content have the same address.
     pub(crate) fn place(&self) -> *const BTreeMap<String, String> {
         Arc::as_ptr(&self.0)
     }
@@ -31,15 +31,15 @@ impl About {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Does a fact about `self` say something on `asked`? Every parameter asked for must be given and fit. Further
-    /// parameters make the fact more special, not foreign. Patterns in `asked`: `*` within a text, `A|B` for one of
-    /// several, and ranges of numbers, which a fact meets when it lies inside or covers a part of them.
+    /// Does a fact about `self` answer `asked`? Every requested parameter must be given and fit. Further parameters make the fact
+    /// more specific, not irrelevant. Patterns in `asked`: `*` within a text, `A|B` for one of several, and ranges of numbers,
+    /// which a fact matches if it is inside or covers a part of them.
     pub fn speaks_for(&self, asked: &About) -> bool {
         asked.0.iter().all(|(key, pattern)| self.get(key).is_some_and(|value| fits(value, pattern)))
     }
 
-    /// On which part of what `self` asks none of these facts speaks: parameter and gap. `A|B` asks for both, a range
-    /// for every number in it; what `*` stands for cannot be listed, so there any fact will do.
+    /// The part of `self`'s question that none of these facts covers: parameter and gap. `A|B` asks for both, a range for every
+    /// number in it; the matches of `*` cannot be listed, so any fact will do.
     pub fn uncovered<'a>(&self, facts: impl Iterator<Item = &'a About> + Clone) -> Vec<(String, String)> {
         let mut gaps = Vec::new();
         for one in self.alternatives() {
@@ -91,7 +91,7 @@ pub(crate) fn fits(value: &str, pattern: &str) -> bool {
     })
 }
 
-/// `*` stands for any text, also none.
+/// `*` matches any text, including none.
 pub(crate) fn glob(value: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| value.strip_prefix(first)) else { return false };

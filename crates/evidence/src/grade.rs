@@ -66,7 +66,7 @@ pub enum GradeKind {
 pub struct Grade(GradeKind);
 
 impl Grade {
-    /// Only `judge` calls this; each call stands beside what it rests on.
+    /// Only `judge` calls this; each call is next to its basis.
     pub(crate) fn computed(kind: GradeKind) -> Self {
         Grade(kind)
     }

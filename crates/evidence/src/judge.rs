@@ -6,7 +6,7 @@
 
 use crate::absence::{Quality, missing, weigh};
 use crate::observation_index::ObservationIndex;
-use crate::reading::{Citation, Reading, Step, saw};
+use crate::reading::{Citation, Reading, RungTally, saw};
 use crate::relevant::{Relevant, answering, speaking};
 use crate::unresolved::unresolved;
 use crate::{
@@ -65,7 +65,7 @@ fn grade<R: RungKind>(claim: &Claim, concerning: &[&Recorded], able: &[Ability])
         .unwrap_or_else(|| unresolved(claim, &own, concerning, able))
 }
 
-/// What is relevant says by itself; None where it says nothing.
+/// What is relevant says by itself; None if it says nothing.
 fn direct<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>) -> Option<Judgement> {
     let disputing = Disputing::new(claim, relevant);
     let conflicts = conflicts(claim, relevant, &disputing);
@@ -95,7 +95,7 @@ fn present<R: RungKind>(
     conflicts: Vec<Reason>,
 ) -> Option<Judgement> {
     if relevant.holds.is_empty() {
-        // It should be there, and somebody who would have seen it did not.
+        // It should be there, and an observer that would have seen it did not.
         let swept = by_quality(claim, &relevant.sweeps, Quality::Full);
         return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
     }
@@ -164,7 +164,7 @@ fn conflicts<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>, disputing: 
     pairs
 }
 
-/// Sweeps that should have seen what somebody else saw, by the subject that they swept, whatever the window.
+/// Sweeps that should have seen what another observer saw, by the subject of the sweep, for any window.
 struct Disputing<'a, R: RungKind> {
     sweeps: HashMap<Subject, Vec<Seen<'a, R>>>,
 }
@@ -274,8 +274,9 @@ fn inferred(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
     })
 }
 
-fn ladder(claim: &Claim, concerning: &[&Recorded]) -> Vec<Step> {
-    let mut steps: Vec<Step> = Rung::ALL.into_iter().map(|rung| Step { rung, holds: 0, contradicts: 0 }).collect();
+fn ladder(claim: &Claim, concerning: &[&Recorded]) -> Vec<RungTally> {
+    let mut steps: Vec<RungTally> =
+        Rung::ALL.into_iter().map(|rung| RungTally { rung, holds: 0, contradicts: 0 }).collect();
     let (mut speaks, answer) = (speaking(claim), answering(claim));
     for recorded in concerning.iter().filter(|recorded| recorded.contaminated().is_none() && speaks(recorded)) {
         let Some(fact) = recorded.fact() else { continue };

@@ -48,7 +48,7 @@ impl Investigation {
     /// In the order of the questions.
     pub fn ladders(&self, observations: &[Recorded], able: &[Ability]) -> Vec<Ladder> {
         let index = ObservationIndex::new(observations);
-        // Whether something is there is asked of a rung alone: what would follow from a lower one is no sighting on it.
+        // Existence is asked of one rung only: what would follow from a lower rung is not an observation on it.
         let setting =
             |recorded: &Recorded| recorded.fact().is_some_and(|fact| [RUNTIME, DEVICE].contains(&fact.topic.as_str()));
         let on = |rung: Rung| -> Vec<Recorded> {

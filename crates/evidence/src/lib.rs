@@ -1,9 +1,8 @@
 //! What may be said: rungs, subjects, coverage, grades, claims and investigation files.
 //!
-//! Pure: no I/O, no clock. Grades are computed from observations by one function ([`judge`]) and can be made nowhere
-//! else: a [`Grade`] has no public constructor and does not deserialise. An observation stands on exactly one rung,
-//! and only what was [`Seen`] on a rung speaks for a claim on it, so that "loaded, therefore dispatched" does not
-//! compile. `docs/evidence.md` tells the same in words.
+//! Pure: no I/O, no clock. Grades are computed from observations by one function ([`judge`]) and nowhere else: a [`Grade`] has no
+//! public constructor and does not deserialise. An observation is on exactly one rung, and only what was [`Seen`] on a rung
+//! supports a claim on it, so that "loaded, therefore dispatched" does not compile. `docs/evidence.md` explains the rules.
 #![forbid(unsafe_code)]
 
 mod ability;
@@ -57,7 +56,7 @@ pub use judge::judge;
 pub use ladder::{Ladder, LadderStep};
 pub use observation::{Evidence, Finding, Observation, ObservationId, ObserverId, Recorded, Refused};
 pub use question::{Found, QuestionReading};
-pub use reading::{Citation, Reading, Reason, Spot, Step, saw};
+pub use reading::{Citation, Reading, Reason, RungTally, Spot, saw};
 pub use rules::{Chooses, Precedes, RULES, Rule};
 pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
 pub use seen::Seen;

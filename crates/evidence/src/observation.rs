@@ -331,12 +331,7 @@ impl Recorded {
 
     /// `observation` is what these bytes say.
     pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
-        Recorded::with_id(ObservationId::of(bytes), observation)
-    }
-
-    /// `id`: of the canonical bytes that `observation` was read from.
-    pub fn with_id(id: ObservationId, observation: Observation) -> Self {
-        Recorded(Arc::new(Entry { id, observation, origin: None }))
+        Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
     }
 
     /// It came from another ledger: where from, and through whose hands.

@@ -42,7 +42,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Waits for those before it. Whoever holds a share asks for no second one, so that nobody waits for himself.
+    /// Waits for earlier requests. The holder of a share must not request a second one, or it would wait for itself.
     fn take(&self, rows: usize) -> Share<'_> {
         let rows = rows.min(ROWS);
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ fn asked_always(topic: &str) -> bool {
 impl<'a> ObservationIndex<'a> {
     pub fn new(observations: &'a [Recorded]) -> Self {
         let mut index = ObservationIndex::default();
-        // Those that the ledger read share their parts: where these lie tells them apart sooner than what they say.
+        // Observations read from the ledger share their parts: comparing addresses is faster than comparing content.
         let mut places: HashMap<(&str, Option<*const Pairs>, *const FieldOfView), usize> = HashMap::new();
         let mut contents: HashMap<(&str, Option<&About>, &FieldOfView), usize> = HashMap::new();
         for recorded in observations {

@@ -59,7 +59,7 @@ pub struct QuestionReading {
     pub open: bool,
 }
 
-/// Values are shown once each; a topic with more than this many is no answer.
+/// Values are listed once each; a topic with more values than this is not an answer.
 const MOST: usize = 256;
 
 fn answer(

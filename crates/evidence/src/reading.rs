@@ -219,7 +219,8 @@ pub fn saw(observation: &Observation) -> String {
 
 /// What one rung has to say on the claim, own subject and others alike; context, no grade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Step {
+#[schemars(rename = "Step")]
+pub struct RungTally {
     pub rung: Rung,
     pub holds: usize,
     pub contradicts: usize,
@@ -235,5 +236,5 @@ pub struct Reading {
     pub reasons: Vec<Reason>,
     /// The observations that the reasons name.
     pub cites: Vec<Citation>,
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<RungTally>,
 }

@@ -3,7 +3,7 @@
 use crate::{Recorded, RungKind};
 use std::marker::PhantomData;
 
-/// An observation that stands on the rung `R`. There is one way to get it, and that asks the observation.
+/// An observation on the rung `R`. The only constructor checks the observation.
 ///
 /// ```
 /// use evidence::{Launched, Seen};

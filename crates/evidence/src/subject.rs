@@ -1,7 +1,7 @@
 //! Whom an observation speaks of, and which subjects a claim is about.
 //!
-//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the
-//! claim names and the observation does not give is a difference: silence is no agreement.
+//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the claim names
+//! and the observation does not give is a difference: a missing value is not agreement.
 
 use crate::fact::glob;
 use schemars::JsonSchema;
@@ -32,25 +32,16 @@ pub enum Artifact {
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeviceKind {
-    Real,
-    /// A library that says it is a GPU and executes nothing.
-    StandIn,
-    /// Something was launched, and nobody saw on what.
-    Unknown,
-    None,
-}
-
-impl DeviceKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            DeviceKind::Real => "real",
-            DeviceKind::StandIn => "stand-in",
-            DeviceKind::Unknown => "unknown",
-            DeviceKind::None => "none",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DeviceKind: name {
+        Real = "real",
+        /// A library that says it is a GPU and executes nothing.
+        StandIn = "stand-in",
+        /// Something was launched, and nobody saw on what.
+        Unknown = "unknown",
+        None = "none",
     }
 }
 
@@ -64,7 +55,7 @@ pub enum Window {
     Named(String),
 }
 
-/// The machine that an observer ran on, where nobody needs its name.
+/// The observer's machine, if its name is not needed.
 pub const THIS_HOST: &str = "this host";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -90,7 +81,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A file, as it lies there: no device, every byte.
+    /// A file on disk: no device, every byte.
     pub fn file(name: impl Into<String>, sha256: impl Into<String>) -> Self {
         Subject::of(Artifact::File { sha256: sha256.into(), name: name.into() })
     }

@@ -6,38 +6,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Transfer {
-    SameSourceRule,
-    SameKernelSet,
-    NearTarget,
-    SameShapes,
-    SameHostChoice,
-    SameWindow,
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Transfer: name and ALL {
+        SameSourceRule = "same-source-rule",
+        SameKernelSet = "same-kernel-set",
+        NearTarget = "near-target",
+        SameShapes = "same-shapes",
+        SameHostChoice = "same-host-choice",
+        SameWindow = "same-window",
+    }
 }
 
 impl Transfer {
-    pub const ALL: [Transfer; 6] = [
-        Transfer::SameSourceRule,
-        Transfer::SameKernelSet,
-        Transfer::NearTarget,
-        Transfer::SameShapes,
-        Transfer::SameHostChoice,
-        Transfer::SameWindow,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Transfer::SameSourceRule => "same-source-rule",
-            Transfer::SameKernelSet => "same-kernel-set",
-            Transfer::NearTarget => "near-target",
-            Transfer::SameShapes => "same-shapes",
-            Transfer::SameHostChoice => "same-host-choice",
-            Transfer::SameWindow => "same-window",
-        }
-    }
-
     /// In what the two subjects may differ.
     pub fn bridges(self) -> &'static [Part] {
         match self {
@@ -50,7 +32,7 @@ impl Transfer {
         }
     }
 
-    /// What is taken for granted; listed with every grade that uses the rule. Keys of the language files.
+    /// The assumptions, listed with every grade that uses the rule. Keys of the language files.
     pub fn assumptions(self) -> &'static [&'static str] {
         match self {
             Transfer::SameSourceRule => &["assume-same-predicate", "assume-same-defines"],
@@ -73,7 +55,7 @@ impl Transfer {
         }
     }
 
-    /// The rules of `allowed` that together bridge all `differences`; None where some part is left.
+    /// The rules of `allowed` that together bridge all `differences`; None if some part is left.
     pub(crate) fn bridge(
         allowed: &[Transfer],
         rung: Rung,

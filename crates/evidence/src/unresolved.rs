@@ -90,7 +90,7 @@ fn other_machine(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     (!concerning.iter().any(from_there)).then(|| host.clone())
 }
 
-/// The runtime that the claim names, where somebody looked for runtimes and did not find it.
+/// The claim's runtime, if runtimes were searched and this one was not found.
 fn not_here(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     let runtime = claim.scope.runtime.as_ref().filter(|runtime| *runtime != "*")?;
     looked_for(concerning, RUNTIME, &About::new([("name", runtime)])).then(|| runtime.clone())

@@ -17,7 +17,7 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-/// By what stands there, and not by trying one kind after the other: a ledger holds a million of them.
+/// Chosen by the first character instead of trying one kind after the other: a ledger holds a million values.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
         from.deserialize_any(Plainly)

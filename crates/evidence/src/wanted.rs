@@ -34,7 +34,7 @@ impl<'a> Wanted<'a> {
     pub fn takes(&self, glance: &Glance<'_>) -> bool {
         let Some(saw) = glance.saw() else { return self.in_view(&glance.view) };
         let claimed = |about: &&About| saw.about.speaks_for(about) || glance.view.covers(&saw.topic, about);
-        // Each is asked: an odd answer is to be noticed whoever else wants it.
+        // Each claim is asked: an odd answer must be noticed even if another claim wants the observation.
         let asked =
             self.asks.iter().filter(|ask| ask.topic == saw.topic && self.asks_for(ask, saw, glance)).count() > 0;
         asked

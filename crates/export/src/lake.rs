@@ -1,8 +1,8 @@
 //! Writing a ledger into a lake: `observations/STEM.parquet`, `launches/STEM.parquet`, `claims/STEM.parquet` and
 //! `manifests/STEM.json`, where STEM names the ledger and the machine.
 
-use crate::manifest::{self, Manifest, Place, Sealed};
-use crate::parquet::{Table, Writer};
+use crate::manifest::{self, ExportName, Manifest, Sealed};
+use crate::parquet::{ParquetTable, Writer};
 use crate::rows::{self, Whose};
 use evidence::{Reading, Stated};
 use ledger::{Hash, LedgerError, Reader, Row};
@@ -130,8 +130,8 @@ fn publish(reader: &Reader, dir: &Path, manifest: &Manifest, sinks: [Sink; 3]) -
         kept_later: false,
     };
     match manifest::place(dir, reader, manifest)? {
-        Place::Later { stem } => return Ok(Exported { stem, kept_later: true, ..exported }),
-        Place::At { stem, beside } => (exported.stem, exported.beside) = (stem, beside),
+        ExportName::Later { stem } => return Ok(Exported { stem, kept_later: true, ..exported }),
+        ExportName::At { stem, beside } => (exported.stem, exported.beside) = (stem, beside),
     }
     let mut last = Sink::raw(dir, manifest::FOLDER)?;
     last.write_raw(&bytes).map_err(io)?;
@@ -215,7 +215,7 @@ impl Sink {
     }
 
     /// A table without a row is left out, unless it is the only one: columns are known from rows.
-    fn put(&mut self, table: &Table) -> Result<(), LakeError> {
+    fn put(&mut self, table: &ParquetTable) -> Result<(), LakeError> {
         self.rows += table.rows() as u64;
         match &mut self.writer {
             Some(writer) if table.rows() > 0 => writer.group(table).map_err(|error| fail(&self.folder, error)),
@@ -223,7 +223,7 @@ impl Sink {
         }
     }
 
-    /// Ends the file; None where it has no row.
+    /// Ends the file; None if it has no row.
     fn seal(&mut self, head: &str) -> Result<Option<Sealed>, LakeError> {
         let (Some(writer), Some(whose)) = (self.writer.take(), &self.whose) else { return Ok(None) };
         let about = [

@@ -42,7 +42,7 @@ impl Manifest {
         dir.join(FOLDER).join(format!("{stem}.json"))
     }
 
-    /// With the SHA-256 of its own bytes; None where there is none.
+    /// With the SHA-256 of its own bytes; None if there is none.
     pub fn read(path: &Path) -> io::Result<Option<(Manifest, String)>> {
         let file = match regular_file::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -77,7 +77,7 @@ pub fn machine() -> String {
 
 /// Where the files of this export go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ExportName {
     /// A name that is free, or has an earlier export of the same rows.
     At { stem: String, beside: Option<String> },
     /// A later export of the same rows is there: an older one must not replace it.
@@ -85,22 +85,22 @@ pub enum Place {
 }
 
 /// The first name under which nothing would be lost. An earlier export is replaced only where its last row is ours, too.
-pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<Place, LakeError> {
+pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, LakeError> {
     let mut beside = None;
     for at in 1..=MOST_FORKS {
         let base = format!("{}-{}", new.ledger, new.machine);
         let stem = if at == 1 { base } else { format!("{base}-{at}") };
         let path = Manifest::path(dir, &stem);
         let Some((there, _)) = Manifest::read(&path).map_err(|error| fail(&path, error))? else {
-            return Ok(Place::At { stem, beside });
+            return Ok(ExportName::At { stem, beside });
         };
         let ours = |row: u64| Ok::<_, LakeError>(reader.row(row)?.map(|row| row.hash.to_string()));
         let same = ours(there.rows)?.as_deref() == Some(&there.head);
         match (same, there.rows <= new.rows) {
-            (true, true) => return Ok(Place::At { stem, beside }),
-            (true, false) => return Ok(Place::Later { stem }),
+            (true, true) => return Ok(ExportName::At { stem, beside }),
+            (true, false) => return Ok(ExportName::Later { stem }),
             // Its rows are not ours: another machine with the same image, or a ledger that was put back to an earlier state.
-            (false, _) if there.host == new.host && holds(dir, &stem, new) => return Ok(Place::Later { stem }),
+            (false, _) if there.host == new.host && holds(dir, &stem, new) => return Ok(ExportName::Later { stem }),
             (false, _) => beside = Some(stem),
         }
     }

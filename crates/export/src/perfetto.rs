@@ -1,8 +1,7 @@
 //! A trace for Perfetto (<https://ui.perfetto.dev>): its own protocol buffers, a track for each stream, a launch as an instant.
 //!
-//! A launch has a moment and no length: when the device began is not known by the host's clock, so no bar is drawn; how long it worked
-//! stands beside it where a watch with `--times` told. Field numbers:
-//! `protos/perfetto/trace/perfetto_trace.proto`.
+//! A launch has a time and no length: the host's clock does not show when the device began, so no bar is drawn. The device time
+//! is added if a watch with `--times` recorded it. Field numbers: `protos/perfetto/trace/perfetto_trace.proto`.
 
 use crate::timeline::{Launch, Timeline};
 use std::collections::BTreeMap;

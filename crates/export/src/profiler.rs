@@ -1,6 +1,7 @@
 //! A file for the Firefox Profiler (<https://profiler.firefox.com>): its processed profile, a launch as an instant marker.
 //!
-//! Written by the format's own library (`fxprof-processed-profile`, samply's). There are no samples in it: nobody sampled.
+//! Written by the format's own library (`fxprof-processed-profile`, samply's). It contains no samples, because nothing was
+//! sampled.
 
 use crate::perfetto::category;
 use crate::timeline::{Launch, Timeline};

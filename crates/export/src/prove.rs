@@ -2,7 +2,7 @@
 //! every table against the hash that the export's manifest has of it.
 
 use crate::manifest::{self, Manifest, TABLES};
-use crate::parquet::{self, Table, Values};
+use crate::parquet::{self, ParquetTable, Values};
 use crate::rows::{self, Whose};
 use ledger::{Hash, Row, RowKind};
 use schemars::JsonSchema;
@@ -140,7 +140,7 @@ fn one(dir: &Path, file: &Path) -> ProvedLedger {
 }
 
 /// The table, and the SHA-256 of the file.
-fn table(file: &Path) -> Result<(Table, String), String> {
+fn table(file: &Path) -> Result<(ParquetTable, String), String> {
     let bytes = sys::regular_file::whole(file, MOST).map_err(|error| format!("{}: {error}", file.display()))?;
     let table = parquet::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
     Ok((table, manifest::sha256(&bytes)))
@@ -160,7 +160,7 @@ fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), Strin
     }
     let rows = chain(&found)?;
     links(&whose, &rows, &head, proved);
-    // What stands in the columns must be what the rows say.
+    // The columns must match the rows.
     proved.problems.extend(differences("observations", &found, &rows::observations(&whose, &rows)));
     let mut seals = BTreeMap::from([("observations", sha256)]);
     for name in ["launches", "claims"] {
@@ -202,7 +202,7 @@ fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
 }
 
 /// What the rows say of a table beside them: all of the launches, and of the claims whose they are and what they cite.
-fn beside_of(name: &str, found: &Table, whose: &Whose, head: &str, rows: &[Row]) -> Vec<String> {
+fn beside_of(name: &str, found: &ParquetTable, whose: &Whose, head: &str, rows: &[Row]) -> Vec<String> {
     let mut problems = Vec::new();
     if found.about("head") != Some(head) {
         problems.push(format!("the {name} are of another export than the observations"));
@@ -226,7 +226,7 @@ fn beside_of(name: &str, found: &Table, whose: &Whose, head: &str, rows: &[Row])
     problems
 }
 
-/// Every table is, byte for byte, the one that the export's manifest names.
+/// Every table is, byte for byte, the one in the export's manifest.
 fn sealed(
     dir: &Path,
     stem: &str,
@@ -262,7 +262,7 @@ fn sealed(
 }
 
 /// The chain, out of the columns that hold it.
-fn chain(table: &Table) -> Result<Vec<Row>, String> {
+fn chain(table: &ParquetTable) -> Result<Vec<Row>, String> {
     let lacks = |name: &str| format!("the column '{name}' is missing or of another type");
     let texts = |name: &str| rows::texts(table, name).ok_or_else(|| lacks(name));
     let Some(Values::Number(seqs)) = table.column("row") else { return Err(lacks("row")) };
@@ -289,7 +289,7 @@ fn chain(table: &Table) -> Result<Vec<Row>, String> {
 }
 
 /// Columns that are not what the rows make of them.
-fn differences(name: &str, found: &Table, made: &Table) -> Vec<String> {
+fn differences(name: &str, found: &ParquetTable, made: &ParquetTable) -> Vec<String> {
     let mut all = Vec::new();
     for column in &made.columns {
         match found.column(&column.name) {

@@ -1,8 +1,8 @@
-//! Rows of a ledger as columns: the chain itself, what stands in each observation, and what of it is a launch.
+//! Rows of a ledger as columns: the chain itself, the content of each observation, and its launches.
 //!
 //! The same function makes the columns when a lake is written and when it is proved.
 
-use crate::parquet::{Column, Table, Values};
+use crate::parquet::{Column, ParquetTable, Values};
 use evidence::{Artifact, Finding, Recorded, Rung, Window};
 use ledger::Row;
 
@@ -71,13 +71,13 @@ impl Sheet {
         self.at = 0;
     }
 
-    fn table(self) -> Table {
-        Table { columns: self.columns, about: Vec::new() }
+    fn table(self) -> ParquetTable {
+        ParquetTable { columns: self.columns, about: Vec::new() }
     }
 }
 
-/// Every row, with its place in the chain. A row that is no observation of this version has empty columns behind the chain.
-pub fn observations(whose: &Whose, rows: &[Row]) -> Table {
+/// Every row, with its position in the chain. A row that is not an observation of this version has empty columns after the chain.
+pub fn observations(whose: &Whose, rows: &[Row]) -> ParquetTable {
     let mut sheet = Sheet::default();
     for row in rows {
         let recorded = row.observation().ok().flatten();
@@ -110,7 +110,7 @@ pub fn observations(whose: &Whose, rows: &[Row]) -> Table {
 }
 
 /// What was chosen, launched or completed: a row for each observation of a kernel or a path on those rungs.
-pub fn launches(whose: &Whose, rows: &[Row]) -> Table {
+pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
     let mut sheet = Sheet::default();
     for row in rows {
         let Some(recorded) = row.observation().ok().flatten().filter(|seen| seen.rung() >= Rung::Selected) else {
@@ -151,7 +151,7 @@ fn subject(sheet: &mut Sheet, whose: &Whose, of: Option<&Recorded>) {
     let subject = of.map(|seen| seen.subject());
     let text = |part: fn(&evidence::Subject) -> Option<String>| subject.and_then(part);
     let host = subject.map(|subject| subject.host.clone().unwrap_or_else(|| whose.host.clone()));
-    // What somebody else recorded speaks for his machine, of which nothing but the ledger's id is known.
+    // An imported observation is about its own machine, of which only the ledger's id is known.
     let imported = of.and_then(|seen| seen.origin()).and_then(|origin| origin.split('#').next()).map(str::to_owned);
     sheet.text("host", imported.filter(|_| subject.is_some_and(|subject| subject.host.is_none())).or(host));
     sheet.text("runtime", text(|subject| subject.runtime.clone()));
@@ -188,7 +188,12 @@ fn finding(seen: &Recorded) -> &'static str {
 }
 
 /// The claims of an investigation with their grades, as the chain stood at `head`.
-pub fn claims(whose: &Whose, head: &str, graded: &[(&evidence::Stated, &evidence::Reading)], title: &str) -> Table {
+pub fn claims(
+    whose: &Whose,
+    head: &str,
+    graded: &[(&evidence::Stated, &evidence::Reading)],
+    title: &str,
+) -> ParquetTable {
     let mut sheet = Sheet::default();
     for (stated, reading) in graded {
         sheet.text("ledger", Some(whose.ledger.clone()));
@@ -211,7 +216,7 @@ pub fn claims(whose: &Whose, head: &str, graded: &[(&evidence::Stated, &evidence
 }
 
 /// A column of texts, row by row.
-pub fn texts<'a>(table: &'a Table, name: &str) -> Option<&'a Texts> {
+pub fn texts<'a>(table: &'a ParquetTable, name: &str) -> Option<&'a Texts> {
     match table.column(name)? {
         Values::Text(values) => Some(values),
         _ => None,

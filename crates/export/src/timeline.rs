@@ -16,16 +16,16 @@ pub struct Launch {
     pub api: String,
     /// In the readable form of the kernel-name grammar; for a call without a kernel of its own, the call.
     pub name: String,
-    /// As the code object names it; None for a call, and where nobody could name it.
+    /// The name in the code object; None for a call, and for an unnamed launch.
     pub mangled: Option<String>,
     pub columns: Option<u64>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
     /// Into a graph under capture: it was not launched at this moment.
     pub captured: bool,
-    /// What the call returned; anything but 0 is a launch that was refused. None where nobody looked.
+    /// The result of the call; anything but 0 is a refused launch. None if unknown.
     pub status: Option<u32>,
-    /// How long the device worked on it; when it began, by the host's clock, nobody knows.
+    /// The device time; its start by the host's clock is unknown.
     pub took_ns: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ pub struct Timeline {
     pub lost: u64,
     /// The writer counted them and did not see them one by one: they have no moment, and are not among the launches here.
     pub unplaced: u64,
-    /// Nobody says that these are all: the trace has no end.
+    /// The launches may be incomplete: the trace has no end.
     pub endless: bool,
     /// Lines that could not be read.
     pub damaged: u64,

@@ -4,7 +4,7 @@
 use evidence::{
     About, Coverage, DeviceKind, Fact, Finding, Launched, Loaded, Observation, ObserverId, Recorded, Selected, Subject,
 };
-use export::parquet::{self, Table, Values};
+use export::parquet::{self, ParquetTable, Values};
 use export::{Exported, Origin, prove, write};
 use ledger::{Ledger, Reader};
 use std::fs;
@@ -157,7 +157,7 @@ fn tables(lake: &Path, table: &str) -> Vec<PathBuf> {
     files
 }
 
-fn alter(file: &Path, change: impl FnOnce(&mut Table)) {
+fn alter(file: &Path, change: impl FnOnce(&mut ParquetTable)) {
     let mut table = parquet::read(&fs::read(file).expect("a file")).expect("a table");
     change(&mut table);
     let mut writer = parquet::Writer::new(Vec::new()).expect("a writer");
@@ -169,7 +169,7 @@ fn problems(lake: &Path) -> String {
     prove(lake).expect("a lake").into_iter().flat_map(|one| one.problems).collect::<Vec<_>>().join("\n")
 }
 
-fn text<'a>(table: &'a mut Table, name: &str) -> &'a mut Vec<Option<String>> {
+fn text<'a>(table: &'a mut ParquetTable, name: &str) -> &'a mut Vec<Option<String>> {
     match table.columns.iter_mut().find(|column| column.name == name).map(|column| &mut column.values) {
         Some(Values::Text(values)) => values,
         _ => panic!("no text column {name}"),
@@ -178,7 +178,7 @@ fn text<'a>(table: &'a mut Table, name: &str) -> &'a mut Vec<Option<String>> {
 
 #[test]
 fn a_lake_is_proved_and_whatever_was_altered_is_named() {
-    type Change = fn(&mut Table);
+    type Change = fn(&mut ParquetTable);
     let changes: [(&str, &str, Change, &str); 11] = [
         (
             "observations",

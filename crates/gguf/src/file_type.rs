@@ -62,7 +62,7 @@ fn counted(name: &str) -> Option<Vec<&'static str>> {
     (types.len() > 1).then(|| types.into_iter().filter_map(|(ty, _)| ty.known_name()).collect())
 }
 
-/// The tensor types of a file of this type, the most frequent first. None for a name that is no mix known here.
+/// The tensor types of a file of this type, the most frequent first. None for an unknown mix.
 pub fn mix(file_type: &str) -> Option<&'static [&'static str]> {
     all().iter().find(|(name, _)| name.eq_ignore_ascii_case(file_type)).map(|(_, types)| types.as_slice())
 }

@@ -5,7 +5,7 @@ use crate::write::Writer;
 /// 256 bytes, 26 letters, 676 pairs, and three control tokens.
 pub const COUNT: u32 = 256 + 26 + 26 * 26 + 3;
 
-/// GPT-2 writes bytes that are no visible character as characters from 256 on (encoder.py, bytes_to_unicode).
+/// GPT-2 writes invisible bytes as characters from 256 on (encoder.py, bytes_to_unicode).
 fn characters() -> Vec<char> {
     let visible = |byte: u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
     let mut hidden = 256;

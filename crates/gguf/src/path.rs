@@ -3,48 +3,36 @@
 
 use std::fmt;
 
-macro_rules! paths {
-    ($($(#[$about:meta])* $variant:ident $name:literal),* $(,)?) => {
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Path { $($(#[$about])* $variant),* }
-
-        impl Path {
-            pub const ALL: &'static [Path] = &[$(Path::$variant),*];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Path::$variant => $name),* }
-            }
-        }
-    };
-}
-
-paths! {
-    /// One column or a few, weights in floating point.
-    Mmvf "MMVF",
-    /// Many columns, weights in floating point, on matrix units.
-    Mmf "MMF",
-    Mmv "MMV",
-    /// One column, weights unpacked on the way.
-    Dmmv "DMMV",
-    /// One column or a few, quantised weights.
-    Mmvq "MMVQ",
-    /// Many columns in tiles, quantised weights.
-    Mmq "MMQ",
-    /// A library, for unpacked weights.
-    Blas "BLAS",
-    /// Flash attention, where the kernel that does it is not told apart.
-    FlashAttention "FA",
-    /// Flash attention by the kernel that does it.
-    Vec "VEC",
-    Tile "TILE",
-    Wmma "WMMA",
-    Mma "MMA",
-    Rope "ROPE",
-    GetRows "GET_ROWS",
-    /// ggml's Vulkan backend, one column or a few.
-    MulMatVec "mul_mat_vec",
-    /// ggml's Vulkan backend, many columns in tiles.
-    Matmul "matmul",
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Path: name and ALL {
+        /// One column or a few, weights in floating point.
+        Mmvf = "MMVF",
+        /// Many columns, weights in floating point, on matrix units.
+        Mmf = "MMF",
+        Mmv = "MMV",
+        /// One column, weights unpacked on the way.
+        Dmmv = "DMMV",
+        /// One column or a few, quantised weights.
+        Mmvq = "MMVQ",
+        /// Many columns in tiles, quantised weights.
+        Mmq = "MMQ",
+        /// A library, for unpacked weights.
+        Blas = "BLAS",
+        /// Flash attention, where the kernel that does it is not told apart.
+        FlashAttention = "FA",
+        /// Flash attention by the kernel that does it.
+        Vec = "VEC",
+        Tile = "TILE",
+        Wmma = "WMMA",
+        Mma = "MMA",
+        Rope = "ROPE",
+        GetRows = "GET_ROWS",
+        /// ggml's Vulkan backend, one column or a few.
+        MulMatVec = "mul_mat_vec",
+        /// ggml's Vulkan backend, many columns in tiles.
+        Matmul = "matmul",
+    }
 }
 
 impl Path {

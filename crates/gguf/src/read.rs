@@ -43,7 +43,7 @@ pub struct Gguf {
 }
 
 impl Tensor {
-    /// None where the type is unknown or the sizes do not fit.
+    /// None if the type is unknown or the sizes do not fit.
     pub fn bytes(&self) -> Option<u64> {
         let (block, size) = self.kind.block()?;
         let elements = self.dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(dim))?;

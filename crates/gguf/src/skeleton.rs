@@ -32,8 +32,8 @@ pub fn skeleton_of(shape: &Shape, mix: Mix, layers: u32, words: bool) -> Result<
     built(shape, mix, layers, if words { Vocabulary::Numbered } else { Vocabulary::None })
 }
 
-/// The same with a byte-level vocabulary in which a letter, and every pair of letters, with the space before it is one token: text
-/// of which everybody knows how many tokens it is. `begins`: a token of its own stands before every prompt.
+/// The same with a byte-level vocabulary in which a letter, and every pair of letters, with the space before it is one token: the
+/// token count of a text is then known. `begins`: a start token precedes every prompt.
 pub fn speaking(shape: &Shape, kind: TensorType, layers: u32, begins: bool) -> Result<Skeleton, Error> {
     let shape = Shape { vocabulary: letters::COUNT, ..*shape };
     built(&shape, Mix::One(kind), layers, Vocabulary::Letters { begins })

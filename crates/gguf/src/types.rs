@@ -62,7 +62,7 @@ impl TensorType {
         self.row().map_or_else(|| format!("type{}", self.0), |row| row.1.to_owned())
     }
 
-    /// None for a number that is not known here.
+    /// None for an unknown number.
     pub fn known_name(self) -> Option<&'static str> {
         self.row().map(|row| row.1)
     }
@@ -77,7 +77,7 @@ impl TensorType {
         self.block().is_some_and(|(elements, _)| elements > 1)
     }
 
-    /// Elements and bytes of one block; None for a type that is not known here.
+    /// Elements and bytes of one block; None for an unknown type.
     pub fn block(self) -> Option<(u64, u64)> {
         self.row().map(|row| (row.2, row.3))
     }

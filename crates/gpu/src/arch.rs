@@ -1,7 +1,7 @@
 //! Which GPU targets there are, how a person may write one, and which shipped code a device of one takes.
 //!
-//! The map of generic targets is HIP's own (`getGenericTarget` in hip-tests, the runtime's ISA registry) and the same as
-//! the table "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. It stands here and nowhere else.
+//! The map of generic targets is HIP's own (`getGenericTarget` in hip-tests, the runtime's ISA registry) and equals the table
+//! "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. It exists only here.
 
 use crate::target::TargetId;
 use std::fmt;
@@ -42,7 +42,7 @@ pub fn is_generic_target(name: &str) -> bool {
     generic_targets().any(|generic| generic == name)
 }
 
-/// The generic target whose code a processor takes where there is none of its own.
+/// The generic target whose code a processor takes if there is none of its own.
 pub fn generic_of(processor: &str) -> Option<&'static str> {
     GENERIC.iter().find(|(_, members)| members.contains(&processor)).map(|(name, _)| *name)
 }
@@ -93,7 +93,7 @@ impl fmt::Display for Nvidia {
     }
 }
 
-/// A target that somebody asks for: known, and in its usual spelling.
+/// A requested target: known, and in its usual spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arch {
     Amd(TargetId),
@@ -111,8 +111,8 @@ say::worded! { struct UnknownArch { wanted, near } =>
 "gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
 
 impl Arch {
-    /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is not known is an error, with
-    /// the nearest name that is.
+    /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is unknown is an error, with the nearest
+    /// name that is.
     pub fn parse(wanted: &str) -> Result<Self, UnknownArch> {
         let text = wanted.trim().to_ascii_lowercase();
         if text == SPIRV {
@@ -144,7 +144,7 @@ impl Arch {
         })
     }
 
-    /// The targets whose machine code an AMD device takes, its own first; empty for others, which go by number.
+    /// The targets whose machine code an AMD device runs, its own first; empty for other vendors, which use numbers.
     pub fn in_order(&self) -> Vec<&str> {
         match self {
             Arch::Amd(target) => {
@@ -191,29 +191,21 @@ impl fmt::Display for Arch {
     }
 }
 
-/// How well shipped code fits the device, the best last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum How {
-    /// No machine code: the runtime compiles it for the device when it loads it.
-    Compiled,
-    /// Made for a group of devices, or for an older one of the same kind.
-    Generic,
-    Own,
-}
-
-impl How {
-    pub fn key(self) -> &'static str {
-        match self {
-            How::Own => "own",
-            How::Generic => "generic",
-            How::Compiled => "compiled-when-loaded",
-        }
+say::named! {
+    /// How well shipped code fits the device, the best last.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum How: key {
+        /// No machine code: the runtime compiles it for the device when it loads it.
+        Compiled = "compiled-when-loaded",
+        /// Made for a group of devices, or for an older one of the same kind.
+        Generic = "generic",
+        Own = "own",
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken<'s> {
-    /// The target id of the code, as it stands in the file.
+    /// The target id of the code, as written in the file.
     pub code: &'s str,
     pub how: How,
 }

@@ -41,8 +41,7 @@ pub fn register_file(version: (u32, u32, u32)) -> RegisterFile {
     RegisterFile { vgprs, vgpr_granule, sgprs }
 }
 
-/// Workgroups of `block` threads per multiprocessor; None where HIP answers with an error (no wave fits at all, or
-/// `block` is zero).
+/// Workgroups of `block` threads per multiprocessor; None if HIP answers with an error (no wave fits at all, or `block` is zero).
 pub fn active_blocks(
     version: (u32, u32, u32),
     lds_per_unit: u32,

@@ -35,8 +35,8 @@ impl TargetId {
         target.filter(is_real).ok_or_else(|| TargetError { text: text.to_owned() })
     }
 
-    /// As a file says it: `proc(:feature[+-])*`, and the older `proc+feature` and `proc+feature-other`. Of any processor, also
-    /// one that nobody knows yet. None if it is neither.
+    /// As in a file: `proc(:feature[+-])*`, and the older `proc+feature` and `proc+feature-other`. For any processor, including
+    /// unknown ones. None if it is neither.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(':');
         let (processor, old) = split_old_features(parts.next()?);
@@ -58,8 +58,8 @@ impl TargetId {
         Some(target)
     }
 
-    /// The target in an `amdhsa.target` or a bundle id's triple: what stands from the processor on. Spellings differ in
-    /// the fields before it (`amdgcn-amd-amdhsa--gfx90a`, `amdgcn-amd-amdhsa-unknown-gfx942:xnack-`).
+    /// The target in an `amdhsa.target` or a bundle id's triple: the part from the processor on. Spellings differ in the fields
+    /// before it (`amdgcn-amd-amdhsa--gfx90a`, `amdgcn-amd-amdhsa-unknown-gfx942:xnack-`).
     pub fn from_triple(text: &str) -> Option<Self> {
         let at = text.find("gfx").or_else(|| text.find("amdgcnspirv"))?;
         TargetId::parse(text.get(at..)?)
@@ -76,7 +76,7 @@ impl TargetId {
         }
     }
 
-    /// Some(on) where the feature is named, None where either will do.
+    /// Some(on) where the feature is named, None if either will do.
     pub fn feature(&self, name: &str) -> Option<bool> {
         self.features.iter().find(|(feature, _)| feature == name).map(|(_, on)| *on)
     }

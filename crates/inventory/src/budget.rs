@@ -71,7 +71,7 @@ impl Budget {
         self.room.notify_all();
     }
 
-    /// Nobody reads any more: let every worker go.
+    /// There is no reader any more: release every worker.
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.room.notify_all();

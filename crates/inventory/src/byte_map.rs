@@ -7,41 +7,26 @@ use codeobject::elf::{Elf, SHF_EXECINSTR, SHT_NOBITS};
 use codeobject::{Range, host, nvidia};
 use std::collections::BTreeMap;
 
-/// What a part of a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// Sections of device code, or the whole of a code object, bundle or archive of code.
-    Device,
-    Headers,
-    /// Machine code of the host.
-    Code,
-    /// Symbols, strings, relocations, versions, hash tables, unwind tables, notes: tables whose layout the ELF header's types fix.
-    Tables,
-    Debug,
-    /// Constants and variables of the host, and sections of a kind that is not known: searched for marks of device code and for noise.
-    Data,
-    /// Between sections, in none of them: searched likewise.
-    Between,
-    /// Behind the end that the file's headers state: searched likewise.
-    Behind,
-    /// Found in the parts above, and not readable.
-    Opaque,
-}
-
-impl Part {
-    /// The name in data.
-    pub fn key(self) -> &'static str {
-        match self {
-            Part::Device => "device-code",
-            Part::Headers => "headers",
-            Part::Code => "host-code",
-            Part::Tables => "host-tables",
-            Part::Debug => "debug",
-            Part::Data => "host-data",
-            Part::Between => "between-sections",
-            Part::Behind => "behind-the-end",
-            Part::Opaque => "not-readable",
-        }
+say::named! {
+    /// What a part of a file is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Part: key {
+        /// Sections of device code, or the whole of a code object, bundle or archive of code.
+        Device = "device-code",
+        Headers = "headers",
+        /// Machine code of the host.
+        Code = "host-code",
+        /// Symbols, strings, relocations, versions, hash tables, unwind tables, notes: tables whose layout the ELF header's types fix.
+        Tables = "host-tables",
+        Debug = "debug",
+        /// Host constants and variables, and sections of unknown type: searched for marks of device code and for noise.
+        Data = "host-data",
+        /// Between sections, in none of them: searched likewise.
+        Between = "between-sections",
+        /// Behind the end that the file's headers state: searched likewise.
+        Behind = "behind-the-end",
+        /// Found in the parts above, and not readable.
+        Opaque = "not-readable",
     }
 }
 
@@ -135,7 +120,7 @@ fn host_parts(elf: &Elf<'_>) -> Vec<(Range, Part)> {
         1 if section.flags & SHF_EXECINSTR != 0 => Part::Code,
         1 if section.name.starts_with(".debug_") || section.name.starts_with(".zdebug_") => Part::Debug,
         1 if section.name.starts_with(".eh_frame") => Part::Tables,
-        // PROGBITS, and whatever has a type that nobody knows here.
+        // PROGBITS, and every unknown type.
         1 => Part::Data,
         2..=18 | 0x6fff_fff5..=0x6fff_ffff | 0x7000_0001 => Part::Tables,
         _ => Part::Data,

@@ -9,7 +9,8 @@ const BITS: f64 = 7.8;
 /// longer run that nothing explains.
 pub(crate) const SHORTEST: u64 = 64 << 10;
 
-/// Gathers runs piece by piece. Blocks begin at multiples of 4 KiB; one that is not wholly in a piece, or partly skipped, is no part of a run.
+/// Gathers runs piece by piece. Blocks begin at multiples of 4 KiB; a block that is partly outside a piece, or partly skipped, is
+/// not part of a run.
 #[derive(Debug)]
 pub(crate) struct Dense {
     skip: Vec<Range>,
@@ -51,7 +52,7 @@ impl Dense {
             counts[1][usize::from(pair[1])] += 1;
         }
         let count = |byte: usize| usize::from(counts[0][byte] + counts[1][byte]);
-        // Zeros and code are told by their most frequent byte alone.
+        // Zeros and code are recognised by their most frequent byte alone.
         if count(0) > BLOCK as usize / 32 {
             return false;
         }

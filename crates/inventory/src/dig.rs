@@ -1,5 +1,5 @@
-//! What lies outside the device sections, mark by mark: code objects, cubins, PTX, bundles and modules are read, streams and archives
-//! are unpacked and looked into, and what cannot be is kept by name and place.
+//! Scans the bytes outside the device sections, mark by mark: code objects, cubins, PTX, bundles and modules are read, streams
+//! and archives are unpacked and scanned, and the rest is listed with name and position.
 
 use crate::dense::unexplained;
 use crate::embedded::{Embedded, NOISE, Opaque, images::Images};
@@ -18,10 +18,10 @@ const DEEPEST: usize = 4;
 /// More opaque places are counted by their first.
 const MOST_OPAQUE: usize = 1000;
 
-/// Where something lies: in the file itself, or in what was unpacked from it.
+/// The container of an item: the file itself, or unpacked data.
 #[derive(Debug, Clone, Default)]
 struct DigPlace {
-    /// What was unpacked, where it lies in the file; None for the file itself.
+    /// The unpacked range and its position in the file; None for the file itself.
     outer: Option<Range>,
     /// `gzip`, `gzip, zip`: from the file inwards.
     inside: Vec<&'static str>,
@@ -73,7 +73,7 @@ impl<'d> Dig<'d> {
         known: &[Range],
     ) -> Result<(), Stopped> {
         let mut explained = known.to_vec();
-        // What a container holds was read with it. In the extent that an ELF header claims, only code that lies there by itself counts.
+        // The content of a container was read with it. Inside the extent that an ELF header claims, only separate code counts.
         let (mut end, mut claimed, mut modules) = (0, 0, Vec::new());
         for &(at, mark) in &marks.found {
             if at < end || (at < claimed && !mark.is_code()) {
@@ -107,7 +107,7 @@ impl<'d> Dig<'d> {
         Ok(())
     }
 
-    /// What begins at a mark. Returns the range that is accounted for by it; None where it is nothing.
+    /// What begins at a mark. Returns the range that is accounted for by it; None if it is nothing.
     fn one(
         &mut self,
         source: &dyn ReadAt,
@@ -176,8 +176,8 @@ impl<'d> Dig<'d> {
         Ok(Some(range))
     }
 
-    /// A code object is looked at like any other. It is no part of the coverage of the device sections; what is wrong with it is a
-    /// problem of the file.
+    /// A code object is read like any other. It is not part of the coverage of the device sections; its errors are problems of
+    /// the file.
     fn object(
         &mut self,
         source: &dyn ReadAt,
@@ -209,7 +209,7 @@ impl<'d> Dig<'d> {
         place: &DigPlace,
     ) -> Result<Option<Range>, Stopped> {
         let Some(Piece::Bundle(bundle)) = walk(source, rest, 0).next() else {
-            // The plain magic also stands in strings of who reads bundles.
+            // The plain magic also occurs in strings of programs that read bundles.
             if mark == Mark::Ccob {
                 self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, mark.name());
             }
@@ -235,7 +235,7 @@ impl<'d> Dig<'d> {
         Ok(Some(range))
     }
 
-    /// The image that a package holds lies there as it is, and has a mark of its own; one of a kind without a mark is opaque.
+    /// An image inside a package is stored uncompressed, and has its own mark; an image of a kind without a mark is opaque.
     fn packaged(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Option<Range> {
         let head =
             source.bytes(rest.start, rest.len().min(32), "offload package").ok().filter(|head| head.len() == 32)?;
@@ -287,7 +287,7 @@ impl<'d> Dig<'d> {
         Ok(Some(range))
     }
 
-    /// One entry of a zip, by its local header. A stored one lies there as it is.
+    /// One entry of a zip, by its local header. A stored entry is uncompressed.
     fn zip(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Result<Option<Range>, Stopped> {
         let Ok(head) = source.bytes(rest.start, 30.min(rest.len()), "zip entry") else { return Ok(None) };
         let half = |at: usize| head.get(at..at + 2).map_or(0, |two| u64::from(two[0]) | u64::from(two[1]) << 8);

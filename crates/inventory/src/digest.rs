@@ -20,7 +20,7 @@ const LONG: u64 = 4 << 20;
 pub struct Sha256(pub [u8; 32]);
 
 impl Sha256 {
-    /// Reads the file once, in pieces. `also` is shown each piece with its offset, so that nobody has to read it again.
+    /// Reads the file once, in pieces. `also` gets each piece with its offset, so that the file need not be read again.
     pub fn of(source: &dyn ReadAt, mut also: impl FnMut(u64, &[u8])) -> Result<Self> {
         let mut hasher = sha2::Sha256::new();
         let mut buffer = vec![0; PIECE];

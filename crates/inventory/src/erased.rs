@@ -1,4 +1,4 @@
-//! A [`Look`] without its type, so that the scan is compiled once and not for every kind of thing that somebody gathers.
+//! A [`Look`] without its type, so that the scan is compiled once and not for every type of result.
 
 use crate::object::{Found, Look};
 use codeobject::{CodeObject, Detail, Kernel, TargetId};

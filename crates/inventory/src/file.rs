@@ -52,7 +52,7 @@ impl File {
         Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
     }
 
-    /// One that somebody has opened, a regular file.
+    /// A regular file that is already open.
     pub fn opened(path: &Path, file: fs::File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })

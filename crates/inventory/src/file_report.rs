@@ -68,7 +68,7 @@ pub struct FileReport {
     pub wrappers: usize,
     /// Where the code went, if it was taken out of the file.
     pub kpack: Option<Kpack>,
-    /// What the file has for NVIDIA GPUs; None where it has no such sections, or nobody asked.
+    /// The file's content for NVIDIA GPUs; None without such sections, or if not requested.
     pub nvidia: Option<nvidia::Inventory>,
     /// SPIR-V outside the device sections: what a program gives to a driver of Vulkan, OpenCL or Level Zero. Where it was
     /// looked for.
@@ -99,7 +99,7 @@ impl FileReport {
         self.targets_of(&|object| object.contradicted().is_none())
     }
 
-    /// Code objects of which nobody can say for which GPU they are.
+    /// Code objects for an unknown GPU.
     pub fn contradicted(&self) -> impl Iterator<Item = &ObjectReport> {
         self.objects().filter(|object| object.is_device() && object.contradicted().is_some())
     }
@@ -159,7 +159,7 @@ impl FileReport {
     }
 }
 
-/// Somebody does not want the rest.
+/// The caller does not want the rest.
 pub(crate) struct Stopped;
 
 pub(crate) type Take<'t> = dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped> + 't;

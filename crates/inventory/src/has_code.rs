@@ -4,7 +4,7 @@ use crate::embedded::images::Images;
 use crate::marks::{Mark, Search};
 use codeobject::{Piece, Range, ReadAt, walk};
 
-/// Whether device code lies in it as it is: in a host object in a bundle, or in a file of no known kind.
+/// Whether it contains uncompressed device code: in a host object in a bundle, or in a file of unknown kind.
 pub fn has_code(source: &dyn ReadAt) -> bool {
     let code = |(at, mark): &(u64, Mark)| match mark {
         // The texts of who writes PTX or bundles are none.

@@ -1,5 +1,5 @@
-//! A library whose device code lies in kpack archives: which archives there are, and the code objects in them, wrapper by
-//! wrapper, as if they were the bundles that they were taken out of.
+//! A library whose device code is in kpack archives: the archives, and the code objects in them, wrapper by wrapper, as if they
+//! were the bundles that they replace.
 
 use crate::file::File;
 use crate::object::{Look, ObjectReport};
@@ -64,7 +64,7 @@ pub fn archives_of(reference: &Reference, library: &Path, environment: &Environm
     found
 }
 
-/// The archives of a manifest, which lie beside it.
+/// The archives of a manifest, which are beside it.
 fn listed(path: &Path) -> Vec<PathBuf> {
     let Ok(file) = File::open(path) else { return Vec::new() };
     let data = file.bytes(0, file.len().min(MANIFEST_LIMIT), "kpack manifest");

@@ -5,12 +5,12 @@
 //! order; what is unpacked at one time is held to a budget, and nothing is unpacked twice.
 #![forbid(unsafe_code)]
 
-mod below;
 mod budget;
 mod byte_map;
 mod dense;
 mod dig;
 mod digest;
+mod directory_walk;
 mod embedded;
 mod erased;
 mod file;
@@ -28,9 +28,9 @@ mod sniff;
 mod spirv;
 mod streams;
 
-pub use below::{Met, Unread, walk_files};
 pub use byte_map::{ByteMap, Part};
 pub use digest::Sha256;
+pub use directory_walk::{Met, Unread, walk_files};
 pub use embedded::{Embedded, Opaque};
 pub use file::{File, OpenError};
 pub use file_report::{BundleSummary, FileReport, Form, TargetSummary};

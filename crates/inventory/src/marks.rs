@@ -6,69 +6,42 @@ use codeobject::{Range, ReadAt, Result};
 use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
 
-/// What begins at a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Mark {
-    /// For the machine of AMD's or NVIDIA's GPUs.
-    Elf,
-    Spirv,
-    Ptx,
-    Fatbin,
-    Ccob,
-    Bundle,
-    /// What clang's offload packager writes, in `.llvm.offloading`.
-    Offload,
-    Bitcode,
-    Gzip,
-    Zlib,
-    Zstd,
-    Xz,
-    Lzma,
-    Bzip2,
-    Lz4,
-    Zip,
-    SevenZip,
-    Rar,
-    Cab,
-    Squashfs,
-    /// A device ELF as base64 text.
-    Base64,
-    Png,
-    /// OpenSSL's table of multiples of the base point of P-256: 148 KiB that look like noise, in many libraries.
-    P256,
+say::named! {
+    /// What begins at a place.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum Mark: name {
+        /// For the machine of AMD's or NVIDIA's GPUs.
+        Elf = "device ELF",
+        Spirv = "SPIR-V",
+        Ptx = "PTX",
+        Fatbin = "NVIDIA fatbin",
+        Ccob = "CCOB",
+        Bundle = "offload bundle",
+        /// What clang's offload packager writes, in `.llvm.offloading`.
+        Offload = "offload package",
+        Bitcode = "LLVM bitcode",
+        Gzip = "gzip",
+        Zlib = "zlib",
+        Zstd = "zstd",
+        Xz = "xz",
+        Lzma = "lzma",
+        Bzip2 = "bzip2",
+        Lz4 = "lz4",
+        Zip = "zip",
+        SevenZip = "7z",
+        Rar = "rar",
+        Cab = "cab",
+        Squashfs = "squashfs",
+        /// A device ELF as base64 text.
+        Base64 = "base64 of a device ELF",
+        Png = "PNG",
+        /// OpenSSL's table of multiples of the base point of P-256: 148 KiB that look like noise, in many libraries.
+        P256 = "table of P-256",
+    }
 }
 
 impl Mark {
-    /// The name in answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mark::Elf => "device ELF",
-            Mark::Spirv => "SPIR-V",
-            Mark::Ptx => "PTX",
-            Mark::Fatbin => "NVIDIA fatbin",
-            Mark::Ccob => "CCOB",
-            Mark::Bundle => "offload bundle",
-            Mark::Offload => "offload package",
-            Mark::Bitcode => "LLVM bitcode",
-            Mark::Gzip => "gzip",
-            Mark::Zlib => "zlib",
-            Mark::Zstd => "zstd",
-            Mark::Xz => "xz",
-            Mark::Lzma => "lzma",
-            Mark::Bzip2 => "bzip2",
-            Mark::Lz4 => "lz4",
-            Mark::Zip => "zip",
-            Mark::SevenZip => "7z",
-            Mark::Rar => "rar",
-            Mark::Cab => "cab",
-            Mark::Squashfs => "squashfs",
-            Mark::Base64 => "base64 of a device ELF",
-            Mark::Png => "PNG",
-            Mark::P256 => "table of P-256",
-        }
-    }
-
-    /// Device code that lies there as it is.
+    /// Uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)
     }
@@ -109,7 +82,7 @@ const MAGICS: [(Mark, &[u8]); 22] = [
 static FINDERS: LazyLock<Vec<(Mark, memmem::Finder<'static>)>> =
     LazyLock::new(|| MAGICS.iter().map(|(mark, magic)| (*mark, memmem::Finder::new(*magic))).collect());
 
-/// What was met outside the ranges that somebody else reads.
+/// Items outside the ranges that are read elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     /// In order.

@@ -52,7 +52,7 @@ pub struct Found<'a> {
     pub entry: usize,
     /// `hip`, `hipv4`, `hcc`, ...; empty for a bare code object.
     pub kind: &'a str,
-    /// By the bundle's id, or by e_flags where there is none.
+    /// By the bundle's id, or by e_flags if there is none.
     pub target: Option<&'a TargetId>,
     pub format: Format,
     /// What was read of it, where it is a device ELF that can be read.
@@ -64,14 +64,14 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// A host entry is listed, but is no device code.
+    /// A host entry is listed, but is not device code.
     pub fn is_host(&self) -> bool {
         self.kind == codeobject::HOST
     }
 }
 
-/// What somebody wants from each code object, beside the report: rows, files, a census. Called in parallel; what it
-/// gathers is handed over bundle by bundle, in order.
+/// The caller's own results for each code object, beside the report: rows, files, a census. Called in parallel; results are
+/// handed over bundle by bundle, in order.
 pub trait Look: Sync {
     type Out: Default + Send;
 
@@ -122,7 +122,7 @@ impl Look for Nothing {
 /// What was found in one entry.
 #[derive(Debug, Clone)]
 pub struct ObjectReport {
-    /// The id as it stands in the bundle; empty for a bare code object.
+    /// The id as written in the bundle; empty for a bare code object.
     pub id: String,
     pub kind: String,
     /// By the bundle's id, else by e_flags.
@@ -136,20 +136,20 @@ pub struct ObjectReport {
     /// Kernels whose descriptor and metadata do not agree.
     pub differing: u64,
     pub contradictions: Vec<Contradiction>,
-    /// The kpack archive that it lies in; None where it lies in the file itself.
+    /// Its kpack archive; None if it is in the file itself.
     pub archive: Option<PathBuf>,
     /// Offsets count in the entry.
     pub problems: Vec<Error>,
 }
 
 impl ObjectReport {
-    /// The first place that the loader or the runtime reads and that names another target than e_flags. For which of the two
-    /// GPUs such an object is, nobody can say: the runtime takes it for the one, the loader accepts it for the other.
+    /// The first place that the loader or the runtime reads and that names another target than e_flags. Such an object's GPU is
+    /// unknown: the runtime chooses it for one, the loader accepts it for the other.
     pub fn contradicted(&self) -> Option<&Contradiction> {
         self.contradictions.iter().find(|found| found.place != TargetPlace::FileName)
     }
 
-    /// A host entry is listed, but is no device code.
+    /// A host entry is listed, but is not device code.
     pub fn is_device(&self) -> bool {
         self.kind != codeobject::HOST
     }
@@ -238,8 +238,8 @@ impl ObjectReport {
                 Err(error) => self.problems.push(error),
             }
         }
-        // The symbols name every descriptor, the notes every kernel. Where the notes are damaged or of a kind that is not
-        // known, kernels are there that nobody listed.
+        // The symbols name every descriptor, the notes every kernel. If the notes are damaged or of an unknown kind, there are
+        // kernels that are not listed.
         if described < object.descriptor_count {
             let why = say!("inventory-descriptors", described, all = object.descriptor_count);
             self.problems.push(Error::new(0, "amdhsa.kernels", Problem::Incomplete(why)));

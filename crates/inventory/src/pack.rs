@@ -2,21 +2,23 @@
 
 use codeobject::ReadAt;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pack {
-    /// A static library.
-    Ar,
-    Deb,
-    /// Wheels are zips too.
-    Zip,
-    Tar,
-    /// A tar or anything else, compressed as a whole.
-    Compressed,
-    Rpm,
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Pack: key {
+        /// A static library.
+        Ar = "ar",
+        Deb = "deb",
+        /// Wheels are zips too.
+        Zip = "zip",
+        Tar = "tar",
+        /// A tar or anything else, compressed as a whole.
+        Compressed = "compressed",
+        Rpm = "rpm",
+    }
 }
 
 impl Pack {
-    /// By the first bytes; None for what is no archive.
+    /// By the first bytes; None if it is not an archive.
     pub fn of(source: &dyn ReadAt) -> Option<Self> {
         let head = source.bytes(0, source.len().min(512), "magic").ok()?;
         Some(match head.as_ref() {
@@ -29,16 +31,5 @@ impl Pack {
             [0xed, 0xab, 0xee, 0xdb, ..] => Pack::Rpm,
             _ => return None,
         })
-    }
-
-    pub fn key(self) -> &'static str {
-        match self {
-            Pack::Ar => "ar",
-            Pack::Deb => "deb",
-            Pack::Zip => "zip",
-            Pack::Tar => "tar",
-            Pack::Compressed => "compressed",
-            Pack::Rpm => "rpm",
-        }
     }
 }

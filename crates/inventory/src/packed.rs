@@ -19,7 +19,7 @@ pub struct DeviceCode {
 }
 
 impl DeviceCode {
-    /// Nothing for what is no host file, or cannot be read.
+    /// Nothing for a file that is not a host file, or is unreadable.
     pub fn of(file: &File) -> Self {
         let (amd, reference) = match contents(file) {
             Ok(Contents::Host { elf, fatbins }) => (!fatbins.is_empty(), Reference::of_elf(&elf)),

@@ -105,7 +105,7 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
     report
 }
 
-/// Reads what lies outside the device sections, and says in the map what of it could not be read.
+/// Reads the bytes outside the device sections, and marks unreadable ranges in the map.
 fn dig(
     file: &File,
     kind: &codeobject::Result<Contents<'_>>,
@@ -218,8 +218,8 @@ fn walk_all<L: Look, E>(
     Ok(())
 }
 
-/// A library without section headers hides its device code; a wrapper that points to no bundle names code elsewhere.
-/// Returns the wrappers whose code lies in kpack archives: number and place.
+/// A library without section headers hides its device code; a wrapper that points to no bundle names code elsewhere. Returns the
+/// wrappers whose code is in kpack archives: number and place.
 fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
     if elf.sections().is_empty() {
         let why = Problem::Other(say!("inventory-no-sections"));

@@ -67,8 +67,8 @@ impl<T> Event<T> {
     }
 }
 
-/// Walks `ranges` and looks into every bundle. `take` is given the events in order on the calling thread; an error
-/// from it stops the scan. Returns the coverage of what lies between the bundles.
+/// Walks `ranges` and reads every bundle. `take` gets the events in order on the calling thread; an error from it stops the scan.
+/// Returns the coverage of the bytes between the bundles.
 pub fn scan<L: Look, E>(
     source: &dyn ReadAt,
     ranges: &[Range],
@@ -239,7 +239,7 @@ fn read_entries<L: Look>(
         }
         let start = opened.table.base.saturating_add(entry.offset);
         let range = Range { start, end: start.saturating_add(entry.size) };
-        // What is wrong with an entry stands in the bundle's head; what is wrong in it counts from its own start.
+        // Errors of an entry are relative to the bundle's head; errors inside it are relative to its own start.
         match &entry.problem {
             Some(problem) => {
                 coverage.lose(range, problem.clone());

@@ -1,5 +1,5 @@
-//! Would this file serve a device? Which of the targets in it the device takes, and how many kernels with code it finds
-//! there: a library full of stubs serves nobody.
+//! Does this file serve a device? Which of its targets the device uses, and how many kernels with code it finds there: a library
+//! full of stubs serves no device.
 
 use crate::file_report::FileReport;
 use codeobject::TargetId;
@@ -12,17 +12,17 @@ const VULKAN: &str = "SPIR-V for Vulkan";
 /// The answer for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Serves {
-    /// The target whose code would be taken; None where there is none.
+    /// The target whose code would be taken; None if there is none.
     pub taken: Option<String>,
     pub how: Option<How>,
     /// Kernels of that target (and its variants), and how many of them compute nothing.
     pub kernels: u64,
     pub stubs: u64,
-    /// Entries of it whose kernels nobody counts: SPIR-V and bitcode.
+    /// Entries whose kernels cannot be counted: SPIR-V and bitcode.
     pub uncounted: u64,
     /// Nothing of the file was left unread, so that what was not found is not there.
     pub complete: bool,
-    /// What is there and may be for this device, or not: nobody can say. By its own name.
+    /// Items that may or may not be for this device, by their own names.
     pub open: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Serves {
         self.kernels.saturating_sub(self.stubs)
     }
 
-    /// None where nobody can say.
+    /// None if unknown.
     pub fn answer(&self) -> Option<bool> {
         if self.live() > 0 || (self.uncounted > 0 && self.kernels == 0) {
             return Some(true);

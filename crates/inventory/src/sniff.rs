@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes. Extensions lie.
+//! The kind of a file, by its first bytes. Extensions are unreliable.
 
 use codeobject::elf::{EM_AMDGPU, EM_CUDA, Elf};
 use codeobject::kpack::{self, Archive};
@@ -19,7 +19,7 @@ pub enum Contents<'a> {
     Nvidia { end: u64 },
     /// A SPIR-V module by itself, up to this offset.
     Spirv { end: u64 },
-    /// One AMD code object, up to this offset: something else may lie behind it.
+    /// One AMD code object, up to this offset: other data may follow.
     CodeObject { end: u64 },
     /// One offload bundle, or several after another: plain or CCOB.
     Bundles,
@@ -31,7 +31,7 @@ pub enum Sniff<'a> {
     Known(Contents<'a>),
     /// Nothing that holds GPU code begins like this.
     Other,
-    /// It begins as something that may hold GPU code, and cannot be read as that: nothing may be said of what is in it.
+    /// It begins like a file with GPU code, and cannot be read as one: its content is unknown.
     Damaged(Error),
 }
 

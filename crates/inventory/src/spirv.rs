@@ -22,7 +22,7 @@ pub struct SpirvModule {
     pub size: u64,
     /// SHA-256 without float controls, which programs add when they run.
     pub identity: String,
-    /// Of the symbol that it lies at, without ggml's `_data`; None in a stripped file.
+    /// The symbol at its address, without ggml's `_data`; None in a stripped file.
     pub name: Option<String>,
     pub module: Module,
 }
@@ -69,7 +69,7 @@ pub(crate) fn end(source: &dyn ReadAt) -> u64 {
     bytes.ok().and_then(|bytes| length(&bytes)).map_or(HEADER_BYTES as u64, |length| length as u64).min(source.len())
 }
 
-/// The bytes of one module; None where there is none. An error ends the search: what is behind was not looked at.
+/// The bytes of one module; None if there is none. An error ends the search: what is behind was not looked at.
 fn whole(
     source: &dyn ReadAt,
     offset: u64,
@@ -100,7 +100,7 @@ fn whole(
     Ok(None)
 }
 
-/// Names from the symbols that lie where modules begin. A file without symbols has none, and nothing is guessed.
+/// Names from the symbols at the start of modules. A file without symbols has none, and nothing is guessed.
 fn name(modules: &mut [SpirvModule], elf: &Elf<'_>) {
     let mut names: HashMap<u64, String> = HashMap::new();
     for kind in [SHT_DYNSYM, SHT_SYMTAB] {

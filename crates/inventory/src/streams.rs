@@ -7,7 +7,8 @@ use std::io::{self, Read};
 
 /// What no single stream may unpack to more than.
 const LIMIT: usize = 256 << 20;
-/// As much before an error, where it looks like noise, is no accident: such a stream is damaged. Other bytes may decode for a while, too.
+/// This many bytes before an error, if they look like noise, are not a coincidence: the stream is damaged. Other bytes may decode
+/// for a while, too.
 const MEANT: u64 = 4096;
 /// Bits per byte of such a start at least. Numbers that deflate well have 5, tables that happen to decode under 3.
 const NOISY: f64 = 4.0;

@@ -1,6 +1,6 @@
 //! What this build could observe: what each observer of the registry has in view, itself or through a verb that records.
 //!
-//! A claim that nobody has tried says so; one that nothing here could see says that instead.
+//! A claim without an attempt says so; a claim that no observer here can check says that instead.
 
 use evidence::{Ability, Looker};
 

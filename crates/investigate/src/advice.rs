@@ -45,27 +45,27 @@ pub struct Advice {
     pub needs: Vec<Need>,
 }
 
-/// Where things lie on this machine.
+/// Paths on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     /// Installations by name.
     pub runtimes: BTreeMap<String, PathBuf>,
     /// Source trees by name, as `source` takes them.
     pub trees: BTreeMap<String, String>,
-    /// A library of that name that somebody could look into.
+    /// A library of that name that can be examined.
     pub files: BTreeMap<String, PathBuf>,
     /// The process that a server has its model in.
     pub runner: Option<u32>,
     pub server_log: Option<PathBuf>,
     /// Every observer has looked here already: to look again would say the same again.
     pub looked: bool,
-    /// What a command needs that is not here; None where nobody looked.
+    /// What a command needs that is missing here; None if this was not checked.
     pub feasible: Option<Feasibility>,
     /// Whether the program's own parser takes a command: what it refuses is not advised.
     pub takes: Option<fn(&str) -> bool>,
 }
 
-/// Nobody has tried, and an observer that looks by itself could see it.
+/// Not attempted yet, and an automatic observer could check it.
 fn in_view(reason: &Reason) -> bool {
     matches!(reason, Reason::NeverTried { observers } if observers.iter().any(|one| matches!(one, Looker::Itself(_))))
 }
@@ -75,10 +75,10 @@ pub const FETCH: &str = "whichkernel investigate --yes";
 const LOOK: &str = "whichkernel investigate";
 
 impl Places {
-    /// What would close what is open in this reading; None where nothing that this build can do would.
+    /// What would close what is open in this reading; None if nothing that this build can do would.
     pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
         match reading.grade.why()? {
-            // Somebody looked already: the same again says the same again.
+            // Already observed: repeating it gives the same result.
             Why::Conflict | Why::Contaminated | Why::Blind | Why::NotInView => return None,
             Why::Blocked => {
                 let fix = reading.reasons.iter().find_map(|reason| match reason {
@@ -168,7 +168,7 @@ impl Places {
             ("server-log", _) => {
                 Ok(self.server_log.as_ref().map_or_else(|| "<(journalctl -u ollama -o cat)".to_owned(), quoted))
             }
-            // A file of somebody else's: what stands there is his.
+            // The file belongs to the user: its content is kept.
             _ => Ok(format!("{{{name}}}")),
         }
     }

@@ -3,8 +3,8 @@
 use crate::{Advice, Graded, Looked, Need, PathRow};
 use answer::Answer;
 use evidence::{
-    About, Citation, Conclusion, Expected, Found, Observation, ObservationId, PhaseName, Reason, Recorded, Rung, Scope,
-    Step, Transfer, Why, Word, Words,
+    About, Citation, Conclusion, Expected, Found, Observation, ObservationId, PhaseName, Reason, Recorded, Rung,
+    RungTally, Scope, Transfer, Why, Word, Words,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,7 +125,7 @@ pub struct ClaimReading<'g> {
     pub why: Option<Why>,
     pub reasons: &'g [Reason],
     pub cites: &'g [Citation],
-    pub ladder: &'g [Step],
+    pub ladder: &'g [RungTally],
     pub shows: Option<&'g Words>,
     pub cannot: Option<&'g Words>,
     /// The command that would close it here.

@@ -51,13 +51,13 @@ impl Feasibility {
         }
     }
 
-    /// What decides most commands, for whoever keeps what was said of them.
+    /// The conditions that decide most commands, for caching the results.
     pub fn state(&self) -> (bool, bool, bool, Vec<&str>, bool) {
         let servers = PROGRAMS.into_iter().filter(|name| self.processes.contains(*name)).collect();
         (self.may_probe, self.network, self.runtimes, servers, self.ports.contains(&OLLAMA_PORT))
     }
 
-    /// What the command needs that is not here; nothing where it can be run.
+    /// What the command needs that is not here; nothing if it can be run.
     pub fn needs(&self, command: &str) -> Vec<Need> {
         let mut needs = BTreeSet::new();
         for part in parts(command) {
@@ -79,7 +79,7 @@ impl Feasibility {
                 }
                 let options = |word: &&&String| word.starts_with('-');
                 let rest: Vec<String> = rest.iter().skip_while(options).map(|word| (*word).clone()).collect();
-                // Root may do what is asked for, whoever we are.
+                // Root may do what is requested, independent of the current user.
                 Feasibility { may_probe: true, ..self.clone() }.part(&rest, needs);
             }
             "whichkernel" => self.own(rest, needs),
@@ -176,7 +176,7 @@ impl Feasibility {
     }
 }
 
-/// `FILE`, `RUNNER_PID`: to be filled in by whoever runs it.
+/// `FILE`, `RUNNER_PID`: placeholders for the user to fill in.
 fn is_hole(word: &str) -> bool {
     let word = word.split('/').next().unwrap_or(word);
     word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_') && word.chars().any(|c| c != '_')

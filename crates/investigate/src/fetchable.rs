@@ -6,7 +6,7 @@ use runtime::sources::{SourceTree, TREES};
 
 /// Something to fetch, and the claims that it can close.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct FetchStep {
     pub what: What,
     /// Ids of claims that are open now.
     pub can_close: Vec<String>,
@@ -27,13 +27,16 @@ const DEBIAN_TARGETS: &[&str] =
 impl Graded {
     /// What of all that can be fetched would close something, the most rewarding first. `has_runtime`: there is one with GPU
     /// code here already.
-    pub fn fetchable(&self, has_runtime: bool) -> Vec<Step> {
-        let mut steps: Vec<Step> = TREES
+    pub fn fetchable(&self, has_runtime: bool) -> Vec<FetchStep> {
+        let mut steps: Vec<FetchStep> = TREES
             .iter()
-            .map(|tree| Step { what: What::Tree(tree), can_close: self.open(|stated| closed_by_tree(tree, stated)) })
+            .map(|tree| FetchStep {
+                what: What::Tree(tree),
+                can_close: self.open(|stated| closed_by_tree(tree, stated)),
+            })
             .collect();
         if !has_runtime {
-            steps.push(Step { what: What::Debian, can_close: self.open(closed_by_debian) });
+            steps.push(FetchStep { what: What::Debian, can_close: self.open(closed_by_debian) });
         }
         steps.retain(|step| !step.can_close.is_empty());
         steps.sort_by_key(|step| std::cmp::Reverse(step.can_close.len()));
@@ -94,7 +97,7 @@ mod tests {
     fn what_closes_nothing_is_not_offered() {
         let steps = graded(&[]).fetchable(false);
         let of = |name: &str| {
-            let tree = |step: &&Step| matches!(step.what, What::Tree(tree) if tree.name == name);
+            let tree = |step: &&FetchStep| matches!(step.what, What::Tree(tree) if tree.name == name);
             steps.iter().find(tree).map_or(0, |step| step.can_close.len())
         };
         assert!(of("rocBLAS") >= 10 && of("ollama") >= 8, "{steps:?}");

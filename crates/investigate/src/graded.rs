@@ -15,7 +15,7 @@ pub struct Graded {
     /// One per claim, in the same order.
     pub readings: Vec<Reading>,
     pub questions: Vec<QuestionReading>,
-    /// Where things lie, for what is advised.
+    /// Paths on this machine, for advice.
     places: Places,
     verbs: Vec<String>,
     /// What the file says would close each claim and question; `investigation` has it filled.
@@ -104,12 +104,12 @@ impl Graded {
         }
     }
 
-    /// Claims expected to hold for which nothing speaks: refuted, or still open. What nobody could look at did not pass.
+    /// Claims expected to hold without support: refuted, or still open. A claim that could not be checked did not pass.
     pub fn failed(&self) -> usize {
         self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.strength() == 0).count()
     }
 
-    /// Do the claims hold that are expected to? None where nothing is expected.
+    /// Do the claims hold that are expected to? None if nothing is expected.
     pub fn expectation(&self) -> Option<Conclusion> {
         let expected: Vec<&Reading> = self.claims().filter(|(stated, _)| stated.must_hold).map(|(_, it)| it).collect();
         let rung = expected.iter().map(|reading| reading.rung).min().unwrap_or(Rung::Declared);
@@ -128,7 +128,7 @@ impl Graded {
         (!expected.is_empty()).then(|| basis.of_all(refuted))
     }
 
-    /// How each phase stands.
+    /// The state of each phase.
     pub fn counts_by_phase(&self) -> Vec<(PhaseName, Counts)> {
         let of = |phase: PhaseName| {
             let readings = self.claims().filter(|(stated, _)| stated.phase == phase).map(|(_, reading)| reading);
@@ -137,7 +137,7 @@ impl Graded {
         self.investigation.phases.keys().copied().map(of).filter(|(_, counts)| counts.total() > 0).collect()
     }
 
-    /// What would close this claim here. None where nothing that this build has would.
+    /// What would close this claim here. None if nothing that this build has would.
     pub fn advice(&self, stated: &Stated, reading: &Reading) -> Option<Advice> {
         self.known(self.places.advise(
             self.template(&stated.claim.id),
@@ -161,7 +161,7 @@ impl Graded {
         self.known(advised.unwrap_or_else(filled))
     }
 
-    /// What any command needs that is not here; nothing where nobody looked.
+    /// What any command needs that is missing here; empty if this was not checked.
     pub fn needs(&self, command: &str) -> Vec<Need> {
         self.places.feasible.iter().flat_map(|here| here.needs(command)).collect()
     }

@@ -3,7 +3,7 @@
 use doctor::{Facts, Host, Trials};
 use observe::ObserveContext;
 use say::shell;
-use source::table::Table;
+use source::decision_table::DecisionTable;
 use std::fmt::Write as _;
 
 /// What was found here that a file can speak of.
@@ -51,16 +51,16 @@ impl Machine {
     }
 
     /// The release that the declared part asks of: the server's, where there is a table of exactly that, else the newest.
-    fn table(&self) -> Option<&'static Table> {
+    fn table(&self) -> Option<&'static DecisionTable> {
         let server = self.server.as_deref().zip(self.server_version.as_deref());
         let own = server.and_then(|(server, version)| source::versions::resolve(&format!("{server}@{version}")));
         match own.or_else(|| source::versions::resolve("llama.cpp")) {
             Some(source::versions::Known::Exact(table)) => Some(table),
-            _ => source::table::all().last(),
+            _ => source::decision_table::all().last(),
         }
     }
 
-    /// The commented file. It can be loaded and run as it stands.
+    /// The commented file. It can be loaded and run unchanged.
     pub fn investigation(&self) -> String {
         let target = self.target.as_deref().unwrap_or(OTHERWISE);
         let table = self.table();
@@ -90,11 +90,11 @@ impl Machine {
     }
 
     /// A type of ggml's that the table knows and the model's name has in it.
-    fn weights(&self, table: Option<&Table>) -> String {
+    fn weights(&self, table: Option<&DecisionTable>) -> String {
         self.told_type(table).unwrap_or_else(|| "Q4_K".to_owned())
     }
 
-    fn told_type(&self, table: Option<&Table>) -> Option<String> {
+    fn told_type(&self, table: Option<&DecisionTable>) -> Option<String> {
         let said: Vec<String> =
             [&self.file_type, &self.model].into_iter().flatten().map(|name| name.to_ascii_uppercase()).collect();
         let mut known: Vec<&String> =
@@ -230,7 +230,7 @@ closes = {watch}"#,
         );
     }
 
-    fn launched(&self, out: &mut String, ty: &str, path: Option<&str>, table: Option<&Table>) {
+    fn launched(&self, out: &mut String, ty: &str, path: Option<&str>, table: Option<&DecisionTable>) {
         let watch =
             format!("whichkernel watch --name {} --record", shell::word(self.server.as_deref().unwrap_or("ollama")));
         if let Some(path) = path {
@@ -283,7 +283,7 @@ closes = {}"#,
     }
 }
 
-fn declared(out: &mut String, table: &Table, target: &str, ty: &str, path: &str) {
+fn declared(out: &mut String, table: &DecisionTable, target: &str, ty: &str, path: &str) {
     let _ = writeln!(
         out,
         r#"# What the source declares: {} {}. `whichkernel explain` tells why.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default)]
 pub struct Here {
     pub targets: Vec<String>,
-    /// The hash of the library that the server has mapped; None where no server runs, or it could not be read.
+    /// The hash of the library that the server has mapped; None if no server runs, or it could not be read.
     pub library: Option<String>,
     /// The types of the loaded model's matrices.
     pub types: Vec<String>,
@@ -16,13 +16,13 @@ pub struct Here {
 
 /// A stretch of column counts and the path that was launched there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct LivePath {
     pub columns: String,
     pub path: String,
 }
 
-/// None where nothing was seen live of exactly what is here.
-pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, Conclusion)> {
+/// None if nothing was seen live of exactly what is here.
+pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath>, Conclusion)> {
     let (Some(library), Some(ty)) = (here.library.as_deref(), here.types.first()) else { return None };
     let mine = |recorded: &&Recorded| {
         let subject = recorded.subject();
@@ -69,7 +69,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<Seen>, C
         basis = basis.without(ty, None, LeftOutWhy::InPart);
     }
     let conclusion = basis.choice(last.values().map(|(_, path)| path.clone()));
-    let seen = last.into_iter().map(|((span, _), (_, path))| Seen { columns: span.to_string(), path });
+    let seen = last.into_iter().map(|((span, _), (_, path))| LivePath { columns: span.to_string(), path });
     Some((seen.collect(), conclusion))
 }
 
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_this_server_launched_is_told_with_its_rung() {
         let (seen, conclusion) = live_path(&[launched(library("aa"), "Q4_K", "MMQ")], &here()).unwrap();
-        assert_eq!(seen, [Seen { columns: "290".to_owned(), path: "MMQ".to_owned() }]);
+        assert_eq!(seen, [LivePath { columns: "290".to_owned(), path: "MMQ".to_owned() }]);
         assert_eq!((conclusion.rung(), conclusion.is_whole()), (Rung::Launched, true));
     }
 }

@@ -36,7 +36,7 @@ impl Graded {
         Some((question, reading))
     }
 
-    /// What each rung says to it, a row for every stretch; empty where the first question is another.
+    /// What each rung says to it, a row for every stretch; empty if the first question is another.
     pub fn paths(&self) -> Vec<PathRow> {
         let Some((_, reading)) = self.path_question() else { return Vec::new() };
         let (declared, selected, live) = (found(&reading.found), found(&reading.elsewhere), found(&reading.live));
@@ -58,7 +58,7 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     let here: Vec<&At<'_>> = all.iter().filter(|at| at.span.overlaps(row)).collect();
     let by: BTreeSet<&str> = here.iter().flat_map(|at| at.by.iter().copied()).collect();
     let of: BTreeSet<&str> = here.iter().flat_map(|at| at.of.iter().copied()).collect();
-    // The row lists its column counts: those that nobody asked the program about are not answered.
+    // The row lists its column counts: counts that the program was not asked about have no answer.
     let answered = covered(&here, row);
     let asked = row.to.map_or(answered, |to| to.saturating_sub(row.from).saturating_add(1));
     let mut basis = Basis::listed(evidence::JUDGE, of, rung, Unit::Cells, asked, answered);

@@ -54,7 +54,7 @@ pub fn run_observers(
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
-        // Its last run stands in the ledger, and nothing that it looked at has changed since.
+        // Its last run is in the ledger, and its inputs have not changed since.
         let has = |row: u64, hash: &str| {
             let row = ledger.as_ref().and_then(|ledger| ledger.reader().row(row).ok().flatten());
             row.is_some_and(|row| row.hash.to_string() == hash)

@@ -24,7 +24,7 @@ const NAME: &str = "looked.json";
 pub struct Unchanged {
     file: PathBuf,
     kept: Kept,
-    /// The paths that were named; what lies there and in every runtime; the question.
+    /// The named paths; the files there and in every runtime; the question.
     place: String,
     files: String,
     question: String,
@@ -37,8 +37,8 @@ struct Kept {
     places: BTreeMap<String, Looked>,
 }
 
-/// What was seen of the same files, by question. Other files end all of them: what a run of one question said of those
-/// others is then the ledger's last word, and each has to look again.
+/// Observations of the same files, by question. A change of the files invalidates all of them: what one question's run recorded
+/// about the new files is then the ledger's last word, and each question must be run again.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Looked {
     files: String,
@@ -221,7 +221,7 @@ mod tests {
         }
         assert_eq!(read(&one).last("inspect", up_to(9)), Some(&ran(3, 9)));
         assert_eq!(read(&other).last("inspect", up_to(9)), Some(&ran(7, 9)));
-        // What one of them says of other files is the last word on them: both look again.
+        // A record of one about other files is the last word on them: both run again.
         fs::write(&library, "other").unwrap();
         let mut unchanged = read(&other);
         unchanged.ran("inspect", ran(8, 12));

@@ -1,16 +1,16 @@
 //! The census: every byte of a code section, counted once.
 //!
-//! A section is cut at the starts of its functions. What lies in no function is padding where it is `s_code_end`,
-//! `s_nop` or zeros, and code outside any function where it is not. A function whose symbol states no size reaches to
-//! the next one; there the padding at its end is told apart from it.
+//! A section is divided at the starts of its functions. Bytes outside functions are padding if they are `s_code_end`, `s_nop` or
+//! zeros, and otherwise code outside any function. A function whose symbol has no size extends to the next one; the padding at
+//! its end is then separated from it.
 
 use crate::counts::Counts;
-use crate::decode::{Decoder, Step};
+use crate::decode::{DecodeStep, Decoder};
 use crate::family::Family;
 use crate::mnemonic::Mnemonic;
 use std::ops::Range;
 
-/// Where a function lies in its section.
+/// The range of a function in its section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     pub range: Range<usize>,
@@ -28,7 +28,7 @@ pub struct Tally {
     pub bytes: u64,
     /// Operations by mnemonic, in the order of their names.
     pub mnemonics: Vec<(Mnemonic, u64)>,
-    /// Offsets in the section of words that are no instruction.
+    /// Offsets in the section of words that are not instructions.
     pub undecoded: Vec<usize>,
     /// Offsets of instructions that the end of their function or section cuts off, and how many bytes are there.
     pub cut: Vec<(usize, usize)>,
@@ -116,9 +116,8 @@ pub struct Section {
     pub outside: Tally,
 }
 
-/// Counts `bytes`. Functions may be in any order; where two overlap, the bytes belong to the one that starts last,
-/// and of two that start at the same place the second counts as an alias: it gets the same tally, and the caller adds
-/// only one of them up (`aliases`).
+/// Counts `bytes`. Functions may be in any order. Where two overlap, the bytes belong to the one that starts last. If two start
+/// at the same place, the second counts as an alias: it gets the same tally, and the caller adds only one of them (`aliases`).
 pub fn section(decoder: &Decoder, bytes: &[u8], functions: &[Function]) -> Section {
     let mut order: Vec<usize> = (0..functions.len()).collect();
     order.sort_by_key(|&i| functions.get(i).map_or(0, |function| function.range.start));
@@ -200,7 +199,7 @@ impl<'d> Counter<'d> {
         tally
     }
 
-    /// Counts what lies between functions.
+    /// Counts the bytes between functions.
     fn gap(&mut self, bytes: &[u8], range: Range<usize>) {
         if range.start >= range.end {
             return;
@@ -212,9 +211,9 @@ impl<'d> Counter<'d> {
             at += run;
             let Some(rest) = bytes.get(at..range.end).filter(|rest| !rest.is_empty()) else { return };
             let length = match self.decoder.step(rest) {
-                Step::Instruction(instruction) => instruction.length,
-                Step::Undecoded => 4,
-                Step::Cut => rest.len(),
+                DecodeStep::Instruction(instruction) => instruction.length,
+                DecodeStep::Undecoded => 4,
+                DecodeStep::Cut => rest.len(),
             };
             std::mem::swap(&mut self.counts, &mut self.outside);
             std::mem::swap(&mut self.tally, &mut self.outside_tally);
@@ -249,13 +248,13 @@ impl<'d> Counter<'d> {
         }
     }
 
-    /// Counts what stands at the start of `rest`, and returns its length.
+    /// Counts the item at the start of `rest`, and returns its length.
     fn count_one(&mut self, rest: &[u8], offset: usize) -> usize {
         if rest.is_empty() {
             return 0;
         }
         match self.decoder.step(rest) {
-            Step::Instruction(instruction) => {
+            DecodeStep::Instruction(instruction) => {
                 self.tally.instructions += 1;
                 self.tally.bytes += instruction.length as u64;
                 for mnemonic in [Some(instruction.mnemonic), instruction.second].into_iter().flatten() {
@@ -264,11 +263,11 @@ impl<'d> Counter<'d> {
                 }
                 instruction.length
             }
-            Step::Undecoded => {
+            DecodeStep::Undecoded => {
                 self.tally.undecoded.push(offset);
                 4
             }
-            Step::Cut => {
+            DecodeStep::Cut => {
                 self.tally.cut.push((offset, rest.len()));
                 rest.len()
             }
@@ -293,11 +292,11 @@ impl<'d> Counter<'d> {
             });
             let Some(rest) = code.get(at..).filter(|rest| !rest.is_empty()) else { break };
             let (length, padding) = match self.decoder.step(rest) {
-                Step::Instruction(instruction) => {
+                DecodeStep::Instruction(instruction) => {
                     (instruction.length, self.is_padding(rest.get(..instruction.length).unwrap_or_default()))
                 }
-                Step::Undecoded => (4, false),
-                Step::Cut => (rest.len(), false),
+                DecodeStep::Undecoded => (4, false),
+                DecodeStep::Cut => (rest.len(), false),
             };
             at += length;
             end = if padding { end } else { at };
@@ -310,7 +309,7 @@ impl<'d> Counter<'d> {
             return true;
         }
         match self.decoder.step(word) {
-            Step::Instruction(instruction) => {
+            DecodeStep::Instruction(instruction) => {
                 Some(instruction.mnemonic) == self.nop || Some(instruction.mnemonic) == self.code_end
             }
             _ => false,

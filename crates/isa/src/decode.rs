@@ -4,7 +4,7 @@ use crate::fast_decode::LONGEST;
 use crate::layout::{Bits, Tail};
 use crate::limits::is_refused;
 use crate::mnemonic::{Form, Mnemonic};
-use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot, Table};
+use crate::table::{self, DPP8, DPP16, Entry, LITERAL, LITERAL64, OpcodeTable, REFUSED, SDWA, Slot};
 use crate::target::Target;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +27,11 @@ impl Instruction {
     }
 }
 
-/// What stands at an offset.
+/// The item at an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum DecodeStep {
     Instruction(Instruction),
-    /// A word that is no instruction of this processor.
+    /// A word that is not an instruction of this processor.
     Undecoded,
     /// An instruction that needs more bytes than there are, or less than a word.
     Cut,
@@ -40,28 +40,28 @@ pub enum Step {
 /// The instructions of one processor.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoder {
-    table: &'static Table,
+    table: &'static OpcodeTable,
 }
 
 impl Decoder {
-    /// None where no table covers the processor.
+    /// None if no table covers the processor.
     pub fn new(target: &Target) -> Option<Self> {
         Some(Decoder { table: table::table(target)? })
     }
 
     /// The first instruction of `bytes`.
     #[inline]
-    pub fn step(&self, bytes: &[u8]) -> Step {
+    pub fn step(&self, bytes: &[u8]) -> DecodeStep {
         let (word, there) = match bytes.first_chunk::<8>() {
             Some(chunk) => (u64::from_le_bytes(*chunk), true),
             None => match bytes.first_chunk::<4>() {
                 Some(chunk) => (u32::from_le_bytes(*chunk).into(), false),
-                None => return Step::Cut,
+                None => return DecodeStep::Cut,
             },
         };
         let top = (word as u32 >> 23) as usize;
         let Some(slot) = self.table.by_top.get(top).and_then(|&slot| self.table.slots.get(usize::from(slot))) else {
-            return Step::Undecoded;
+            return DecodeStep::Undecoded;
         };
         let single = || self.lookup(slot, word).and_then(|entry| Some((sourced(entry, slot, word)?, entry)));
         let found = match slot.format.tail {
@@ -70,13 +70,13 @@ impl Decoder {
             Tail::Pair => self.pair(bytes, word as u32).map(|pair| (pair, Entry::default())).or_else(single),
         };
         match found {
-            Some((instruction, _)) if instruction.length > bytes.len() => Step::Cut,
+            Some((instruction, _)) if instruction.length > bytes.len() => DecodeStep::Cut,
             Some((instruction, entry)) if self.allows(slot, entry, instruction.form, word, bytes) => {
-                Step::Instruction(instruction)
+                DecodeStep::Instruction(instruction)
             }
-            // Half of the opcode may lie in the missing word; what is certain is that there is too little.
-            None if !there && slot.format.op[1].low >= 32 => Step::Cut,
-            _ => Step::Undecoded,
+            // Half of the opcode may be in the missing word; certain is only that bytes are missing.
+            None if !there && slot.format.op[1].low >= 32 => DecodeStep::Cut,
+            _ => DecodeStep::Undecoded,
         }
     }
 
@@ -152,7 +152,7 @@ fn plain(entry: Entry) -> Instruction {
     Instruction { mnemonic: entry.mnemonic, second: None, form: entry.form, length: usize::from(entry.dwords) * 4 }
 }
 
-/// Adds what the source fields announce. None where they announce what the opcode does not take.
+/// Adds what the source fields announce. None if they announce what the opcode does not take.
 #[inline]
 fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     let mut instruction = plain(entry);
@@ -193,7 +193,7 @@ fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
 #[inline]
 fn announcement(index: u32, source: Bits, word: u64) -> u32 {
     let value = source.get(word);
-    // All announcing values lie between 233 and 255; most sources are registers.
+    // All announcing values are between 233 and 255; most sources are registers.
     if !(233..=255).contains(&value) {
         return 0;
     }
@@ -217,7 +217,7 @@ pub struct Walk<'a> {
 
 impl Iterator for Walk<'_> {
     /// Offset, length in bytes, and what it is.
-    type Item = (usize, usize, Step);
+    type Item = (usize, usize, DecodeStep);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -227,9 +227,9 @@ impl Iterator for Walk<'_> {
         }
         let step = self.decoder.step(rest);
         let length = match step {
-            Step::Instruction(instruction) => instruction.length,
-            Step::Undecoded => 4,
-            Step::Cut => rest.len(),
+            DecodeStep::Instruction(instruction) => instruction.length,
+            DecodeStep::Undecoded => 4,
+            DecodeStep::Cut => rest.len(),
         };
         let offset = self.offset;
         self.offset += length;

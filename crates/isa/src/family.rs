@@ -71,8 +71,7 @@ families! {
     Graphics "graphics",
 }
 
-/// All multiplications of matrices, dense and sparse, of both lines of products: what somebody asks for who does not
-/// know which of them a card has.
+/// All matrix multiplications, dense and sparse, of both product lines: for queries that are independent of the card.
 pub const MATRIX: &[Family] = &[Family::Mfma, Family::Smfmac, Family::Wmma, Family::Swmmac];
 
 impl Family {

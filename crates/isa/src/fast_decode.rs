@@ -1,10 +1,10 @@
 //! Name and length of an instruction, and nothing else: the loop that a census spends its time in.
 //!
-//! Where the next instruction starts depends on the length of this one, so a walk is one long chain of loads. This
-//! keeps the chain short and free of branches that real code would make the processor guess wrong: the top nine bits
-//! give the shifts and masks, the opcode gives the row, and the source values are looked up in a table instead of being
-//! compared. Whatever is rare (dual instructions, pairs, refused encodings, words that are no instruction) is left to
-//! [`Decoder::step`](crate::Decoder::step); that both say the same is tested on any bytes.
+//! The start of the next instruction depends on the length of this one, so a walk is one long chain of loads. This keeps the
+//! chain short and free of branches that real code would mispredict: the top nine bits give the shifts and masks, the opcode
+//! gives the row, and the source values are looked up in a table instead of being compared. Rare cases (dual instructions, pairs,
+//! refused encodings, words that are not instructions) are left to [`Decoder::step`](crate::Decoder::step); a test compares both
+//! on arbitrary bytes.
 
 use crate::layout::{Bits, Generation, Operand, Tail};
 use crate::limits::is_refused;
@@ -54,9 +54,9 @@ pub(crate) struct Quick {
     rows: Vec<Row>,
 }
 
-/// What a value announces in the first, second and third source. The second of VOP3 is looked up doubled, since it
-/// stands one bit higher than the scalar one, whose values follow from [`SCALAR`] on. Scalar destinations follow the
-/// values of the third from [`DESTINATION`] on.
+/// What a value announces in the first, second and third source. The second of VOP3 is looked up doubled, since it is one bit
+/// higher than the scalar one, whose values follow from [`SCALAR`] on. Scalar destinations follow the values of the third from
+/// [`DESTINATION`] on.
 const FIRST: [u16; 512] = {
     let mut table = refusals([0; 512], 0, 1, 0);
     table[255] = 1 << LITERAL;
@@ -113,7 +113,7 @@ const fn refusals<const N: usize>(mut table: [u16; N], start: usize, step: usize
 
 impl Quick {
     pub fn new(by_top: &[u8; 512], slots: &[Slot], entries: &[Entry], pairs: bool) -> Self {
-        // The row of everything that is not quick stands before all others.
+        // The row for everything that is not quick comes first.
         let mut quick = Quick { lanes: Box::new([Lane::default(); 512]), rows: vec![Row::default()] };
         let lanes: Vec<Lane> = slots.iter().map(|slot| quick.lane(slot, entries, pairs).unwrap_or_default()).collect();
         for (lane, &slot) in quick.lanes.iter_mut().zip(by_top) {
@@ -122,7 +122,7 @@ impl Quick {
         quick
     }
 
-    /// Mnemonic and length in bytes; None where more has to be looked at.
+    /// Mnemonic and length in bytes; None if more has to be looked at.
     #[inline(always)]
     pub fn get(&self, word: u64, third: u32) -> Option<(Mnemonic, usize)> {
         let lane = self.lanes.get((word as u32 >> 23) as usize)?;
@@ -142,7 +142,7 @@ impl Quick {
         Some((row.mnemonic, dwords * 4))
     }
 
-    /// The lane of a format; its rows are added. None where it is not one of the quick ones.
+    /// The lane of a format; its rows are added. None if it is not one of the quick ones.
     fn lane(&mut self, slot: &Slot, entries: &[Entry], pairs: bool) -> Option<Lane> {
         let format = slot.format;
         match format.tail {
@@ -150,7 +150,7 @@ impl Quick {
             Tail::Pair if !pairs => {}
             _ => return None,
         }
-        // An opcode in two pieces is read in one, with what lies between masked out.
+        // An opcode in two pieces is read in one, with the bits between masked out.
         let mask = format.op[0].mask() | format.op[1].mask();
         let shift = mask.trailing_zeros().min(31);
         let mask = u32::try_from(mask).ok()? >> shift;

@@ -41,8 +41,8 @@ pub enum Tail {
     Sources,
     /// As many further address words as this field counts (MIMG, non-sequential addresses).
     Addresses(Bits),
-    /// Two operations in one instruction (VOPD), each with a first source that may announce the one literal. The
-    /// opcode of the second is `width` bits wide and stands in the low part of both.
+    /// Two operations in one instruction (VOPD), each with a first source that may announce the one literal. The opcode of the
+    /// second is `width` bits wide and is in the low part of both.
     Dual { width: u8, dwords: u8 },
     /// A second eight-byte instruction that this one modifies (scaled MFMA and WMMA).
     Pair,
@@ -51,7 +51,7 @@ pub enum Tail {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     pub name: &'static str,
-    /// Fixed bits of the first word; all of them lie in its top nine.
+    /// Fixed bits of the first word; all of them are in its top nine.
     pub mask: u32,
     pub value: u32,
     /// The opcode, in up to two pieces, low piece first.

@@ -16,7 +16,7 @@ mod stub_proof;
 mod table;
 mod target;
 
-pub use decode::{Decoder, Instruction, Step, Walk};
+pub use decode::{DecodeStep, Decoder, Instruction, Walk};
 pub use family::{Family, MATRIX};
 pub use mnemonic::{Form, Mnemonic};
 pub use stub_proof::Proof;

@@ -25,7 +25,7 @@ impl Mnemonic {
         self.0.into()
     }
 
-    /// How many there are; every index lies below.
+    /// The number of mnemonics; every index is below it.
     pub fn count() -> usize {
         names().len()
     }

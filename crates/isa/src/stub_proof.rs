@@ -44,7 +44,7 @@ impl Proof {
         self != Proof::None
     }
 
-    /// The word in CSV and JSON; empty where nothing is proved.
+    /// The word in CSV and JSON; empty if nothing is proved.
     pub fn key(self) -> &'static str {
         match self {
             Proof::None => "",

@@ -18,7 +18,7 @@ pub(crate) const DPP8: u32 = 8;
 /// Refusals stand above the extensions, in the same order.
 pub(crate) const REFUSED: u32 = 9;
 
-/// One opcode. No length: there is no such opcode.
+/// One opcode. Without a length, the opcode does not exist.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entry {
     pub announced: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Slot {
 }
 
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct OpcodeTable {
     pub generation: Generation,
     /// By the top nine bits of the first word: index into `slots`, NONE where no format has them.
     pub by_top: [u8; 512],
@@ -93,15 +93,15 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-static TABLES: [OnceLock<Table>; TARGETS.len()] = [const { OnceLock::new() }; TARGETS.len()];
+static TABLES: [OnceLock<OpcodeTable>; TARGETS.len()] = [const { OnceLock::new() }; TARGETS.len()];
 
 /// The table of a processor, built at the first use.
-pub(crate) fn table(target: &Target) -> Option<&'static Table> {
+pub(crate) fn table(target: &Target) -> Option<&'static OpcodeTable> {
     let column = target.column()?;
     Some(TABLES.get(column)?.get_or_init(|| build(target, column)))
 }
 
-fn build(target: &Target, column: usize) -> Table {
+fn build(target: &Target, column: usize) -> OpcodeTable {
     let formats = target.generation.formats();
     let mut slots = Vec::with_capacity(formats.len());
     let mut size = 0;
@@ -118,7 +118,7 @@ fn build(target: &Target, column: usize) -> Table {
             *place = slot as u8;
         }
     }
-    let mut table = Table {
+    let mut table = OpcodeTable {
         generation: target.generation,
         by_top,
         slots,
@@ -135,7 +135,7 @@ fn build(target: &Target, column: usize) -> Table {
     table
 }
 
-impl Table {
+impl OpcodeTable {
     fn insert(&mut self, row: &Row) {
         let entry = row.entry;
         match row.format {

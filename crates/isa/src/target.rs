@@ -40,7 +40,7 @@ const ALIKE: &[(&str, &str)] = &[
 ];
 
 impl Target {
-    /// The processor of a target id: `gfx90a:sramecc+:xnack-` is gfx90a. None where no table covers it.
+    /// The processor of a target id: `gfx90a:sramecc+:xnack-` is gfx90a. None if no table covers it.
     pub fn find(id: &str) -> Option<&'static Target> {
         let name = id.split(':').next().unwrap_or(id);
         let name = ALIKE.iter().find(|(alike, _)| *alike == name).map_or(name, |(_, column)| column);

@@ -1,7 +1,7 @@
 //! Any bytes at all: decoding ends, covers every byte once, and the census counts each of them.
 
 use isa::census::{Function, aliases, section};
-use isa::{Decoder, Family, Mnemonic, Step, TARGETS};
+use isa::{DecodeStep, Decoder, Family, Mnemonic, TARGETS};
 use proptest::prelude::*;
 
 /// Words as code has them: any bits, the values that announce more words in the places of sources, and zeros.
@@ -26,7 +26,7 @@ proptest! {
         for (offset, length, step) in decoder.walk(&bytes) {
             prop_assert_eq!(offset, at);
             prop_assert!(length > 0);
-            if let Step::Instruction(instruction) = step {
+            if let DecodeStep::Instruction(instruction) = step {
                 prop_assert_eq!(instruction.length, length);
                 prop_assert!(matches!(length, 4 | 8 | 12 | 16 | 20));
             }
@@ -43,7 +43,7 @@ proptest! {
         let mut counts = std::collections::BTreeMap::new();
         for (offset, length, step) in decoder.walk(&bytes) {
             match step {
-                Step::Instruction(instruction) => {
+                DecodeStep::Instruction(instruction) => {
                     shown.instructions += 1;
                     shown.bytes += length as u64;
                     for mnemonic in [Some(instruction.mnemonic), instruction.second].into_iter().flatten() {
@@ -51,8 +51,8 @@ proptest! {
                         shown.operations += 1;
                     }
                 }
-                Step::Undecoded => shown.undecoded.push(offset),
-                Step::Cut => shown.cut.push((offset, length)),
+                DecodeStep::Undecoded => shown.undecoded.push(offset),
+                DecodeStep::Cut => shown.cut.push((offset, length)),
             }
         }
         shown.mnemonics = counts.into_iter().collect();

@@ -1,7 +1,7 @@
 //! Encodings with LLVM's own answers (`cargo xtask isa-tables` writes them): the decoder says the same, for every
 //! processor, where no LLVM is installed.
 
-use isa::{Decoder, Step, TARGETS};
+use isa::{DecodeStep, Decoder, TARGETS};
 
 const FILES: [&str; 4] = [
     include_str!("encodings/scalar.txt"),
@@ -33,7 +33,7 @@ fn every_encoding_is_named_as_llvm_names_it() {
             padded.extend([0; 16]);
             let target = TARGETS[column].name;
             let ours = match decoder.step(&padded) {
-                Step::Instruction(found) => format!("{} of {} bytes", found.printed(), found.length),
+                DecodeStep::Instruction(found) => format!("{} of {} bytes", found.printed(), found.length),
                 other => format!("{other:?}"),
             };
             if ours != format!("{name} of {} bytes", bytes.len()) {
@@ -56,9 +56,11 @@ fn an_instruction_that_the_end_cuts_off_is_reported() {
         for length in 1..bytes.len() {
             // A pair's first half stands for itself where the second is not there.
             match decoder.step(&bytes[..length]) {
-                Step::Cut => {}
-                Step::Instruction(found) => assert!(found.length <= length && bytes.len() == 16, "{line}: {found:?}"),
-                Step::Undecoded => assert!(length >= 4, "{line}"),
+                DecodeStep::Cut => {}
+                DecodeStep::Instruction(found) => {
+                    assert!(found.length <= length && bytes.len() == 16, "{line}: {found:?}")
+                }
+                DecodeStep::Undecoded => assert!(length >= 4, "{line}"),
             }
         }
     }

@@ -1,13 +1,13 @@
 //! Encodings with a known opcode that LLVM 22 refuses, rule by rule, each beside one that differs in a field and is accepted. LLVM's answer to
 //! every word here was asked for with `LLVMDisasmInstruction`.
 
-use isa::{Decoder, Step, TARGETS, Target};
+use isa::{DecodeStep, Decoder, TARGETS, Target};
 
 fn decoder(name: &str) -> Decoder {
     Decoder::new(Target::find(name).expect("a target")).expect("a table")
 }
 
-fn step(decoder: &Decoder, words: &[u32]) -> Step {
+fn step(decoder: &Decoder, words: &[u32]) -> DecodeStep {
     let bytes: Vec<u8> = words.iter().chain(&[0; 4]).flat_map(|word| word.to_le_bytes()).collect();
     decoder.step(&bytes)
 }
@@ -15,10 +15,10 @@ fn step(decoder: &Decoder, words: &[u32]) -> Step {
 fn check(target: &str, accepted: &[&[u32]], refused: &[&[u32]]) {
     let decoder = decoder(target);
     for words in accepted {
-        assert!(matches!(step(&decoder, words), Step::Instruction(_)), "{target}: {words:x?}");
+        assert!(matches!(step(&decoder, words), DecodeStep::Instruction(_)), "{target}: {words:x?}");
     }
     for words in refused {
-        assert_eq!(step(&decoder, words), Step::Undecoded, "{target}: {words:x?}");
+        assert_eq!(step(&decoder, words), DecodeStep::Undecoded, "{target}: {words:x?}");
     }
 }
 
@@ -29,14 +29,18 @@ fn a_source_that_does_not_exist() {
         for value in (209..=229).chain([232]) {
             // s_add_u32 in either source, v_mov_b32.
             for word in [0x8000_0000 | value, 0x8000_0000 | value << 8, 0x7e00_0200 | value] {
-                assert_eq!(step(&decoder, &[word]), Step::Undecoded, "{}: {word:#x}", target.name);
+                assert_eq!(step(&decoder, &[word]), DecodeStep::Undecoded, "{}: {word:#x}", target.name);
             }
         }
         for value in [233, 234, 249, 250] {
-            assert_eq!(step(&decoder, &[0x8000_0000 | value]), Step::Undecoded, "{}: {value}", target.name);
+            assert_eq!(step(&decoder, &[0x8000_0000 | value]), DecodeStep::Undecoded, "{}: {value}", target.name);
         }
         for value in [0, 100, 106, 128, 208, 230, 235, 240, 248] {
-            assert!(matches!(step(&decoder, &[0x8000_0000 | value]), Step::Instruction(_)), "{}: {value}", target.name);
+            assert!(
+                matches!(step(&decoder, &[0x8000_0000 | value]), DecodeStep::Instruction(_)),
+                "{}: {value}",
+                target.name
+            );
         }
     }
     // v_fmamk_f32, which always has a literal; a buffer offset.

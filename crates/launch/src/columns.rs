@@ -7,7 +7,7 @@
 
 use crate::grammar::{Facts, Family};
 
-/// The column count *ne11* of one launch; None where the kernel has none or the arguments were not recorded.
+/// The column count *ne11* of one launch; None if the kernel has none or the arguments were not recorded.
 pub fn columns(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<u64> {
     let given = place(facts, layout).and_then(|place| integer(args, *layout.get(place)?));
     of_value(facts, given)
@@ -29,9 +29,9 @@ pub fn place(facts: &Facts, layout: &[(u32, u32)]) -> Option<usize> {
     }
 }
 
-/// Whether the launch computes with experts: its third pointer, the list of who serves which column, is set
-/// (`ids` of mul_mat_vec_q, mul_mat_vec_f and mul_mat_f, `ids_dst` of mul_mat_q; ggml-cuda/mmvq.cu, mmvf.cu, mmf.cuh,
-/// mmq.cuh). Versions without that argument have fewer pointers in front; None where it cannot be told.
+/// Whether the launch computes with experts: its third pointer, the list of who serves which column, is set (`ids` of
+/// mul_mat_vec_q, mul_mat_vec_f and mul_mat_f, `ids_dst` of mul_mat_q; ggml-cuda/mmvq.cu, mmvf.cu, mmf.cuh, mmq.cuh). Versions
+/// without that argument have fewer pointers in front; None if it cannot be told.
 pub fn routed(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<bool> {
     let least = match facts.family {
         Family::Mmvq | Family::Mmvf | Family::Mmf => 4,

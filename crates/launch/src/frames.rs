@@ -16,7 +16,7 @@ say::worded! { TraceError {
     Short { len } => "launch-trace-short",
 }}
 
-/// A finished record: its kind, its body, and where in the file the body lies.
+/// A finished record: its kind, its body, and the body's offset in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     pub kind: u32,
@@ -74,7 +74,7 @@ impl<'a> Iterator for Frames<'a> {
         loop {
             let (len, kind) = self.head()?;
             if len == 0 {
-                // Reserved and never begun: records are 8-byte aligned, so the next one stands at some step of 8.
+                // Reserved and never begun: records are 8-byte aligned, so the next one is at some multiple of 8.
                 self.torn += 1;
                 while self.head().is_some_and(|(len, _)| len == 0) {
                     self.at += 8;

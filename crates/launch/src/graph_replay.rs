@@ -17,7 +17,7 @@ pub struct Evaluation {
     pub items: Vec<usize>,
     /// When each was made, in the same order: for a replayed one the time of the replay.
     pub times: Vec<u64>,
-    /// Bytes that the host read back at its end; 0 where the trace ends without.
+    /// Bytes that the host read back at its end; 0 if the trace ends without.
     pub readback: u64,
 }
 
@@ -42,7 +42,7 @@ pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
                 0 => now.add(place, launch.head.time_ns),
                 graph => graphs.entry(graph).or_default().push(place),
             },
-            // The end of a call that the real library served stands for nothing of its own.
+            // The end of a call that the real library served has no meaning of its own.
             Event::Blas(call) if call.bracket == 2 => {}
             Event::Blas(call) => match call.graph {
                 0 => now.add(place, call.time_ns),

@@ -1,6 +1,6 @@
 //! Every kernel of a file as one compact text: what an inventory keeps as raw evidence, and a report lists.
 //!
-//! A library has the same names for ten targets, so a name stands once and is counted from there:
+//! A library has the same names for ten targets, so a name is listed once and counted:
 //!
 //! ```text
 //! whichkernel kernels 1
@@ -10,7 +10,7 @@
 //! more TAB 12                                      so many were left out
 //! ```
 //!
-//! `-` stands for what is not known. No I/O here.
+//! `-` means unknown. No I/O here.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ pub struct KernelList {
     pub damaged: u64,
 }
 
-/// At most `limit` of them; how many more there are stands at the end.
+/// At most `limit` of them; the number of the others is at the end.
 pub fn write(kernels: &[Listed], limit: usize) -> String {
     let mut out = format!("{HEADER}\n");
     let mut names: HashMap<&str, usize> = HashMap::new();
@@ -76,7 +76,7 @@ pub fn write(kernels: &[Listed], limit: usize) -> String {
     out
 }
 
-/// None for a text that is no such list. A line that does not fit is counted and passed over.
+/// None if the text is not such a list. A malformed line is counted and skipped.
 pub fn read(text: &str) -> Option<KernelList> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {

@@ -1,7 +1,7 @@
-//! The lines that `--trace FILE` writes, one JSON object a launch: one definition for whoever writes them and whoever reads them.
+//! The lines that `--trace FILE` writes, one JSON object per launch: one definition for writer and reader.
 //!
-//! A trace ends with a line that says what was counted ([`End`]): without it nobody can know that the lines are all. Lines are numbered
-//! from 0 without a gap, so that one which was taken out is missed.
+//! A trace ends with a line that says what was counted ([`End`]): without it, it is unknown whether the lines are complete. Lines
+//! are numbered from 0 without gaps, so that a removed line is noticed.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -29,10 +29,10 @@ pub struct Line {
     pub time_ns: u64,
     #[serde(default)]
     pub api: String,
-    /// The kernel's mangled name, or a Vulkan pipeline's; None for a call, a replay, and where nobody could name it.
+    /// The kernel's mangled name, or a Vulkan pipeline's; None for a call, a replay, and an unnamed launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// What the launch passed, where nobody could name it.
+    /// The address that an unnamed launch passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
     /// Of a Vulkan pipeline: module, constants and subgroup size, which tell those of one name apart.
@@ -47,13 +47,13 @@ pub struct Line {
     pub block: [u32; 3],
     #[serde(default)]
     pub shmem: u32,
-    /// What the call returned: anything but 0 is a launch that was refused. None where its return was not looked at.
+    /// What the call returned: anything but 0 is a launch that was refused. None if its return was not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u32>,
-    /// This is no launch of its own: the one of that line was refused, as came to be known when it returned.
+    /// Not a separate launch: the launch of that line was refused, which was known only when it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuses: Option<u64>,
-    /// So many of them, which were counted and not told one by one: their moments and their order are not known.
+    /// So many of them, which were counted and not told one by one: their moments and their order are unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
     /// With `times`: so many of this kind were refused, of these and of those that lines before tell as made.
@@ -110,19 +110,19 @@ impl Line {
         self.status.is_some_and(|status| status != 0)
     }
 
-    /// What no program can have launched is no line: sums of such numbers would be no numbers.
+    /// Numbers beyond what a program can launch are rejected: their sums would overflow.
     fn is_possible(&self) -> bool {
         [self.times, self.times_refused].into_iter().flatten().all(|count| count <= MOST)
     }
 
-    /// How many launches, calls or replays it stands for.
+    /// How many launches, calls or replays it represents.
     pub fn count(&self) -> u64 {
         self.times.unwrap_or(1)
     }
 }
 
-/// The last line of a trace: what was counted by whoever wrote it, and how well it was seen. What is counted here and not in the
-/// lines is not in the trace.
+/// The last line of a trace: the writer's counts, and how well it observed. What is counted here and missing in the lines is not
+/// in the trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
@@ -178,9 +178,9 @@ pub struct Lines {
     pub lines: Vec<Line>,
     /// Lines that could not be read, the last one apart.
     pub damaged: u64,
-    /// The last line is half a line: whoever wrote it was stopped.
+    /// The last line is incomplete: the writer was stopped.
     pub cut_off: bool,
-    /// What its writer said at the end; None where there is no end, several where traces were put together.
+    /// The writer's summary at the end; None without an end, several if traces were concatenated.
     pub ends: Vec<End>,
     /// Lines that should be there by their numbers or by the end's count, and cannot be read or are not there.
     pub missing: u64,
@@ -229,7 +229,7 @@ impl Lines {
     }
 }
 
-/// None where the file does not begin with such a line: it is another kind of file.
+/// None if the file does not begin with such a line: it is another kind of file.
 pub fn read(bytes: &[u8]) -> Option<Lines> {
     let mut found = Lines::default();
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();

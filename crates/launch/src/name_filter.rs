@@ -1,7 +1,7 @@
 //! `--kernel`: which kernels a person means. Every name that this program prints means that kernel.
 //!
-//! A kernel has three names here: mangled, demangled and readable (`mul_mat_q<Q4_K,112,false>`). The text is tried on each, as
-//! a regular expression and as it stands: a C++ name is full of signs that mean something else in an expression.
+//! A kernel has three names here: mangled, demangled and readable (`mul_mat_q<Q4_K,112,false>`). The text is tried on each, as a
+//! regular expression and literally: a C++ name is full of characters with another meaning in an expression.
 
 use crate::grammar;
 use regex::{Regex, RegexBuilder};
@@ -16,9 +16,9 @@ const RANGE: u64 = 4096;
 pub struct NameFilter {
     text: String,
     expression: Option<Pattern>,
-    /// The text as it stands, blanks aside, ranges spelled out.
+    /// The text literally, without blanks, with ranges expanded.
     literal: Pattern,
-    /// The kernel's identifier, where the text begins with one and a `<`: most names can be passed over by it.
+    /// The kernel's identifier, where the text begins with one and a `<`: most names can be skipped by it.
     identifier: Option<String>,
 }
 
@@ -112,7 +112,7 @@ fn blankless(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text quoted for an expression, with each `A..B` replaced by the numbers it stands for.
+/// The text quoted for an expression, with each `A..B` replaced by its numbers.
 fn spelled_out(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

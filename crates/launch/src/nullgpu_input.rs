@@ -17,7 +17,7 @@ pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
 pub const COUNTS: &str = "counts";
 /// Bytes of it: [`COUNTED`] words of eight bytes are used.
 pub const COUNTS_SIZE: usize = 4096;
-/// Records by their kind, written or not. At 0, which is no kind: processes that called HIP.
+/// Records by their kind, written or not. Index 0 is not a kind: processes that called HIP.
 pub const COUNTED: usize = 16;
 
 /// One device. `device` holds a `DeviceFile`, then `count` of these.
@@ -26,7 +26,7 @@ pub const COUNTED: usize = 16;
 pub struct Device {
     pub name: [u8; 128],
     pub arch: [u8; 64],
-    /// The generic target whose code HIP takes for it, `gfx12-generic`; empty where there is none.
+    /// The generic target whose code HIP takes for it, `gfx12-generic`; empty if there is none.
     pub generic: [u8; 32],
     pub version: [u32; 3],
     pub multiprocessors: u32,

@@ -1,4 +1,4 @@
-//! What the parent hands to the preload shim: where each argument of a kernel stands, so that its bytes can be copied.
+//! The parent's input for the preload shim: the offset of each kernel argument, so that its bytes can be copied.
 //!
 //! Only `core` is used; the shim includes this file by path and maps the file read-only. A kernel is found by its name and
 //! the build id of the library that registers it: a layout from another build of the same kernel could lead a copy out of

@@ -1,4 +1,4 @@
-//! The launch record as it lies in a file: what the stand-in GPU and the preload shim write and everybody reads.
+//! The file format of launch records: written by the stand-in GPU and the preload shim, read by all observers.
 //!
 //! Only `core` is used and nothing is allocated: the shims include this file by path. A trace file is a header page,
 //! then records one after another, each 8-byte aligned, none straddling a segment border. A record's length is
@@ -9,7 +9,7 @@
 pub const MAGIC: [u8; 8] = *b"WKTRACE1";
 /// The file grows by whole segments; each is mapped on its own.
 pub const SEGMENT: u64 = 2 << 20;
-/// The first record stands behind the header page.
+/// The first record follows the header page.
 pub const FIRST: u64 = 4096;
 
 /// First word of a `__hip_fatbin_wrapper` whose code was taken out of the library (kpack). All of them point to the one
@@ -41,7 +41,7 @@ pub struct Header {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// Bytes with this head and the padding; 0 where the process died between reserving and writing.
+    /// Bytes with this head and the padding; 0 if the process died between reserving and writing.
     pub len: u32,
     /// 0 until the body is complete.
     pub kind: u32,
@@ -164,7 +164,7 @@ pub struct Launch {
     pub args_len: u32,
 }
 
-/// Most launches are like one before: a number then stands for all of it, which keeps the file small and its pages few.
+/// Most launches repeat an earlier one: a number then replaces the whole record, which keeps the file small.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -226,7 +226,7 @@ pub mod asked {
 pub struct Node {
     /// The runtime's handle.
     pub node: u64,
-    /// The node whose graph it stands in; 0 at the top.
+    /// The node whose graph contains it; 0 at the top.
     pub under: u64,
 }
 
@@ -270,7 +270,7 @@ pub struct Blas {
     pub reserved: u32,
 }
 
-/// In [`Blas::device`]: nobody asked.
+/// In [`Blas::device`]: not queried.
 pub const NO_DEVICE: u32 = u32::MAX;
 
 pub mod lane {

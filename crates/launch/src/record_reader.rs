@@ -36,14 +36,14 @@ pub struct Held {
     pub path: String,
 }
 
-/// One record of a trace, as it stands in the file.
+/// One record of a trace, as in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record<'a> {
     Module(Module),
     Kernel(Kernel),
     /// With its argument bytes.
     Launch(record::Launch, &'a [u8]),
-    /// What [`Record::Repeat`] with this number stands for.
+    /// The launch that [`Record::Repeat`] with this number repeats.
     Shape(u32, record::Launch),
     Repeat(record::Repeat),
     /// With its argument bytes.
@@ -61,7 +61,7 @@ pub enum Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// `body`: what stands behind the head.
+    /// `body`: the bytes after the head.
     pub fn read(kind: u32, bytes: &'a [u8]) -> Record<'a> {
         let body = &mut Fields { bytes, at: 0 };
         match kind {

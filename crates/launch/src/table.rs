@@ -24,13 +24,13 @@ pub struct KernelInfo {
     pub args: Vec<(u32, u32)>,
 }
 
-/// Where a kernel of the table stands.
+/// The position of a kernel of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelPlace {
     pub path: String,
     /// The bundle's number in its file.
     pub bundle: u32,
-    /// Where the bundle stands in the library's memory image.
+    /// The position of the bundle in the library's memory image.
     pub address: u64,
     pub ships: bool,
 }
@@ -221,7 +221,7 @@ fn head_bytes(head: &KernelsFile) -> Vec<u8> {
 
 /// A table that was made before: kernels by their place, as the trace names them.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct KernelTable {
     pub kernels: Vec<KernelInfo>,
     pub places: Vec<KernelPlace>,
     /// Place in `places` of each kernel's bundle.
@@ -236,8 +236,8 @@ pub struct TableError {
 
 say::worded! { struct TableError { at, field } => "launch-table-error" }
 
-impl Table {
-    pub fn parse(bytes: &[u8]) -> Result<Table, TableError> {
+impl KernelTable {
+    pub fn parse(bytes: &[u8]) -> Result<KernelTable, TableError> {
         let wrong = |at: u64, field| TableError { at, field };
         if !bytes.starts_with(&KERNELS_MAGIC) {
             return Err(wrong(0, "magic"));
@@ -256,7 +256,7 @@ impl Table {
             let bytes = start.and_then(|start| bytes.get(start..)?.get(..len as usize));
             bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).ok_or(wrong(text_at, "text"))
         };
-        let mut table = Table::default();
+        let mut table = KernelTable::default();
         for file in 0..u64::from(files) {
             let at = files_at.saturating_add(file * 16);
             let (path, first, count) = (text(word(at)?, word(at + 4)?)?, word(at + 8)?, word(at + 12)?);
@@ -345,14 +345,14 @@ mod tests {
         builder.finish()
     }
 
-    /// Found by mutations: a table that lies behind the end of all numbers.
+    /// Found by mutations: a table beyond the end of all numbers.
     #[test]
     fn a_part_that_lies_behind_the_end_is_an_error() {
         for at in [24, 32, 48, 56, 72] {
             for far in [u64::MAX, u64::MAX - 7, 1 << 40] {
                 let mut bytes = sample();
                 bytes[at..at + 8].copy_from_slice(&far.to_le_bytes());
-                let error = Table::parse(&bytes).err();
+                let error = KernelTable::parse(&bytes).err();
                 assert_eq!(error, Some(TableError { at: at as u64, field: "offset" }));
             }
         }
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_was_handed_over_comes_back() {
-        let table = Table::parse(&sample()).expect("a table");
+        let table = KernelTable::parse(&sample()).expect("a table");
         assert_eq!(table.kernels.len(), 3);
         let (kernel, place) = table.kernel(2).expect("the second");
         assert_eq!(*kernel, info("_Zb", &[(0, 8), (8, 4)]));
@@ -376,10 +376,10 @@ mod tests {
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 0xff;
-            let _ = Table::parse(&bytes);
-            let _ = Table::parse(&whole[..at]);
+            let _ = KernelTable::parse(&bytes);
+            let _ = KernelTable::parse(&whole[..at]);
         }
-        assert_eq!(Table::parse(b"nothing").map(|_| ()), Err(TableError { at: 0, field: "magic" }));
+        assert_eq!(KernelTable::parse(b"nothing").map(|_| ()), Err(TableError { at: 0, field: "magic" }));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! registers and a block size of its own. So a launch is judged by the table of the device that it was made on.
 
 use crate::nullgpu_input::{MOST_TABLES, TABLES_MAGIC};
-use crate::table::{KernelInfo, KernelPlace, Table, TableError};
+use crate::table::{KernelInfo, KernelPlace, KernelTable, TableError};
 use crate::trace::{Kernel, Module};
 use std::collections::HashMap;
 
@@ -42,8 +42,8 @@ pub fn join(tables: &[(&[u8], bool)]) -> Option<Vec<u8>> {
 /// What was handed over, read again: one table for all devices, or one each.
 #[derive(Debug, Default)]
 pub struct Tables {
-    list: Vec<Table>,
-    /// Place in `list` of each device's table; empty where all share the first.
+    list: Vec<KernelTable>,
+    /// Place in `list` of each device's table; empty if all share the first.
     of_device: Vec<usize>,
     /// Entries of each table by the kernel's name, for tables that the trace does not number.
     by_name: Vec<HashMap<String, Vec<u32>>>,
@@ -52,7 +52,7 @@ pub struct Tables {
 impl Tables {
     pub fn parse(bytes: &[u8]) -> Result<Tables, TableError> {
         if !bytes.starts_with(&TABLES_MAGIC) {
-            return Ok(Tables { list: vec![Table::parse(bytes)?], ..Tables::default() });
+            return Ok(Tables { list: vec![KernelTable::parse(bytes)?], ..Tables::default() });
         }
         let wrong = |at: usize, field| TableError { at: at as u64, field };
         let number = |at: usize| {
@@ -69,7 +69,7 @@ impl Tables {
                 None => {
                     let range = usize::try_from(at).ok().zip(usize::try_from(len).ok());
                     let part = range.and_then(|(at, len)| bytes.get(at..)?.get(..len)).ok_or(wrong(row, "table"))?;
-                    tables.list.push(Table::parse(part)?);
+                    tables.list.push(KernelTable::parse(part)?);
                     known.insert(at, tables.list.len() - 1);
                     tables.list.len() - 1
                 }
@@ -81,7 +81,7 @@ impl Tables {
     }
 
     /// The table that the trace's own numbers are of: the first device's.
-    pub fn first(&self) -> Option<&Table> {
+    pub fn first(&self) -> Option<&KernelTable> {
         self.list.first()
     }
 
@@ -103,7 +103,7 @@ impl Tables {
     }
 }
 
-fn names(table: &Table) -> HashMap<String, Vec<u32>> {
+fn names(table: &KernelTable) -> HashMap<String, Vec<u32>> {
     let mut map: HashMap<String, Vec<u32>> = HashMap::new();
     for (place, kernel) in table.kernels.iter().enumerate() {
         map.entry(kernel.name.clone()).or_default().push(place as u32 + 1);

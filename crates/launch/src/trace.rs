@@ -20,7 +20,7 @@ pub enum Writer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     pub head: record::Launch,
-    /// Where the argument bytes lie in the trace.
+    /// The range of the argument bytes in the trace.
     args: (usize, usize),
 }
 
@@ -42,7 +42,7 @@ pub struct Trace {
     pub parent: u32,
     pub start_ns: u64,
     pub program: String,
-    /// Libraries that launch, where the writer stands before them.
+    /// Libraries that launch, if the writer wraps them.
     pub runtimes: Vec<Runtime>,
     pub modules: Vec<Module>,
     pub kernels: Vec<Kernel>,
@@ -97,7 +97,7 @@ impl Trace {
         }
     }
 
-    /// The argument bytes of a launch; empty where the writer did not know their sizes.
+    /// The argument bytes of a launch; empty if the writer did not know their sizes.
     pub fn args(&self, launch: &Launch) -> &[u8] {
         let (at, len) = launch.args;
         self.bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or(&[])
@@ -113,7 +113,7 @@ impl Trace {
     }
 }
 
-/// One more launch of a shape. One whose shape was lost is a launch all the same, of nobody knows what.
+/// One more launch of a shape. A launch with a lost shape still counts, as an unknown launch.
 pub fn repeated(shapes: &HashMap<u32, record::Launch>, repeat: record::Repeat, start_ns: u64) -> record::Launch {
     let time_ns = start_ns.saturating_add(u64::from(repeat.time) << record::REPEAT_SHIFT);
     match shapes.get(&repeat.shape) {

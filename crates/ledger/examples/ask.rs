@@ -1,5 +1,5 @@
 //! What `ledger list --last 5`, `check` and `ledger verify` ask of a ledger, without the printing, with processor time and
-//! peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR list|check|verify|readings`.
+//! peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR list|check|verify|readings|bundle`.
 
 use ledger::Reader;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let (Some(dir), Some(what)) = (words.next(), words.next()) else {
-        return Err("ask DIR list|check|verify|readings".into());
+        return Err("ask DIR list|check|verify|readings|bundle".into());
     };
     let begun = Instant::now();
     let reader = Reader::open(Path::new(&dir))?;
@@ -40,7 +40,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let proof = reader.verify(&mut |_| {})?;
             format!("{} rows, {} blobs, {} problems", proof.rows, proof.blobs, proof.problems.len())
         }
-        other => return Err(format!("{other}: list, check, verify or readings").into()),
+        "bundle" => {
+            let work = tempfile::tempdir()?;
+            let who = ledger::Anonymous::new(&["ann".to_owned()], &["box".to_owned()]);
+            let bundled = reader.bundle(who, &work.path().join("ledger"), &mut std::io::sink())?;
+            format!("{} observations, {} pieces of raw evidence", bundled.observations, bundled.evidence)
+        }
+        other => return Err(format!("{other}: list, check, verify, readings or bundle").into()),
     };
     let wall = begun.elapsed().as_secs_f64();
     // utime and stime, in ticks of 10 ms (proc(5)); the name in brackets may hold spaces.

@@ -4,37 +4,70 @@
 use crate::redact;
 use regex::Regex;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Who must not be named. Machines that observations name are added on the way.
 #[derive(Debug)]
 pub struct Anonymous {
-    users: Vec<Regex>,
-    machines: BTreeMap<String, String>,
-    patterns: Vec<(Regex, &'static str)>,
-    path: Option<Regex>,
+    /// All of them in one expression.
+    users: Option<Regex>,
+    machines: BTreeMap<String, Machine>,
+    patterns: Vec<Pattern>,
 }
 
-/// A word of its own: `ann` is not in `anna`.
-fn word(name: &str) -> Option<Regex> {
-    Regex::new(&format!(r"(?i)(^|[^A-Za-z0-9_]){}($|[^A-Za-z0-9_])", regex::escape(name))).ok()
+#[derive(Debug)]
+struct Pattern {
+    /// Every match contains this character. Most texts don't, and the search is cheap.
+    has: char,
+    regex: Regex,
+    shown: &'static str,
+}
+
+#[derive(Debug)]
+struct Machine {
+    shown: String,
+    /// None for a name of one letter.
+    name: Option<Regex>,
+}
+
+/// One of the names, as a word of its own: `ann` is not in `anna`.
+fn word<S: AsRef<str>>(names: &[S]) -> Option<Regex> {
+    let names: Vec<String> = names.iter().map(|name| regex::escape(name.as_ref())).collect();
+    let any = names.join("|");
+    (!names.is_empty()).then(|| Regex::new(&format!(r"(?i)(^|[^A-Za-z0-9_])(?:{any})($|[^A-Za-z0-9_])")).ok()).flatten()
+}
+
+/// Twice, because two names may share the character between them. Text without a match is not copied.
+fn replace_all<'t>(text: Cow<'t, str>, names: &Regex, shown: &str) -> Cow<'t, str> {
+    let with = format!("${{1}}{shown}${{2}}");
+    let mut text = text;
+    for _ in 0..2 {
+        if let Cow::Owned(replaced) = names.replace_all(&text, with.as_str()) {
+            text = Cow::Owned(replaced);
+        }
+    }
+    text
 }
 
 impl Anonymous {
     pub fn new(users: &[String], machines: &[String]) -> Anonymous {
         // Too short to be told from other text: a path takes them out where they matter.
-        let users =
-            users.iter().filter(|name| name.len() > 2 && *name != "root").filter_map(|name| word(name)).collect();
+        let users: Vec<&String> = users.iter().filter(|name| name.len() > 2 && *name != "root").collect();
+        let users = word(&users);
         let patterns = [
-            (r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}", "[address]"),
-            (r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b", "[address]"),
-            (r"\b(?:\d{1,3}\.){3}\d{1,3}\b", "[address]"),
-            (r"(?i)\b(?:https?|ssh|git)://[^\s/]+", "[address]"),
+            ('@', r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}", "[address]"),
+            (':', r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b", "[address]"),
+            ('.', r"\b(?:\d{1,3}\.){3}\d{1,3}\b", "[address]"),
+            ('/', r"(?i)\b(?:https?|ssh|git)://[^\s/]+", "[address]"),
+            // An absolute path with two parts at least: its last part is kept, which says what it is.
+            ('/', r"(^|[^A-Za-z0-9_.)\]>])((?:/|~/)(?:[A-Za-z0-9_.+@%,-]+/)+)([A-Za-z0-9_.+@%,-]*)", "${1}[path]/${3}"),
         ];
-        let patterns = patterns.into_iter().filter_map(|(text, shown)| Some((Regex::new(text).ok()?, shown))).collect();
-        // An absolute path with two parts at least: its last part is kept, which says what it is.
-        let path = Regex::new(r"(^|[^A-Za-z0-9_.)\]>])((?:/|~/)(?:[A-Za-z0-9_.+@%,-]+/)+)([A-Za-z0-9_.+@%,-]*)").ok();
-        let mut all = Anonymous { users, machines: BTreeMap::new(), patterns, path };
+        let patterns = patterns
+            .into_iter()
+            .filter_map(|(has, text, shown)| Some(Pattern { has, regex: Regex::new(text).ok()?, shown }))
+            .collect();
+        let mut all = Anonymous { users, machines: BTreeMap::new(), patterns };
         machines.iter().for_each(|name| all.machine(name));
         all
     }
@@ -45,28 +78,28 @@ impl Anonymous {
             return;
         }
         let shown = format!("machine-{}", self.machines.len() + 1);
-        self.machines.insert(name.to_owned(), shown);
+        let regex = (name.len() > 1).then(|| word(&[name])).flatten();
+        self.machines.insert(name.to_owned(), Machine { shown, name: regex });
     }
 
     pub fn text(&self, text: &str) -> String {
-        let mut out = redact::text(text).into_owned();
-        for (pattern, shown) in &self.patterns {
-            out = pattern.replace_all(&out, *shown).into_owned();
-        }
-        if let Some(path) = &self.path {
-            out = path.replace_all(&out, "${1}[path]/${3}").into_owned();
-        }
-        for user in &self.users {
-            // Twice: two names may share the character between them.
-            out = user.replace_all(&out, "${1}[user]${2}").into_owned();
-            out = user.replace_all(&out, "${1}[user]${2}").into_owned();
-        }
-        for (name, shown) in &self.machines {
-            if let Some(name) = word(name).filter(|_| name.len() > 1) {
-                out = name.replace_all(&out, format!("${{1}}{shown}${{2}}")).into_owned();
+        let mut out = redact::text(text);
+        for Pattern { has, regex, shown } in &self.patterns {
+            if out.contains(*has)
+                && let Cow::Owned(replaced) = regex.replace_all(&out, *shown)
+            {
+                out = Cow::Owned(replaced);
             }
         }
-        out
+        if let Some(users) = &self.users {
+            out = replace_all(out, users, "[user]");
+        }
+        for machine in self.machines.values() {
+            if let Some(name) = &machine.name {
+                out = replace_all(out, name, &machine.shown);
+            }
+        }
+        out.into_owned()
     }
 
     /// An observation as the ledger keeps it. Facts that are a person's words are left out whole.
@@ -76,7 +109,7 @@ impl Anonymous {
                 || value.pointer("/subject/artifact/kind").and_then(Value::as_str) == Some("host");
             if let Some(name) = value.pointer(place).and_then(Value::as_str).filter(|_| host).map(str::to_owned) {
                 self.machine(&name);
-                let shown = self.machines.get(&name).cloned().unwrap_or(name);
+                let shown = self.machines.get(&name).map(|machine| machine.shown.clone()).unwrap_or(name);
                 if let Some(held) = value.pointer_mut(place) {
                     *held = Value::String(shown);
                 }
@@ -98,7 +131,7 @@ impl Anonymous {
             Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
             Value::Object(fields) => {
                 for (name, value) in fields.iter_mut() {
-                    // A prompt, wherever it stands.
+                    // A prompt, in any position.
                     let words =
                         ["prompt", "response", "messages", "content"].contains(&name.as_str()) && !value.is_number();
                     if words {

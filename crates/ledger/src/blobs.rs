@@ -1,11 +1,11 @@
 //! Raw evidence, kept once under the hash of its content: `blobs/ab/cdef...`. Written and read in pieces, so that a
 //! trace of gigabytes needs no memory to speak of.
 //!
-//! A hash becomes a path only here, and only where it is one: 64 digits, lower-case. What lies there is opened only if it
-//! is a regular file, and read no further than its recorded size.
+//! Only this module turns a hash into a path, and only a valid one: 64 lower-case hex digits. A blob is opened only if it is a
+//! regular file, and read no further than its recorded size.
 
 use crate::error::LedgerError;
-use crate::{private, regular};
+use crate::{open_regular, permissions};
 use evidence::Evidence;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
@@ -58,7 +58,7 @@ impl Blobs {
         Blobs { dir: ledger.join("blobs") }
     }
 
-    /// An error where `sha256` is no hash: then nothing is kept under it, and no path comes of it.
+    /// An error if `sha256` is not a hash: nothing is stored under it, and no path is made.
     pub fn path(&self, sha256: &str) -> io::Result<PathBuf> {
         match sha256.split_at_checked(2) {
             Some((first, rest)) if is_hash(sha256) => Ok(self.dir.join(first).join(rest)),
@@ -97,7 +97,7 @@ impl Blobs {
     }
 
     fn write(&self, temporary: &Path, from: &mut impl Read) -> io::Result<(String, u64, bool)> {
-        private::make_dir(&self.dir)?;
+        permissions::make_dir(&self.dir)?;
         let mut file = self.begin(temporary)?;
         let mut sha = Sha256::new();
         let mut size = 0;
@@ -114,7 +114,7 @@ impl Blobs {
         }
         file.sync_all()?;
         let folder = path.parent().unwrap_or(&self.dir);
-        private::make_dir(folder)?;
+        permissions::make_dir(folder)?;
         files::rename(temporary, &path)?;
         for dir in [folder, &self.dir] {
             files::sync_dir(dir)?;
@@ -122,14 +122,14 @@ impl Blobs {
         Ok((sha256, size, true))
     }
 
-    /// A file that is locked for as long as its writer lives, so that nobody takes it for what a killed one left.
+    /// A file that is locked while its writer lives, to distinguish it from the remains of a killed writer.
     fn begin(&self, temporary: &Path) -> io::Result<File> {
         loop {
             // A process of this number may have been killed here before.
             let _ = files::remove(temporary);
-            let file = regular::create(temporary)?;
+            let file = open_regular::create(temporary)?;
             flock(&file, FlockOperation::LockExclusive)?;
-            // Between the two somebody may have swept it.
+            // Another process may have removed it between the two.
             if rustix::fs::fstat(&file)?.st_nlink > 0 {
                 return Ok(file);
             }
@@ -148,8 +148,8 @@ impl Blobs {
             if !entry.file_name().to_str().is_some_and(is_temporary) {
                 continue;
             }
-            // What is no file of ours, or is gone already, is left to whoever put it there.
-            let Ok(file) = regular::open(&entry.path()) else { continue };
+            // A foreign or missing file is left alone.
+            let Ok(file) = open_regular::open(&entry.path()) else { continue };
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 let _ = files::remove(&entry.path());
             }
@@ -158,7 +158,7 @@ impl Blobs {
     }
 
     pub fn open(&self, sha256: &str) -> io::Result<File> {
-        regular::open(&self.path(sha256)?)
+        open_regular::open(&self.path(sha256)?)
     }
 
     /// Hands out the content in pieces, and says at the end whether it was what was recorded.
@@ -217,7 +217,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let blobs = Blobs::new(dir.path());
         blobs.sweep().unwrap();
-        private::make_dir(&blobs.dir).unwrap();
+        permissions::make_dir(&blobs.dir).unwrap();
         let at = |name: &str| blobs.dir.join(name);
         for name in ["tmp-1-0", "tmp-1-x", "tmp-mine", "note"] {
             fs::write(at(name), "half").unwrap();

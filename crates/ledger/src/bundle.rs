@@ -24,7 +24,7 @@ pub struct Bundled {
     /// Notes are a person's own words: none goes in.
     pub notes: u64,
     pub evidence: u64,
-    /// Raw evidence that is no text: nobody can say what is in it.
+    /// Raw evidence that is not text: its content is unknown.
     pub evidence_left_out: u64,
 }
 

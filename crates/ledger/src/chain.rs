@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// What stands before the first row: it binds the ledger's own id, so that rows cannot move to another ledger.
+    /// The hash before the first row: it includes the ledger's own id, so that rows cannot move to another ledger.
     pub fn genesis(ledger: &str) -> Hash {
         let mut sha = Sha256::new();
         sha.update(b"whichkernel ledger 1\0");
@@ -39,23 +39,18 @@ impl fmt::Debug for Hash {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RowKind {
-    /// The body is an observation's canonical JSON.
-    Observation,
-    /// The body is a person's words. Never affects a grade.
-    Note,
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RowKind: name {
+        /// The body is an observation's canonical JSON.
+        Observation = "observation",
+        /// The body is a person's words. Never affects a grade.
+        Note = "note",
+    }
 }
 
 impl RowKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            RowKind::Observation => "observation",
-            RowKind::Note => "note",
-        }
-    }
-
     pub fn parse(name: &str) -> Option<RowKind> {
         [RowKind::Observation, RowKind::Note].into_iter().find(|kind| kind.name() == name)
     }

@@ -15,7 +15,7 @@ pub struct Checkpoint {
     pub ledger: String,
     /// How many rows there were.
     pub rows: u64,
-    /// The last row's hash; the chain's beginning where there is none.
+    /// The last row's hash; the chain's beginning if there is none.
     pub hash: Hash,
 }
 

@@ -76,7 +76,7 @@ impl LedgerError {
     }
 }
 
-/// SQLite's rollback journal lies beside the database while a write is under way.
+/// SQLite's rollback journal is beside the database during a write.
 pub(crate) fn unfinished(database: &Path) -> bool {
     let mut journal = database.as_os_str().to_owned();
     journal.push("-journal");

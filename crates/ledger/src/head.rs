@@ -1,8 +1,8 @@
 //! Where the chain ends, kept outside the database.
 //!
-//! The file holds two slots of equal length. A write goes, in place, into the slot that is not the newest, so it needs
-//! no space on a full disk, and one torn by a crash leaves the other. The order of a commit is: blobs, then the
-//! database, then the head; `append` returns after the head. Hence, for whoever reads later:
+//! The file holds two slots of equal length. A write goes, in place, into the older slot, so it needs no space on a full disk,
+//! and a write that a crash interrupts leaves the other slot. The order of a commit is: blobs, then the database, then the head;
+//! `append` returns after the head. Hence, for later readers:
 //!
 //! - database at the head: nothing happened;
 //! - database ahead of the head, chained on to it: a writer died between the two; its rows were never acknowledged,
@@ -12,7 +12,7 @@
 
 use crate::chain::Hash;
 use crate::error::LedgerError;
-use crate::regular;
+use crate::open_regular;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -26,7 +26,7 @@ pub struct Head {
     pub hash: Hash,
 }
 
-/// The slots as they lie there.
+/// The slots as stored.
 #[derive(Debug)]
 pub struct Slots {
     slots: [Option<Head>; 2],
@@ -36,10 +36,10 @@ pub struct Slots {
 const SLOT: usize = 32 + 20 + 64 + 16 + 4;
 
 impl Slots {
-    /// None where there is no such file.
+    /// None if the file does not exist.
     pub fn read(path: &Path) -> Result<Option<Slots>, LedgerError> {
         let mut bytes = Vec::new();
-        match regular::open(path) {
+        match open_regular::open(path) {
             Ok(file) => file.take(4 * SLOT as u64).read_to_end(&mut bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => Err(error),
@@ -90,13 +90,13 @@ fn checksum(content: &str) -> String {
 
 /// A new head file with both slots at the chain's beginning, durable before the first row is.
 pub fn create(path: &Path, head: &Head) -> io::Result<()> {
-    // Beside its place, then moved there: whoever dies on the way leaves no head rather than an empty one.
+    // Written to a temporary file, then renamed: a crash leaves no head rather than an empty one.
     let beside = path.with_extension("new");
     match files::remove(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let file = regular::create(&beside)?;
+    let file = open_regular::create(&beside)?;
     file.write_all_at(format(head).repeat(2).as_bytes(), 0)?;
     file.sync_all()?;
     files::rename(&beside, path)

@@ -1,13 +1,13 @@
-//! Merging somebody else's ledger: nothing of it is believed before it was checked, where each row comes from and whose
-//! word that is is kept, all of it is taken or nothing, and doing it twice adds nothing.
+//! Merging another ledger: its content is checked before use, the origin of each row is kept, the import is all or nothing, and
+//! repeating it adds nothing.
 
 use crate::archive;
 use crate::blobs::Measured;
 use crate::chain::{Hash, Row};
 use crate::error::{LedgerError, unfinished};
+use crate::open_regular;
 use crate::origin::{Origin, is_id, received};
 use crate::read::Reader;
-use crate::regular;
 use crate::schema::LONGEST;
 use crate::spool::Spool;
 use crate::write::{Draft, Ledger};
@@ -67,7 +67,7 @@ impl Ledger {
                 other => bad(other.message()),
             })?;
         } else {
-            let file = regular::open(path).map_err(|error| bad(error.message()))?;
+            let file = open_regular::open(path).map_err(|error| bad(error.message()))?;
             archive::read(file, &mut incoming).map_err(|why| bad(say::Message::verbatim(why)))?;
         }
         incoming.check_blobs().map_err(|why| bad(say::Message::verbatim(why)))?;
@@ -77,8 +77,8 @@ impl Ledger {
         Ok(Imported { from, added, known, passed_on })
     }
 
-    /// Raw evidence, then rows. What was put there is taken away again if the rows cannot be written; nobody can have
-    /// named it meanwhile, for whoever appends waits for this lock and looks whether his is there.
+    /// Raw evidence, then rows. The raw evidence is removed again if the rows cannot be written. No other row can refer to it
+    /// meanwhile: writers wait for this lock and check that theirs exists.
     fn take_in(&mut self, spool: &mut Spool) -> Result<(), LedgerError> {
         let dir = self.reader().dir().to_owned();
         let fail = |error: io::Error| LedgerError::io(&dir, say::key!("ledger-doing-importing"), error);
@@ -122,7 +122,7 @@ pub(crate) struct Incoming<'a> {
     bytes: u64,
     known: u64,
     passed_on: u64,
-    /// Where rows of third ledgers come from: nobody has one twice.
+    /// The origins of rows from third ledgers, each once.
     claimed: HashSet<[u8; 32]>,
     spool: Spool,
     /// The raw evidence under way: its hash as far as it was read.
@@ -188,7 +188,7 @@ impl<'a> Incoming<'a> {
         self.spool.row(&draft).map_err(|error| error.to_string())
     }
 
-    /// Is it here already? A row that says it is ours and is not was forged: nobody can give us rows of our own.
+    /// Is it here already? A row that claims to be ours and is not here was forged: no other ledger can give us our own rows.
     fn is_here(&mut self, row: &Row, origin: &str) -> Result<bool, String> {
         let seq = row.seq;
         let Some(parsed) = Origin::parse(origin) else {
@@ -274,7 +274,7 @@ impl<'a> Incoming<'a> {
             let what = say::say!("ledger-import-busy");
             return Err(bad(what.to_owned()));
         }
-        let copy = match regular::open(&database) {
+        let copy = match open_regular::open(&database) {
             Ok(file) => copied(file, self.here.dir(), self.limits.total).map_err(|error| bad(error.message()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(bad(say::say!("ledger-import-none")));
@@ -323,7 +323,7 @@ impl Drop for Copy {
 fn copied(from: File, dir: &Path, most: u64) -> io::Result<Copy> {
     sweep(dir);
     let path = dir.join(format!("{COPY}{}", std::process::id()));
-    let mut copy = Copy { file: regular::create(&path)?, path };
+    let mut copy = Copy { file: open_regular::create(&path)?, path };
     if io::copy(&mut from.take(most.saturating_add(1)), &mut copy.file)? > most {
         return Err(io::Error::other(format!("ledger.sqlite is longer than {most} bytes")));
     }

@@ -50,12 +50,13 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(flatten)]
-    pub seen: Option<Seen>,
+    pub seen: Option<ObservationLine>,
 }
 
 /// What a row says that is an observation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Seen {
+#[schemars(rename = "Seen")]
+pub struct ObservationLine {
     pub id: ObservationId,
     pub observer: String,
     pub version: String,
@@ -73,7 +74,7 @@ pub struct Seen {
 
 impl Line {
     fn of(row: &Row) -> Result<Line, serde_json::Error> {
-        let seen = row.observation()?.map(|recorded| Seen {
+        let seen = row.observation()?.map(|recorded| ObservationLine {
             id: recorded.id().clone(),
             observer: recorded.observer().name.clone(),
             version: recorded.observer().version.clone(),

@@ -5,7 +5,7 @@
 
 use crate::blobs::is_hash;
 
-/// More hands than that and nobody knows any more what it is.
+/// With more steps than this, the origin is no longer meaningful.
 const HANDS: usize = 8;
 
 /// A ledger's id: 128 bits, as `new_id` writes them.

@@ -1,4 +1,4 @@
-//! Reading a ledger: works in a read-only directory, while others write, and where there is no ledger yet.
+//! Reading a ledger: works in a read-only directory, during writes, and before a ledger exists.
 
 use crate::blobs::Blobs;
 use crate::chain::{Hash, Row, RowKind};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Rows fetched at a time, and at how many bytes of them it is enough.
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
-/// Batches that may wait for whoever works on them.
+/// Batches that may wait for a worker.
 const AHEAD: usize = 4;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Reader {
     pub(crate) database: PathBuf,
     /// None: nothing was recorded yet.
     pub(crate) connection: Option<Connection>,
-    /// The database is a copy of our own that nobody writes.
+    /// The database is our own copy without writers.
     pub(crate) copy: bool,
     /// The tables are those that this version makes; else no row is read.
     pub(crate) sound: bool,
@@ -38,7 +38,7 @@ enum Way {
 /// Some rows, and what kept it from reading the next.
 type Batch = (Vec<Row>, bool, Option<LedgerError>);
 
-/// The head names rows and there is no database.
+/// The head names rows, but the database is missing.
 pub(crate) fn gone(dir: &Path, head: &Head) -> LedgerError {
     let what = say::say!("ledger-database-gone", row = head.seq);
     LedgerError::BrokenChain { path: dir.to_owned(), what }
@@ -113,7 +113,7 @@ impl Reader {
         self.connection.is_some()
     }
 
-    /// The ledger's own id, made when it was; None where there is none.
+    /// The ledger's own id, made when it was; None if there is none.
     pub fn id(&self) -> Result<Option<String>, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(None) };
         self.sound()?;
@@ -185,7 +185,7 @@ impl Reader {
             let worker = scope.spawn(move || work(&mut receive.into_iter()));
             let read = self.batches(from, |batch| {
                 progress(batch.last().map_or(0, |row| row.seq));
-                // A worker that has had enough is no failure of the reader.
+                // A worker that stops early is not a failure of the reader.
                 send.send(batch).is_ok()
             });
             drop(send);

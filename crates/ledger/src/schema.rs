@@ -1,7 +1,7 @@
 //! The database's shape, and how it is opened without touching what is not ours.
 
 use crate::error::{LedgerError, unfinished};
-use crate::regular;
+use crate::open_regular;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fs::File;
@@ -31,7 +31,7 @@ pub const STATEMENTS: [&str; 5] = [
 /// What the first bytes of the file say, read without SQLite: a file of a newer version is never opened.
 /// Offsets: <https://www.sqlite.org/fileformat2.html#the_database_header>.
 fn read_header(path: &Path) -> Result<Option<u64>, LedgerError> {
-    match regular::open(path) {
+    match open_regular::open(path) {
         Ok(file) => header_of(&file, path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(LedgerError::Io { path: path.to_owned(), source }),
@@ -93,7 +93,7 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
     loop {
         let Some(wanted) = read_header(path)? else { return Ok(false) };
         let size = std::fs::metadata(path).map_err(|source| LedgerError::Io { path: path.to_owned(), source })?.len();
-        // While somebody writes, or was killed writing, pages may be missing that the journal makes good.
+        // During a write, or after a killed one, pages may be missing that the journal restores.
         if size >= wanted || unfinished(path) {
             return Ok(true);
         }
@@ -110,15 +110,15 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
 pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     if write {
         // SQLite would make it readable for all; an empty file is one where nothing was ever committed.
-        match regular::create(path) {
+        match open_regular::create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(LedgerError::io(path, say::key!("ledger-doing-making"), error));
             }
             _ => {}
         }
     }
-    // A reader too asks for write access, and gets read access where there is none: what a killed writer left half done
-    // must be rolled back by whoever comes next.
+    // A reader also requests write access, and falls back to read access: the next process must roll back what a killed writer
+    // left unfinished.
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fail = |source| LedgerError::database(path, source);
     let connection = Connection::open_with_flags(path, access).map_err(fail)?;
@@ -135,7 +135,7 @@ pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     Ok(connection)
 }
 
-/// A copy of somebody else's database, in a directory of ours: no journal lies beside it, nothing is rolled back.
+/// A copy of another ledger's database, in our own directory: it has no journal, and nothing is rolled back.
 pub fn connect_copy(path: &Path) -> Result<Connection, LedgerError> {
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let fail = |source| LedgerError::database(path, source);

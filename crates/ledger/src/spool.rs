@@ -1,7 +1,7 @@
 //! What is being imported, kept aside in files without a name until all of it was checked: rows, and raw evidence.
 
 use crate::chain::RowKind;
-use crate::regular;
+use crate::open_regular;
 use crate::write::Draft;
 use evidence::Evidence;
 use std::collections::BTreeMap;
@@ -25,8 +25,8 @@ pub(crate) struct Spool {
 impl Spool {
     pub fn new(dir: &Path) -> io::Result<Spool> {
         let name = |what: &str| format!("import-{}-{what}", std::process::id());
-        let rows = BufWriter::new(regular::nameless(dir, &name("rows"))?);
-        let blobs = regular::nameless(dir, &name("blobs"))?;
+        let rows = BufWriter::new(open_regular::nameless(dir, &name("rows"))?);
+        let blobs = open_regular::nameless(dir, &name("blobs"))?;
         Ok(Spool { rows, count: 0, blobs, kept: BTreeMap::new(), wanted: BTreeMap::new(), end: 0 })
     }
 

@@ -52,7 +52,7 @@ pub struct Proof {
     pub rows: u64,
     pub blobs: u64,
     pub blob_bytes: u64,
-    /// The last row's hash: whoever has noted it down can tell that this is the same ledger, grown.
+    /// The hash of the last row: with a copy of it one can prove that this is the same ledger, grown.
     pub head: Option<Hash>,
     /// Rows whose writer died before it could move the head: whole, and never acknowledged to anybody.
     pub unacknowledged: u64,
@@ -61,8 +61,8 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// The row with this hash; 0 for the chain's beginning. Where there are no problems, that row and all before it are
-    /// those that were there when somebody noted the hash down.
+    /// The row with this hash; 0 for the start of the chain. If there are no problems, that row and all before it are unchanged
+    /// since the hash was copied.
     pub fn row_of(&self, hash: Hash) -> Option<u64> {
         if Hash::genesis(self.ledger.as_deref().unwrap_or("")) == hash {
             return Some(0);
@@ -83,7 +83,7 @@ impl Reader {
     }
 
     fn prove(&self, blobs: bool, progress: &mut dyn FnMut(u64)) -> Result<Proof, LedgerError> {
-        // The head is read first: a writer at work may then only be ahead of it, which is no problem.
+        // The head is read first: a concurrent writer can then only be ahead of it, which is not a problem.
         let slots = Slots::read(&self.dir.join("head"))?;
         let mut proof = Proof { ledger: self.id().unwrap_or_default(), ..Proof::default() };
         let Some(connection) = &self.connection else {
@@ -212,7 +212,7 @@ struct Walk {
     chain: Vec<(u64, Hash)>,
     suspects: Vec<Row>,
     problems: Vec<Problem>,
-    /// Raw evidence that a row names, each once, to whoever measures it.
+    /// Passes each blob that a row names once to `measure`.
     send: Option<Sender<(u64, Evidence)>>,
     sent: HashSet<(String, u64)>,
 }

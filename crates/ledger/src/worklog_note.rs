@@ -1,7 +1,7 @@
 //! A note of the worklog: a person's words, and what they are about. The phase and the claim stand in lines before the text, so
 //! that a note stays a text that anybody can read.
 
-/// What a note says of itself.
+/// The note's statement about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorklogNote {
     pub phase: Option<String>,

@@ -4,7 +4,7 @@ use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
 use crate::head::{self, Head, Slots};
 use crate::read::{Reader, gone};
-use crate::{private, redact, schema};
+use crate::{permissions, redact, schema};
 use evidence::{Evidence, Observation, ObservationId};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -39,17 +39,17 @@ pub(crate) struct Draft {
 }
 
 impl Ledger {
-    /// Creates the ledger where there is none.
+    /// Creates the ledger if there is none.
     pub fn open(dir: &Path) -> Result<Ledger, LedgerError> {
         let fail = |error| LedgerError::io(dir, say::key!("ledger-doing-making"), error);
         schema::check_header(&dir.join("ledger.sqlite"))?;
-        private::make_dir(dir).map_err(fail)?;
+        permissions::make_dir(dir).map_err(fail)?;
         let lock = files::append(&dir.join("lock"), Access::Private).map_err(fail)?;
         let database = dir.join("ledger.sqlite");
         let reader = Reader { dir: dir.to_owned(), database, connection: None, copy: false, sound: true };
         let mut ledger = Ledger { reader, lock, closed: 0 };
         ledger.locked(|ledger| {
-            ledger.closed = private::tighten(&ledger.reader.dir).map_err(fail)?;
+            ledger.closed = permissions::tighten(&ledger.reader.dir).map_err(fail)?;
             ledger.connect()?;
             // What cannot be taken away costs space and nothing else.
             let _ = ledger.reader.blobs().sweep();

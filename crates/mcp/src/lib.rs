@@ -5,7 +5,7 @@
 //! cancelled. <https://modelcontextprotocol.io/specification/2025-06-18>
 #![forbid(unsafe_code)]
 
-mod kept;
+mod large_answers;
 mod line;
 mod message;
 mod outcome;
@@ -13,8 +13,8 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use kept::Document;
-pub use outcome::{Done, outline_schema};
+pub use large_answers::Document;
+pub use outcome::Done;
 pub use server::serve;
 
 use serde_json::{Map, Value};
@@ -26,8 +26,6 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments.
     pub input: Value,
-    /// JSON Schema of the answer, [`outline_schema`] among its alternatives; None where it has no type.
-    pub output: Option<Value>,
 }
 
 /// What a server offers.

@@ -8,7 +8,7 @@ pub const NO_METHOD: i64 = -32601;
 pub const BAD_PARAMS: i64 = -32602;
 /// Ours: too many calls are waiting.
 pub const BUSY: i64 = -32000;
-/// The protocol's: there is no such resource.
+/// The protocol's error for a missing resource.
 pub const NO_RESOURCE: i64 = -32002;
 
 /// A number or a string, as the protocol has it; kept as the client wrote it.

@@ -1,4 +1,4 @@
-//! What a tool gave, as a client gets it: whole where it is small, its outline and an address where it is big.
+//! The result of a call as a client gets it: the answer if it is small, otherwise its outline and an address.
 
 use crate::kept::Kept;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ const SMALL: usize = 1 << 10;
 /// What a tool gave.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// The answer, an object; None where there is none.
+    /// The answer, an object; None if there is none.
     pub answer: Option<Value>,
     /// Remarks beside it, or what went wrong.
     pub notes: Vec<String>,
@@ -25,51 +25,44 @@ impl Done {
     }
 }
 
-/// What stands in the place of an answer that is too big for a message.
-const OUTLINE: &str = "whichkernel.outline/1";
-
-/// JSON Schema of that: the one more shape that every tool's answer can have.
-pub fn outline_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "schema": {"const": OUTLINE},
-            "resource": {"type": "string", "description": "The address of the whole answer, for resources/read."},
-            "size": {"type": "integer", "description": "Bytes of the whole answer."},
-            "outline": {"type": "object", "description": "Its fields: small ones as they are, of big ones how much there is."},
-        },
-        "required": ["schema", "resource", "size", "outline"],
-    })
-}
-
-/// The result of `tools/call`. `typed`: the tool promised a shape, so something of that shape must be there.
-pub fn result(tool: &str, done: Done, typed: bool, kept: &mut Kept) -> Value {
+/// The result of `tools/call`: the answer once, as compact text. What was left out of it can be read as a resource.
+pub fn result(tool: &str, done: Done, kept: &mut Kept) -> Value {
     let mut content = Vec::new();
-    let mut structured = None;
     if let Some(answer) = done.answer {
-        let text = answer.to_string();
-        if text.len() <= WHOLE {
-            content.push(json!({"type": "text", "text": text}));
-            structured = Some(answer);
+        let whole = answer.to_string();
+        let compact = compact(&answer);
+        let text = compact.to_string();
+        let size = whole.len();
+        let changed = text != whole;
+        content.push(json!({"type": "text", "text": if text.len() <= WHOLE {
+            text
         } else {
-            let (size, outline) = (text.len(), outline(&answer));
-            let said = format!("The answer has {size} bytes: it is a resource of its own. Its outline:\n{outline:#}");
-            let uri = kept.keep(tool, format!("The whole answer of {tool}, {size} bytes"), text);
-            content.push(json!({"type": "text", "text": said}));
+            format!("The answer has {size} bytes and is a resource. Its outline:\n{:#}", outline(&compact))
+        }}));
+        if changed || size > WHOLE {
+            let uri = kept.keep(tool, format!("The whole answer of {tool}, {size} bytes"), whole);
             content.push(json!({
                 "type": "resource_link", "uri": uri, "name": tool, "mimeType": "application/json", "size": size,
             }));
-            structured = typed.then(|| json!({"schema": OUTLINE, "resource": uri, "size": size, "outline": outline}));
         }
     }
     content.extend(done.notes.into_iter().map(|note| json!({"type": "text", "text": note})));
-    let mut result = Map::new();
-    result.insert("content".into(), content.into());
-    if let Some(answer) = structured {
-        result.insert("structuredContent".into(), answer);
+    json!({"content": content, "isError": done.failed})
+}
+
+/// The same without fields that are null, and of texts in several languages the English one.
+fn compact(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(compact).collect(),
+        Value::Object(fields) => match (fields.len(), fields.get("en"), fields.get("ja")) {
+            (2, Some(english), Some(_)) => english.clone(),
+            _ => {
+                let kept = fields.iter().filter(|(_, value)| !value.is_null());
+                kept.map(|(name, value)| (name.clone(), compact(value))).collect::<Map<_, _>>().into()
+            }
+        },
+        plain => plain.clone(),
     }
-    result.insert("isError".into(), done.failed.into());
-    result.into()
 }
 
 /// The fields of a big answer: small ones as they are, of big ones how much there is.
@@ -91,19 +84,35 @@ fn outline(answer: &Value) -> Value {
 mod tests {
     use super::*;
 
-    /// A tool that promised a shape keeps to it also where the answer is too big to send.
+    fn said(answer: Value) -> (Value, Kept) {
+        let mut kept = Kept::default();
+        let result = result("tool", Done { answer: Some(answer), ..Done::default() }, &mut kept);
+        (result, kept)
+    }
+
     #[test]
-    fn the_outline_of_a_typed_answer_is_structured_too() {
-        let done = |answer: Value| Done { answer: Some(answer), ..Done::default() };
-        let big = json!({"schema": "x/1", "rows": vec![0; WHOLE]});
-        let said = result("big", done(big.clone()), true, &mut Kept::default());
-        let outline = &said["structuredContent"];
-        for name in outline_schema()["required"].as_array().unwrap() {
-            assert!(outline.get(name.as_str().unwrap()).is_some(), "{name}: {outline}");
-        }
-        assert_eq!(outline["resource"], said["content"][1]["uri"]);
-        assert_eq!(outline["size"], big.to_string().len());
-        let small = result("small", done(json!({"schema": "x/1"})), true, &mut Kept::default());
-        assert_eq!(small["structuredContent"]["schema"], "x/1");
+    fn null_fields_and_other_languages_are_left_out_and_can_be_read() {
+        let whole =
+            json!({"schema": "x/1", "text": {"en": "yes", "ja": "はい"}, "why": null, "rows": [], "list": [null, 0]});
+        let (result, kept) = said(whole.clone());
+        assert_eq!(result["content"][0]["text"], r#"{"schema":"x/1","text":"yes","rows":[],"list":[null,0]}"#);
+        assert!(result.get("structuredContent").is_none());
+        let document = kept.all().next().expect("the whole answer");
+        assert_eq!(result["content"][1]["uri"], document.uri.as_str());
+        assert_eq!(document.text, whole.to_string());
+    }
+
+    #[test]
+    fn nothing_is_kept_of_an_answer_that_is_there_in_full() {
+        let (result, kept) = said(json!({"schema": "x/1", "rows": 0}));
+        assert_eq!((result["content"].as_array().unwrap().len(), kept.all().count()), (1, 0));
+    }
+
+    #[test]
+    fn a_big_answer_is_an_outline_and_a_resource() {
+        let (result, kept) = said(json!({"schema": "x/1", "rows": vec![0; WHOLE]}));
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("24576 items"), "{text}");
+        assert_eq!(kept.all().count(), 1);
     }
 }

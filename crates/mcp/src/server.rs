@@ -3,7 +3,7 @@
 //! A call that is cancelled while it waits is not run; one that is running is finished and its answer thrown away: nothing
 //! of what it did is left, because nothing here writes.
 
-use crate::kept::Kept;
+use crate::large_answers::Kept;
 use crate::line::{self, Line};
 use crate::message::{self, BAD_PARAMS, BUSY, Fault, Id, Message, NO_METHOD, NO_RESOURCE, PARSE};
 use crate::{Document, Offer, Tool, outcome};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The newest first; what a client asks for otherwise is answered with the newest, and it decides.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// Calls that wait. More than this nobody can want at once.
+/// The maximum number of waiting calls.
 const WAITING: usize = 64;
 
 struct Call {
@@ -138,7 +138,7 @@ impl<W: Write> Server<'_, W> {
             if state.open.len() == before {
                 continue;
             }
-            let result = outcome::result(&call.tool.name, done, call.tool.output.is_some(), &mut state.kept);
+            let result = outcome::result(&call.tool.name, done, &mut state.kept);
             drop(state);
             self.write(&message::answer(Some(&call.id), Ok(result)))?;
         }
@@ -190,16 +190,12 @@ impl<W: Write> Server<'_, W> {
 }
 
 fn listed(tool: &Tool) -> Value {
-    let mut value = json!({
+    json!({
         "name": tool.name,
         "description": tool.description,
         "inputSchema": tool.input,
         "annotations": {"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false},
-    });
-    if let (Some(output), Value::Object(fields)) = (&tool.output, &mut value) {
-        fields.insert("outputSchema".into(), output.clone());
-    }
-    value
+    })
 }
 
 fn entry(document: &Document) -> Value {

@@ -3,11 +3,11 @@
 
 use std::cmp::Reverse;
 
-/// Longer than any word that is known; comparing more is no use.
+/// Longer than any known word; comparing more is useless.
 const LONGEST: usize = 64;
 
-/// The known word that somebody may have meant, where one is near. Of two that are equally near the one that begins most alike: gfx1201
-/// for gfx1202, not gfx1102.
+/// The known word that the user may have meant, if one is near. Of two equally near ones, the one with the longest common prefix:
+/// gfx1201 for gfx1202, not gfx1102.
 pub fn near<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_by(wanted, known, |word| (*word).to_owned())
 }
@@ -30,7 +30,7 @@ pub fn near_by<T>(wanted: &str, known: impl IntoIterator<Item = T>, word: impl F
 /// Slips between them, and how alike they begin.
 type Distance = (usize, Reverse<usize>);
 
-/// None where that many slips make another word of it. Two letters that changed places are one slip.
+/// None if that many slips make another word of it. Two letters that changed places are one slip.
 fn distance(wanted: &str, known: &str) -> Option<Distance> {
     let most = if wanted.len() < 4 { 1 } else { 2.max(wanted.len() / 3) };
     if wanted.len().abs_diff(known.len()) > most {

@@ -1,4 +1,4 @@
-//! A derive that makes nothing. The `schema` room has it stand for `JsonSchema` where no schema is made.
+//! An empty derive macro. The `schema` crate uses it as `JsonSchema` where no schema is generated.
 #![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;

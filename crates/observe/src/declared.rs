@@ -6,7 +6,7 @@ use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Rung, Subject, View,
 };
 use say::Say;
-use source::table::{COLUMNS, Table};
+use source::decision_table::{COLUMNS, DecisionTable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The observer of the embedded tables.
@@ -36,17 +36,17 @@ impl Observer for DeclaredRules {
 
     /// The releases that the investigation speaks of; all of them where it names none that is known.
     fn observe(&self, around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
-        let named = |table: &&Table| {
+        let named = |table: &&DecisionTable| {
             let commit = around.scope.commit.as_deref().is_some_and(|commit| table.commit.starts_with(commit));
             commit || around.scope.source.as_deref() == Some(table.source.as_str())
         };
-        let mut tables: Vec<&Table> = source::table::all().iter().filter(named).collect();
+        let mut tables: Vec<&DecisionTable> = source::decision_table::all().iter().filter(named).collect();
         if tables.is_empty() {
-            tables = source::table::all().iter().collect();
+            tables = source::decision_table::all().iter().collect();
         }
         let mut sightings = Vec::new();
         for table in tables {
-            // A table has thousands of rows; what nobody asks stays in it.
+            // A table has thousands of rows; only the requested ones are taken.
             let observed = asked(table, &self.id(), &around.time, &around.asked).map_err(|error| Blocked {
                 why: error.message(),
                 fix: "report this: a built-in table is wrong".to_owned(),
@@ -60,17 +60,17 @@ impl Observer for DeclaredRules {
 }
 
 /// As it is embedded, with the release that it is of.
-fn whole(table: &Table) -> Vec<u8> {
+fn whole(table: &DecisionTable) -> Vec<u8> {
     serde_json::to_vec(table).unwrap_or_default()
 }
 
 /// A table's rules as observations, one subject per target.
-pub fn observations(table: &Table, id: &ObserverId, time: &str) -> Result<Vec<Observation>, Refused> {
+pub fn observations(table: &DecisionTable, id: &ObserverId, time: &str) -> Result<Vec<Observation>, Refused> {
     asked(table, id, time, &[])
 }
 
-/// Those that somebody asks for; all of them where nobody asks for anything.
-fn asked(table: &Table, id: &ObserverId, time: &str, asked: &[View]) -> Result<Vec<Observation>, Refused> {
+/// The requested ones; all if there is no request.
+fn asked(table: &DecisionTable, id: &ObserverId, time: &str, asked: &[View]) -> Result<Vec<Observation>, Refused> {
     // What is asked for of each topic, looked up once: a view may name several by a pattern.
     let any = |topic: &str| Fact::new(topic, About::default(), "");
     let of = |topic: &'static str| {
@@ -140,7 +140,7 @@ fn span(from: i64, to: i64) -> String {
 }
 
 /// What changes the path of a type, as far as a table shows it: columns, the target, the type itself.
-fn depends(table: &Table, target: &str, ty: &str) -> Vec<String> {
+fn depends(table: &DecisionTable, target: &str, ty: &str) -> Vec<String> {
     let paths = |target: &str, ty: &str| -> Option<Vec<(Option<i64>, &str)>> {
         let plan = table.plans.get(*table.targets.get(target)?.types.get(ty)?)?;
         Some(plan.iter().map(|entry| (entry.to, entry.path.as_str())).collect())

@@ -1,16 +1,16 @@
-//! Declared: what a source tree that somebody names says, to be recorded: its rules, the ways of requests through it, and
-//! what rocBLAS' sources say of GPUs.
+//! Declared: the content of a named source tree, for the ledger: its rules, the chains of requests through it, and what rocBLAS'
+//! sources say about GPUs.
 
 use crate::observer::Observer;
 use callchain::rocblas::Rocblas;
-use callchain::{Chain, Fact as Beside, Place, Step, Subject as Topic};
+use callchain::{Chain, ChainStep, CodeLocation, Fact as Beside, Subject as Topic};
 use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, Refused, Rung, Subject, Value, View,
 };
 use source::Tree;
 use std::collections::BTreeSet;
 
-/// The observer of trees: it looks at the one that its verb is given.
+/// The observer of trees: it examines the tree that its verb is given.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredTree;
 
@@ -47,16 +47,16 @@ impl Observer for DeclaredTree {
 pub struct Way<'a> {
     pub from: &'a str,
     pub to: &'a str,
-    pub steps: Option<&'a [Step]>,
+    pub steps: Option<&'a [ChainStep]>,
 }
 
-/// The ways of requests, and what they hang on.
+/// The chains of requests, and what they depend on.
 pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize) -> Result<Vec<Observation>, Refused> {
     let go = beside.iter().any(|fact| fact.at.file.ends_with(".go"));
     let name = if go { "ollama" } else { "llama.cpp" };
     let mut facts = Vec::new();
     for chain in chains {
-        let steps: Vec<&Step> = chain.legs.iter().flat_map(|leg| &leg.steps).collect();
+        let steps: Vec<&ChainStep> = chain.legs.iter().flat_map(|leg| &leg.steps).collect();
         if let (Some(first), Some(last), true) = (steps.first(), steps.last(), chain.open.is_empty()) {
             facts.push(way(bare(&first.to), bare(&last.to), steps.iter().copied()));
         }
@@ -77,14 +77,14 @@ pub fn chains(tree: &Tree, chains: &[Chain], beside: &[Beside], files: usize) ->
     observations(tree, name, facts, files)
 }
 
-/// Ways between functions that somebody named.
+/// Paths between named functions.
 pub fn ways(tree: &Tree, name: &str, ways: &[Way<'_>], files: usize) -> Result<Vec<Observation>, Refused> {
-    // A way that was not found is no proof that there is none: calls through function values leave no name behind.
+    // A missing path does not prove that there is none: calls through function values leave no name behind.
     let facts = ways.iter().filter_map(|found| Some(way(found.from, found.to, found.steps?.iter())));
     observations(tree, name, facts.collect(), files)
 }
 
-/// The default stands where no caller asks for another; a mode that nobody asks for is absent.
+/// The default holds unless a caller chooses another; a mode without such a caller is absent.
 fn split_mode(caller: &str, beside: &[Beside], go: bool) -> Vec<Fact> {
     let asked: Vec<&Beside> =
         beside.iter().filter(|fact| fact.subject == Topic::SplitRequest && fact.at.file.ends_with(".go")).collect();
@@ -127,7 +127,7 @@ fn lines(file: &str, first: u32, last: u32) -> String {
     format!("{file}:{first}-{last}")
 }
 
-fn at(place: &Place) -> String {
+fn at(place: &CodeLocation) -> String {
     format!("{}:{}", place.file, place.line)
 }
 
@@ -136,7 +136,7 @@ fn bare(title: &str) -> &str {
     title.rsplit(['.', ':']).next().unwrap_or(title)
 }
 
-fn way<'a>(from: &str, to: &str, steps: impl Iterator<Item = &'a Step>) -> Fact {
+fn way<'a>(from: &str, to: &str, steps: impl Iterator<Item = &'a ChainStep>) -> Fact {
     let steps: Vec<String> = steps.map(|step| format!("{} {} {}", step.kind.word(), step.to, at(&step.at))).collect();
     Fact::new("source.chain", About::new([("from", from), ("to", to)]), steps)
 }
@@ -173,7 +173,7 @@ pub fn rules(tree: &Tree, survey: &source::Survey<'_>) -> Result<Vec<Observation
     let ollama = survey.backends.iter().any(|backend| backend.preset.builder == source::Builder::Ollama);
     let name = if ollama { "ollama" } else { "llama.cpp" };
     let version = version(tree);
-    let table = source::table::Table::build(survey, name, &version, &version, "");
+    let table = source::decision_table::DecisionTable::build(survey, name, &version, &version, "");
     crate::declared::observations(&table, &DeclaredTree.id(), &ledger::now())
 }
 

@@ -94,7 +94,7 @@ pub trait Observer {
     /// What it would see, by rung, if it were there.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
-    /// The verb that looks with it, where an investigation cannot by itself: it needs a process, a program or a file that somebody names.
+    /// The verb of the observer, if an investigation cannot run it automatically: it needs a named process, program or file.
     fn verb(&self) -> Option<&'static str> {
         None
     }

@@ -3,7 +3,7 @@
 use evidence::Word;
 use gpu::Arch;
 use made_files as make;
-use observe::directory::{CatalogSaid, Place, Survey, survey};
+use observe::directory::{CatalogSaid, DirectorySurvey, Survey, survey};
 use observe::libraries::serves;
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn look(dir: &Path, gpu: &str) -> Survey {
 
 fn words(dir: &Path, gpu: &str) -> Words {
     let survey = look(dir, gpu);
-    let place = Place { path: Path::new("x"), survey: &survey, catalogs: Vec::new() };
+    let place = DirectorySurvey { path: Path::new("x"), survey: &survey, catalogs: Vec::new() };
     let (any, all) = (place.presence(), place.service(&Arch::parse(gpu).expect("a target")));
     let named = any.left_out().iter().map(|left| left.what.clone()).collect();
     Words { any: any.word(), all: all.word(), complete: place.completeness().word(), named }
@@ -78,7 +78,7 @@ fn code_in_the_middle_of_a_host_file_is_found_where_a_gpu_was_asked_about() {
     fs::write(dir.path().join("libplain.so"), make::elf(62, 0, 0, 0, &[rodata])).expect("written");
     assert_eq!(words(dir.path(), "gfx1201").any, Word::Yes);
     let unasked = survey(dir.path(), &[], None, &mut |_| ());
-    let complete = Place { path: Path::new("x"), survey: &unasked, catalogs: Vec::new() }.completeness();
+    let complete = DirectorySurvey { path: Path::new("x"), survey: &unasked, catalogs: Vec::new() }.completeness();
     assert_eq!((unasked.libraries.len(), complete.word()), (0, Word::No), "nobody read it whole");
 }
 
@@ -108,7 +108,7 @@ fn of_a_catalog_whose_root_is_cut_nothing_is_known() {
     assert_eq!(serves(&serve(&cut, "gfx1201", &mut |_| ())).word(), Word::No);
     let survey = Survey::default();
     let catalog = CatalogSaid { path: Path::new("library"), files: 1, serves: Some(said) };
-    let place = Place { path: Path::new("x"), survey: &survey, catalogs: vec![catalog] };
+    let place = DirectorySurvey { path: Path::new("x"), survey: &survey, catalogs: vec![catalog] };
     assert_eq!(place.presence().word(), Word::NotKnown);
     assert_eq!(place.service(&Arch::parse("gfx900").expect("a target")).word(), Word::NotKnown);
 }

@@ -143,7 +143,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// None where part of the prompt came from the cache: the rest is not the work of a prompt of that length.
+    /// None if part of the prompt came from the cache: the rest is not the work of a prompt of that length.
     pub fn prompt_per_second(&self) -> Option<f64> {
         rate(self.evaluated.filter(|_| self.is_exact() || self.evaluated == self.reported)?, self.prompt_ms?)
     }

@@ -51,7 +51,7 @@ const WINDOW: usize = 30;
 /// Neighbours on each side that a length's own time is held against.
 const NEAR: usize = 8;
 const SHUFFLES: u32 = 199;
-/// Times that agree to this share are no measurements.
+/// Times that agree this closely are not measurements.
 const LEAST_NOISE: f64 = 1e-9;
 /// A step counts below this. Residuals of lines are a little smaller than the noise: at 0.03, chance alone is called a step in 5 % of sweeps at most.
 pub const STRIKING: f64 = 0.03;
@@ -101,7 +101,7 @@ struct Test {
 impl Test {
     fn new(series: &[(f64, f64)], walls: &[usize], random: &mut Seeded) -> Option<Test> {
         let fit = smoothed(series, walls);
-        let places: Vec<Place> = (0..series.len()).filter_map(|k| Place::new(series, &fit, walls, k)).collect();
+        let places: Vec<Boundary> = (0..series.len()).filter_map(|k| Boundary::new(series, &fit, walls, k)).collect();
         let times: Vec<f64> = series.iter().zip(&fit).map(|((_, time), (fit, _))| time / fit).collect();
         let best = places.iter().max_by(|a, b| a.size(&times).total_cmp(&b.size(&times)))?;
         // What a step itself adds to the residuals around it stays in: then chance is overrated, never underrated.
@@ -132,7 +132,7 @@ impl Test {
         })
     }
 
-    /// Without noise there is no chance to hold a step against.
+    /// Without noise there is nothing to compare a step with.
     fn silent(place: usize, noise: f64) -> Test {
         Test { place, p: 1.0, noise, limit: 0.0, spread: 0.0 }
     }
@@ -168,7 +168,7 @@ fn both_sides(series: &[(f64, f64)], walls: &[usize], place: usize) -> (f64, f64
 }
 
 /// A place between two lengths: the step there is a weighted sum of the times around it.
-struct Place {
+struct Boundary {
     at: usize,
     from: usize,
     weights: Vec<f64>,
@@ -176,8 +176,8 @@ struct Place {
     spread: f64,
 }
 
-impl Place {
-    fn new(series: &[(f64, f64)], fit: &[(f64, f64)], walls: &[usize], at: usize) -> Option<Place> {
+impl Boundary {
+    fn new(series: &[(f64, f64)], fit: &[(f64, f64)], walls: &[usize], at: usize) -> Option<Boundary> {
         let low = walls.iter().copied().filter(|wall| *wall <= at).max()?.max(at.saturating_sub(WINDOW));
         let high = walls.iter().copied().filter(|wall| *wall > at).min()?.min(at + WINDOW);
         if at - low < LEAST || high - at < LEAST {
@@ -197,7 +197,7 @@ impl Place {
         let size = step.iter().map(|part| part * part).sum::<f64>();
         (size > 1e-9).then(|| {
             step.iter_mut().for_each(|part| *part /= size);
-            Place { at, from: low, weights: step, spread: size.sqrt().recip() }
+            Boundary { at, from: low, weights: step, spread: size.sqrt().recip() }
         })
     }
 
@@ -214,7 +214,7 @@ fn scale(list: &mut [f64]) -> Option<()> {
     (size > 1e-12).then_some(())
 }
 
-/// Without the part that lies along `unit`.
+/// Without the component along `unit`.
 fn without(list: &mut [f64], unit: &[f64]) {
     let along: f64 = list.iter().zip(unit).map(|(a, b)| a * b).sum();
     list.iter_mut().zip(unit).for_each(|(part, unit)| *part -= along * unit);

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exchange {
     pub said: server::Exchange,
-    /// None where nobody looked. Never read from a file.
+    /// None if launches were not observed. Never read from a file.
     pub launches: Option<Vec<Launch>>,
 }
 

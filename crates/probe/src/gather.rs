@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Fact, Missing, Offload, Probe, Server, TypeCount};
 use crate::change::{Change, Point, Power, changes};
-use crate::counted::{Asked, cached_nothing, counted, counters};
+use crate::count_check::{Asked, cached_nothing, counted, counters};
 use crate::model::Mix;
 use crate::read::Reader;
 use crate::release::{self, Tables};
@@ -47,7 +47,7 @@ impl Around {
         let mut identity = Identity::default();
         recording.exchanges.iter().for_each(|exchange| identity.hear(exchange));
         let mut stage = Stage::default();
-        // Live, the logs were read for claims by whoever gathered those.
+        // In a live run, the collector of claims has already read the logs.
         let gathered = !claims.list.is_empty();
         for (name, text) in &recording.logs {
             text.lines().for_each(|line| stage.line(line));
@@ -78,13 +78,13 @@ impl Around {
         }
     }
 
-    /// Whose rules are asked: of the GPU that the user named, or of the server's own where its backend goes by them.
+    /// Whose rules apply: those of the GPU that the user named, or of the server's own if its backend follows them.
     fn target(&self) -> Option<String> {
         let goes = self.asked_for || self.backend.as_deref().is_none_or(has_rules);
         self.device.as_ref().filter(|_| goes).map(|device| device.target.clone())
     }
 
-    /// Why there are no rules to ask, where there are none.
+    /// Why there are no applicable rules.
     fn why(&self) -> &'static str {
         match (&self.device, &self.build, self.backend.as_deref()) {
             (None, _, Some("cpu")) => "cpu",
@@ -172,7 +172,7 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
 /// What was said elsewhere than in a log, kept as if it were one.
 pub const GATHERED: &str = "gathered.log";
 
-/// How names of questions begin that are no probes.
+/// Prefixes of question names that are not probes.
 const STEP: &str = "calibrate-";
 
 /// So many lengths in a row are a sweep; fewer say nothing of a course.
@@ -185,7 +185,7 @@ pub fn is_rung(probe: &Probe) -> bool {
         && !probe.name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Of repeated runs the first is listed; steps on the way to a length are no probes.
+/// Of repeated runs the first is listed; steps on the way to a length are not probes.
 fn is_shown(probe: &Probe) -> bool {
     let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
     !is_step(&probe.name) && (!is_rung(probe) || first())

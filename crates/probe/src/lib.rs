@@ -7,7 +7,7 @@
 
 mod answer;
 mod change;
-mod counted;
+mod count_check;
 mod exchange;
 mod gather;
 pub mod lanes;
@@ -30,7 +30,7 @@ pub use change::{Change, Point, Power, changes};
 pub use exchange::Exchange;
 pub use gather::{SWEEP, Wanted, answer};
 pub use launches::{Launch, Onlooker, Watched};
-pub use model::{Mix, Place};
+pub use model::{LayerGroup, Mix};
 pub use observer::ProbeObserver;
 pub use pieces::{Batching, Known};
 pub use speed::{Load, Speed, Spread};

@@ -18,7 +18,7 @@ struct Held {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     held: Vec<Held>,
-    /// Slots may hold prompts that were sent before the first one here: an earlier run's, or somebody else's.
+    /// Slots may hold prompts from before the first one here: of an earlier run or another client.
     strange: bool,
     /// The server failed: it may have begun anew with nothing.
     shaken: bool,
@@ -63,7 +63,7 @@ impl Memory {
         Memory { strange: true, ..Memory::default() }
     }
 
-    /// A prompt went in whose tokens nobody knows; its text, where that is known.
+    /// A prompt with unknown tokens was sent; its text, if known.
     pub fn lose(&mut self, text: Option<&str>) {
         self.held.push(Held { text: Some(text.map(str::to_owned)), ..Held::default() });
     }
@@ -74,7 +74,7 @@ impl Memory {
         self.shaken = true;
     }
 
-    /// How many tokens of this prompt are reused; None where it cannot be said.
+    /// How many tokens of this prompt are reused; None if it cannot be said.
     pub fn reused(&self, prompt: &[String], slots: Option<u64>) -> Option<u64> {
         let slots = usize::try_from(slots.unwrap_or(USUAL_SLOTS)).unwrap_or(usize::MAX).max(1);
         if self.strange && self.held.len() < slots {
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(memory.reused(&of(" the u", false), Some(1)), None);
     }
 
-    /// An earlier run may have sent the same prompt: until every slot has one of ours, nothing is said.
+    /// An earlier run may have sent the same prompt: no conclusion until every slot has one of ours.
     #[test]
     fn a_cache_that_somebody_else_filled_is_not_taken_for_empty() {
         let mut memory = Memory::strange();

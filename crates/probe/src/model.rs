@@ -3,9 +3,9 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Where in the network a matrix stands, as far as it decides how many columns it gets.
+/// The position of a matrix in the network, as far as it decides the column count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum LayerGroup {
     /// Sees every token of the micro-batch.
     Layers,
     /// The last layer's feed-forward and the output: only the tokens whose answer is wanted (llama.cpp `inp_out_ids`).
@@ -17,7 +17,7 @@ pub enum Place {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mix {
     /// How many matrices, by type and place.
-    pub counts: BTreeMap<(String, Place), u64>,
+    pub counts: BTreeMap<(String, LayerGroup), u64>,
     pub from: &'static str,
     /// Whether the model puts a begin-of-text token before every prompt.
     pub begins: Option<bool>,
@@ -42,9 +42,9 @@ impl Mix {
             }
             let feed = name.contains(".ffn_") && block(name).is_some() && block(name) == last;
             let place = match () {
-                () if dims > 2 || name.contains("_exps.") => Place::Experts,
-                () if embedding || name == "output.weight" || feed => Place::Last,
-                () => Place::Layers,
+                () if dims > 2 || name.contains("_exps.") => LayerGroup::Experts,
+                () if embedding || name == "output.weight" || feed => LayerGroup::Last,
+                () => LayerGroup::Layers,
             };
             *mix.counts.entry((kind, place)).or_default() += 1;
         }
@@ -64,7 +64,7 @@ impl Mix {
             // Older releases list no tensors: the level is the type of most of them.
             let level = show.get("details")?.get("quantization_level")?.as_str()?;
             let mut mix = Mix { vague: true, from: "/api/show", begins, ..Mix::default() };
-            mix.counts.insert((main_type(level), Place::Layers), 1);
+            mix.counts.insert((main_type(level), LayerGroup::Layers), 1);
             return Some(mix);
         };
         let list: Vec<(&str, String, usize)> = tensors
@@ -98,7 +98,7 @@ impl Mix {
         let weights: Vec<&(String, u64)> = types.iter().filter(|(kind, _)| kind != "F32").collect();
         let list = if weights.is_empty() { types.iter().collect() } else { weights };
         let counts: BTreeMap<_, _> =
-            list.into_iter().map(|(kind, count)| ((kind.clone(), Place::Layers), *count)).collect();
+            list.into_iter().map(|(kind, count)| ((kind.clone(), LayerGroup::Layers), *count)).collect();
         (!counts.is_empty()).then_some(Mix { counts, from: "log", vague: true, begins: None })
     }
 
@@ -150,10 +150,10 @@ mod tests {
         ];
         let list = tensors.map(|name| (name, "Q4_K".to_owned(), 2));
         let mix = Mix::of(list.into_iter(), None);
-        assert_eq!(mix.counts.get(&("Q4_K".to_owned(), Place::Layers)), Some(&3));
-        assert_eq!(mix.counts.get(&("Q4_K".to_owned(), Place::Last)), Some(&2));
+        assert_eq!(mix.counts.get(&("Q4_K".to_owned(), LayerGroup::Layers)), Some(&3));
+        assert_eq!(mix.counts.get(&("Q4_K".to_owned(), LayerGroup::Last)), Some(&2));
         let tied = Mix::of([("token_embd.weight", "Q6_K".to_owned(), 2)].into_iter(), None);
-        assert_eq!(tied.counts.get(&("Q6_K".to_owned(), Place::Last)), Some(&1));
+        assert_eq!(tied.counts.get(&("Q6_K".to_owned(), LayerGroup::Last)), Some(&1));
     }
 
     #[test]

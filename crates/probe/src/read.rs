@@ -14,7 +14,7 @@ use server::log_facts::{CacheSlot, Lines, Stage};
 use server::{CountMeans, Identity, Kind, Purpose, contradiction};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Changing one of these starts Ollama's runner anew (server/sched.go, needsReload).
+/// Changing one of these restarts Ollama's runner (server/sched.go, needsReload).
 const RUNNER: &[&str] = &["num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread"];
 
 /// What is known so far.
@@ -44,8 +44,8 @@ impl Reader {
         Reader { identity, stage, mix, rules, runners, pool, used, loaded, account, cached_nothing: false }
     }
 
-    /// A log of all exchanges. What stands in one whose name begins with `start` was written before the first of them: it tells how the server
-    /// runs, and of no request here.
+    /// A log of all exchanges. Files whose name begins with `start` were written before the first exchange: they tell how the
+    /// server runs, and nothing about requests.
     pub fn log(&mut self, name: &str, text: &str) {
         text.lines().for_each(|line| self.stage.line(line));
         if !name.starts_with("start") {
@@ -266,7 +266,7 @@ impl Reader {
         if let (Kind::Ollama, Some(asked)) = (self.identity.kind, asked) {
             return Some(Batching::new(asked, asked, Known::Request));
         }
-        // Somebody's llama.cpp behind a name of its own.
+        // A llama.cpp server under another name.
         let inside = (self.identity.kind == Kind::Openai && counts.processed.is_some()).then_some(Kind::LlamaServer);
         let (batch, micro) = inside.unwrap_or(self.identity.kind).usual_batches()?;
         Some(Batching::new(batch, micro, Known::Default))

@@ -1,4 +1,4 @@
-//! Probes in the ledger: what a server answered stands on Loaded, with the raw exchanges beside it.
+//! Probes in the ledger: a server's answers are on the rung Loaded, with the raw exchanges beside them.
 
 use crate::answer::{Answer, Probe};
 use crate::observer::{NAME, TOPICS};
@@ -13,7 +13,7 @@ use observe::{Raw, Sighting};
 const CASES: &[(u64, u64, &str)] =
     &[(3, 1, "short_np1"), (11, 1, "medium_np1"), (290, 1, "long_np1"), (3, 16, "short_np16")];
 
-/// What the server ran on, as this machine knows it: never what somebody asked the rules for.
+/// The server's device as this machine knows it: never the card that the user chose for the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ground {
     pub device: Option<DeviceKind>,
@@ -23,7 +23,7 @@ pub struct Ground {
     pub card: Option<String>,
     /// Which installation serves, where it is known: `ollama-rocm-60303`.
     pub runtime: Option<String>,
-    /// It is another machine's server: what is said here is not of this host.
+    /// The server is on another machine: nothing here is about this host.
     pub host: Option<String>,
 }
 

@@ -2,25 +2,25 @@
 
 use server::identity::build_number;
 use server::{Build, Identity, Kind};
-use source::table::{self, Table};
+use source::decision_table::{self, DecisionTable};
 
 /// The tables to ask: one where it is exactly that build, else those on both sides of it. `exact` says which.
 #[derive(Debug, Clone)]
 pub struct Tables {
-    pub list: Vec<&'static Table>,
+    pub list: Vec<&'static DecisionTable>,
     pub exact: bool,
-    /// The server is newer than every table: what changed since is not known here.
+    /// The server is newer than every table: what changed since is unknown here.
     pub beyond: bool,
 }
 
 pub fn tables(identity: &Identity, build: &Build) -> Tables {
     // Ollama's own tree has defines of its own: its table goes first where it vendors the same llama.cpp.
     if identity.kind == Kind::Ollama && build.number == OLLAMA_TABLE && !build.or_later {
-        let own = table::all().iter().filter(|table| table.source == "ollama").collect();
+        let own = decision_table::all().iter().filter(|table| table.source == "ollama").collect();
         return Tables { list: own, exact: false, beyond: false };
     }
-    let mut numbered: Vec<(u64, &'static Table)> =
-        table::all().iter().filter_map(|table| Some((build_number(&table.version)?, table))).collect();
+    let mut numbered: Vec<(u64, &'static DecisionTable)> =
+        decision_table::all().iter().filter_map(|table| Some((build_number(&table.version)?, table))).collect();
     numbered.sort_by_key(|(number, _)| *number);
     if let (true, Some((_, newest))) = (build.or_later, numbered.last()) {
         return Tables { list: vec![newest], exact: false, beyond: true };

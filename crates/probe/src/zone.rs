@@ -1,11 +1,11 @@
 //! What the source rules declare for a column count: the path per tensor type, graded by the one judge there is.
 //!
-//! A probe launches nothing that anybody saw, so the best that can be said is Inferred, by the rule `declared-choice`, from what
-//! the tables of the matching release declare. Where the server's build lies between two tables, both must say the same.
-//! Where a watch looked on, what was launched for that type and width stands in its place, on the rung on which it was seen.
+//! A probe observes no launches, so the best possible grade is Inferred, by the rule `declared-choice`, from the tables of the
+//! matching release. If the server's build is between two tables, both must agree. If a watch observed launches for that type and
+//! width, they replace the declaration, on their own rung.
 
 use crate::launches::{Account, Launch};
-use crate::model::{Mix, Place};
+use crate::model::{LayerGroup, Mix};
 use crate::release::Tables;
 use evidence::{
     About, Claim, Coverage, Declared, DeviceKind, Expected, Fact, Finding, Grade, Launched, Observation, ObserverId,
@@ -13,7 +13,7 @@ use evidence::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use source::table::{COLUMNS, Table};
+use source::decision_table::{COLUMNS, DecisionTable};
 use std::collections::BTreeMap;
 
 /// One type of the model's matrices in one width.
@@ -96,7 +96,7 @@ impl Rules {
             let tensors = (!mix.vague).then_some(*count);
             let mut add = |rules: &mut Rules, columns: u64, part: Part| {
                 let found = match place {
-                    Place::Experts => Verdict::open("experts"),
+                    LayerGroup::Experts => Verdict::open("experts"),
                     _ => rules.ask(ty, columns),
                 };
                 zones.push(Zone {
@@ -116,11 +116,11 @@ impl Rules {
             };
             match (place, outputs) {
                 // Only the last micro-batch of a prompt has an output; the others skip these matrices.
-                (Place::Last, Outputs::One) if !distinct.is_empty() => add(self, 1, Part::LastLayer),
-                (Place::Experts, _) => distinct.iter().for_each(|columns| add(self, *columns, Part::Experts)),
+                (LayerGroup::Last, Outputs::One) if !distinct.is_empty() => add(self, 1, Part::LastLayer),
+                (LayerGroup::Experts, _) => distinct.iter().for_each(|columns| add(self, *columns, Part::Experts)),
                 _ => distinct.iter().for_each(|columns| add(self, *columns, Part::Layers)),
             }
-            if decoded && *place != Place::Experts {
+            if decoded && *place != LayerGroup::Experts {
                 add(self, 1, Part::Decode);
             }
         }
@@ -149,7 +149,7 @@ impl Rules {
         let Some(wide) = i64::try_from(columns).ok().filter(|columns| (1..=COLUMNS).contains(columns)) else {
             return Verdict::open("beyond-tables");
         };
-        let found: Vec<(&Table, _)> =
+        let found: Vec<(&DecisionTable, _)> =
             tables.list.iter().filter_map(|table| Some((*table, table.look_up(target, ty, wide)?))).collect();
         let Some((_, first)) = found.first().filter(|_| found.len() == tables.list.len()) else {
             return Verdict::open("no-table");
@@ -186,7 +186,7 @@ impl Zone {
     pub fn hold(&mut self, launches: &[Launch], account: &Account, target: Option<&str>) {
         let mine = |launch: &&Launch| launch.ty.as_deref() == Some(&self.ty) && launch.columns == Some(self.columns);
         let found: Vec<&Launch> = launches.iter().filter(mine).filter(|launch| launch.path.is_some()).collect();
-        // No better than the least: one that went to a device which nobody saw is among them.
+        // No better than the least: the launches include one on a device that was not observed.
         let Some(rung) = found.iter().map(|launch| launch.rung).min() else { return };
         let mut paths: Vec<&str> = found.iter().filter_map(|launch| launch.path.as_deref()).collect();
         paths.sort_unstable();
@@ -221,7 +221,7 @@ impl Zone {
 }
 
 impl Verdict {
-    /// Nobody declares anything: what the judge says of a claim on which nothing was observed.
+    /// No declaration: the judge's answer for a claim without observations.
     fn open(why: &str) -> Verdict {
         let grade = judge(&claim("", 0, None, Expected::Present(true)), &[], &[]).grade;
         Verdict { path: None, tile: None, grade, rule: why.to_owned(), source: Vec::new() }
@@ -250,7 +250,7 @@ pub enum Outputs {
     All,
 }
 
-fn declare(table: &Table, target: &str, ty: &str, columns: u64, path: &str) -> Option<Recorded> {
+fn declare(table: &DecisionTable, target: &str, ty: &str, columns: u64, path: &str) -> Option<Recorded> {
     let vendor = if target.starts_with("gfx") { "HIP" } else { "CUDA" };
     let builds = table.presets.iter().filter(|build| build.vendor == vendor);
     let defines = builds.flat_map(|build| build.defines.clone()).collect();

@@ -6,7 +6,7 @@ use evidence::{BlindSpot, Conclusion, LeftOutWhy, Says, Witness};
 /// More names than this are counted, not listed.
 const NAMED: usize = 3;
 
-/// One sentence. What it does not reach over stands in it.
+/// One sentence, including its limits.
 pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
     let reach = conclusion.reach().name();
     let gaps = gaps(lang, conclusion);
@@ -83,7 +83,7 @@ fn shortened(lang: &Lang, what: &str) -> String {
     }
 }
 
-/// What was lost, without a result or left out, in words; None where nothing was.
+/// What was lost, without a result or left out, in words; None if nothing was.
 pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let mut parts = Vec::new();
     let number = |key: &str, count: u64| lang.text_with(key, &[("count", count.into())]);
@@ -198,7 +198,7 @@ mod tests {
         let whole = |unit| Basis::listed("source", ["a tree"], Rung::Declared, unit, 2, 2);
         let alone = |unit| Basis::live("source", ["a tree"], Rung::Declared, unit, 2);
         for lang in [Lang::new("en"), Lang::new("ja")] {
-            for unit in Unit::ALL {
+            for unit in Unit::ALL.iter().copied() {
                 for basis in [
                     whole(unit),
                     alone(unit),
@@ -231,7 +231,7 @@ mod tests {
                 let agreed = alone(Unit::Launches).account(Account::searched(*witness)).completeness();
                 assert!(!conclusion_text(&lang, &agreed).contains("witness-"), "{witness:?}");
             }
-            for why in LeftOutWhy::ALL {
+            for why in LeftOutWhy::ALL.iter().copied() {
                 let text = conclusion_text(&lang, &whole(Unit::Cells).without("x", Some(3), why).presence(0));
                 assert!(!text.contains("left-out-"), "{text}");
             }

@@ -1,4 +1,4 @@
-//! What was seen, for somebody who knows neither topics nor hashes: `MMQ (Q4_K, columns 9-1024)`.
+//! An observation for readers who know neither topics nor hashes: `MMQ (Q4_K, columns 9-1024)`.
 
 use crate::{Lang, reason_with, rung_text};
 use evidence::{About, Bound, Citation, Fact, ObservationId, Reading, Reason, Subject};
@@ -80,7 +80,7 @@ fn plain_who(lang: &Lang, cite: &Citation) -> String {
     lang.text_with("plain-who", &[("observer", cite.observer.name.as_str().into()), ("of", of.into())])
 }
 
-/// A list of fifty steps is no part of a sentence.
+/// A list of fifty steps does not belong in a sentence.
 fn shortened(text: &str) -> String {
     const MOST: usize = 70;
     if text.chars().count() <= MOST {

@@ -21,7 +21,7 @@ pub fn rung_text(lang: &Lang, rung: Rung) -> String {
     lang.text(&format!("check-rung-{rung}"))
 }
 
-/// Colour by grade; nothing where colour is off.
+/// Colour by grade; nothing if colour is off.
 pub fn paint(color: bool, grade: Grade, text: &str) -> String {
     let code = match grade.kind() {
         GradeKind::Confirmed => "32",

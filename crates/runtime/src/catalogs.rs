@@ -13,7 +13,7 @@ use std::{
 use sys::regular_file;
 use tensile::{Files, Listing};
 
-/// Directories below which no catalog lies are not walked for ever.
+/// The maximum depth of the search for catalogs.
 const DEPTH: usize = 12;
 
 /// A directory with Tensile files, and the names in it.
@@ -41,7 +41,7 @@ impl LibraryDir {
         &self.dir
     }
 
-    /// `rocblas` or `hipblaslt`, told by the files and, failing that, by the path.
+    /// `rocblas` or `hipblaslt`, by the files or else by the path.
     pub fn library(&self) -> &'static str {
         let path = self.dir.to_string_lossy();
         if self.listing.is_hipblaslt() || path.contains("hipblaslt") { "hipblaslt" } else { "rocblas" }
@@ -171,8 +171,8 @@ pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> 
     Ok(find(root)?.into_iter().find(is))
 }
 
-/// Every Tensile library directory below `dir`, itself included. Directories below it that may not be read are passed
-/// over: who lists what lies there says so (`dir` itself is an error).
+/// Every Tensile library directory below `dir`, including itself. Unreadable directories below it are skipped: the caller that
+/// lists the files reports them (`dir` itself is an error).
 pub fn find(dir: &Path) -> io::Result<Vec<LibraryDir>> {
     fs::read_dir(dir)?;
     let mut out = Vec::new();

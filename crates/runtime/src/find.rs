@@ -11,24 +11,15 @@ use std::{
 
 pub use places::candidates;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Ollama,
-    #[serde(rename = "llama.cpp")]
-    LlamaCpp,
-    Rocm,
-    Cuda,
-}
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Ollama => "ollama",
-            Kind::LlamaCpp => "llama.cpp",
-            Kind::Rocm => "rocm",
-            Kind::Cuda => "cuda",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind: name {
+        Ollama = "ollama",
+        #[serde(rename = "llama.cpp")]
+        LlamaCpp = "llama.cpp",
+        Rocm = "rocm",
+        Cuda = "cuda",
     }
 }
 
@@ -66,7 +57,7 @@ pub fn find(root: &Path) -> Vec<Found> {
     found
 }
 
-/// What `dir` is, told by the libraries that lie in it (two levels deep: Ollama keeps one directory per GPU library).
+/// The kind of `dir`, by its libraries (two levels deep: Ollama keeps one directory per GPU library).
 pub(crate) fn look(dir: &Path, by: String) -> Option<Found> {
     let libraries = libraries(dir, 2);
     let has = |start: &str| libraries.iter().any(|library| base(&library.path).starts_with(start));

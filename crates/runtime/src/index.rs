@@ -80,7 +80,7 @@ impl Index {
     }
 }
 
-/// All runtimes in the cache, by name; one whose index cannot be read stands there with the reason.
+/// All runtimes in the cache, by name; one with an unreadable index is listed with the reason.
 pub fn list(cache: &Cache) -> Vec<(String, Result<Index>)> {
     let Ok(entries) = fs::read_dir(cache.runtimes()) else { return Vec::new() };
     let mut found: Vec<_> = entries

@@ -1,7 +1,7 @@
 //! What a person names: files, patterns, static libraries and packages, as the files that are to be looked at.
 //!
-//! A package (wheel, zip, deb, tar) is unpacked below a directory that nobody else can enter and that goes with the value;
-//! only what can hold GPU code is written. A static library is not unpacked: its members are parts of it.
+//! A package (wheel, zip, deb, tar) is unpacked into a private directory that is removed with the value; only files that can hold
+//! GPU code are written. A static library is not unpacked: its members are parts of it.
 
 use crate::deb;
 use crate::unpack::{Bound, Compression, Unpacker, decompress, unpack_zip};
@@ -77,7 +77,7 @@ pub fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
     Ok(all)
 }
 
-/// What one part of a pattern stands for in a directory. A name that begins with a dot must be named so.
+/// The matches of one part of a pattern in a directory. A name that begins with a dot must be matched explicitly.
 fn step(dir: &Path, part: &str) -> Vec<PathBuf> {
     if !part.contains(['*', '?']) {
         let path = dir.join(part);
@@ -204,7 +204,7 @@ pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     Ok(Unpacked { dir, passed_over: done.skipped_files, refused: done.refused })
 }
 
-/// By its name. Text and pictures are passed over; whatever is left is opened and looked at.
+/// By its name. Text and pictures are skipped; whatever is left is opened and looked at.
 fn may_hold_code(path: &Path) -> bool {
     const NEVER: [&str; 22] = [
         "py", "pyi", "pyc", "txt", "md", "rst", "html", "css", "js", "json", "h", "hpp", "cuh", "cpp", "c", "cu",

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Installed {
     pub name: Option<String>,
     pub path: PathBuf,
-    /// Where to look for libraries: the path itself, or the files that make the stack where it lies among others, as in
+    /// Where to look for libraries: the path itself, or the files of the stack if it shares a directory with others, as in
     /// `/usr/lib`.
     pub parts: Vec<PathBuf>,
     /// A whole ROCm tree of the system: gigabytes of libraries that no language model server may ever load.
@@ -41,8 +41,8 @@ pub fn list(named: &[PathBuf], cache: &Cache, root: &Path) -> Vec<Installed> {
     all
 }
 
-/// What a path belongs to. An Ollama bundle is known by its ROCm release (`ollama-rocm-60303`), wherever it lies; what
-/// was fetched or added by its name in the cache; a ROCm tree by its release.
+/// The stack of a path. An Ollama bundle is identified by its ROCm release (`ollama-rocm-60303`) in any location; a fetched or
+/// added one by its name in the cache; a ROCm tree by its release.
 pub fn name(path: &Path, cache: &Cache) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let found = path.ancestors().filter(|dir| dir.is_dir()).take(3).find_map(|dir| find::look(dir, String::new()));

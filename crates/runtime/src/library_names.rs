@@ -87,7 +87,7 @@ pub fn is_rocm(part: &str) -> bool {
     )
 }
 
-/// What stands after `.so.`: `librocblas.so.4.3.60303` -> `4.3.60303`.
+/// The part after `.so.`: `librocblas.so.4.3.60303` -> `4.3.60303`.
 pub fn version(file_name: &str) -> Option<String> {
     let (_, version) = file_name.split_once(".so.")?;
     version.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use sys::files::{self, Access};
 
-/// What a download came to when somebody measured it: mirrors repack, so that another day's may differ.
+/// A measured download size: mirrors repack, so another day's may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     pub megabytes: u64,
@@ -47,14 +47,14 @@ impl SourceTree {
         cache.dir().join("sources").join(format!("{}.git", self.name))
     }
 
-    /// As `source` takes it, `DIR@COMMIT`; None where it was not fetched yet.
+    /// As `source` takes it, `DIR@COMMIT`; None if it was not fetched yet.
     pub fn here(&self, cache: &Cache) -> Option<String> {
         let place = self.place(cache);
         let done = sys::regular_file::text(&place.join("whichkernel-commit"), 1 << 10).ok()?;
         (done.trim() == self.commit).then(|| format!("{}@{}", place.display(), self.commit))
     }
 
-    /// One commit, without its history. Where it fails, what came of it is taken away.
+    /// One commit, without its history. After a failure the partial result is removed.
     pub fn fetch(&self, cache: &Cache) -> Result<String> {
         if let Some(here) = self.here(cache) {
             return Ok(here);
@@ -78,7 +78,7 @@ impl SourceTree {
     }
 }
 
-/// Without the user's own settings: an alias of an address or a helper is no part of what is fetched.
+/// Without the user's own settings: an address alias or a helper must not affect the fetch.
 fn git() -> std::io::Result<Command> {
     let mut git = sys::program::command("git")?;
     git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_TERMINAL_PROMPT", "0");

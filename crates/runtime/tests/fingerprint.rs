@@ -2,7 +2,8 @@
 
 use runtime::{
     fingerprint::{
-        Against, Shape, Table, against_table, against_tree, ggml_kernels, kernel_names, shapes_in_tree, tools, window,
+        Against, FingerprintTable, Shape, against_table, against_tree, ggml_kernels, kernel_names, shapes_in_tree,
+        tools, window,
     },
     linkage::FileAt,
 };
@@ -25,7 +26,7 @@ fn debians_ggml_lies_in_its_window() {
     let library = test_artifacts::file("debian-sid", "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so");
     let Some(path) = library else { return };
     let file = open(&path);
-    let table = Table::committed();
+    let table = FingerprintTable::committed();
     let shapes = ggml_kernels(&kernel_names(&file).unwrap(), &table).expect("ggml's kernels");
     let found = window(&shapes, &table);
     println!("{found:?}");
@@ -64,7 +65,7 @@ fn other_libraries_are_not_ggml() {
     let file = open(&path);
     let names = kernel_names(&file).unwrap();
     assert_eq!(names.len(), 175);
-    assert_eq!(ggml_kernels(&names, &Table::committed()), None);
+    assert_eq!(ggml_kernels(&names, &FingerprintTable::committed()), None);
     let found = tools(&file, "libbitsandbytes_rocm72.so").unwrap();
     println!("{found:?}");
     let releases: BTreeSet<&str> = found.releases.iter().map(|(release, _)| release.as_str()).collect();
@@ -74,7 +75,7 @@ fn other_libraries_are_not_ggml() {
 /// The kernel of the field notes, `mul_mat_vec_q<Q4_K,1,false>`: three template arguments.
 #[test]
 fn the_field_notes_anchor_dates_their_bundle() {
-    let table = Table::committed();
+    let table = FingerprintTable::committed();
     let text = "void mul_mat_vec_q<(ggml_type)12, 1, false>(void const*, void const*, int const*, ggml_cuda_mm_fusion_args_device, float*, unsigned int, uint3, unsigned int, unsigned int, unsigned int, uint3, unsigned int, unsigned int, unsigned int, uint3, unsigned int, unsigned int, unsigned int)";
     let shape = Shape::of_demangled(text).unwrap();
     let found = window(&[shape].into(), &table);

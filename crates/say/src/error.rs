@@ -3,7 +3,8 @@
 use crate::{Lang, Message, Say};
 use std::fmt;
 
-/// Made from every error that can be said. Like `anyhow::Error` it is no `std::error::Error`, so that `?` can make it from any of them.
+/// Made from every error with a message. Like `anyhow::Error` it does not implement `std::error::Error`, so that `?` can convert
+/// any of them.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -15,18 +16,18 @@ struct Inner {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// From an error of a foreign library, whose text nobody translates.
+    /// From an error of a foreign library, whose text is not translated.
     pub fn foreign(error: impl fmt::Display) -> Error {
         Message::verbatim(error).into()
     }
 
-    /// This error as the cause of what is said here.
+    /// This error as the cause of another message.
     pub fn context(self, message: Message) -> Error {
         let reader_left = self.reader_left();
         Error(Box::new(Inner { message, cause: Some(self), reader_left }))
     }
 
-    /// Whether nobody reads the output any more (`| head`).
+    /// Whether the output was closed (`| head`).
     pub fn reader_left(&self) -> bool {
         self.0.reader_left
     }

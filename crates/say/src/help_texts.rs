@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// English<TAB>Japanese; `\n` stands for a line break.
+/// English<TAB>Japanese; `\n` is a line break.
 static JA: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     let whole = |text: &str| text.replace("\\n", "\n");
     let lines = include_str!("../locales/ja/help.tsv").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once('\t')).map(|(en, ja)| (whole(en), whole(ja))).collect()
 });
 
-/// The text as it stands, where the language has no other.
+/// The text unchanged, if the language has no other.
 pub fn help_text<'a>(lang: &Lang, english: &'a str) -> Cow<'a, str> {
     let found = if lang.is_japanese() { JA.get(english) } else { None };
     found.map_or(Cow::Borrowed(english), |text| Cow::Owned(text.clone()))

@@ -76,7 +76,7 @@ impl Lang {
     pub fn text_with<'a>(&self, key: &str, args: &[(&'a str, FluentValue<'a>)]) -> String {
         let mut fluent = FluentArgs::new();
         for (name, value) in args {
-            // What somebody else wrote comes in here: names, paths, errors. Colours are put around a text, not into it.
+            // External text comes in here: names, paths, errors. Colours are put around a text, not into it.
             let value = match value {
                 FluentValue::String(text) => FluentValue::from(guarded_line(text)),
                 other => other.clone(),
@@ -125,8 +125,8 @@ impl Lang {
         key.to_owned()
     }
 
-    /// Where a key is looked for: the language's own files, then the English ones; of each first the one that it is named after. No
-    /// message names one of another file, and most runs need one or two of the files.
+    /// The search order of a key: the language's own files, then the English ones; in each the file that the key is named after
+    /// first. No message refers to one of another file, and most runs need one or two of the files.
     fn files(&self, key: &str) -> impl Iterator<Item = &'static File> {
         let subject = |file: &File| file.name.strip_prefix("errors-").unwrap_or(file.name);
         let named = move |file: &&File| key.strip_prefix(subject(file)).is_some_and(|rest| rest.starts_with('-'));

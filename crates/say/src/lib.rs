@@ -26,6 +26,7 @@
 //! | an error that keeps a reason which another crate found | a field of type [`Message`] |
 //! | an error of a foreign library | [`Message::verbatim`], or a sentence made of its line and column |
 //! | a function of the command line | [`Result`], [`bail!`], [`ensure!`], [`Context`] |
+//! | an enum whose variants have names in data | [`named!`] |
 //! | printing | [`Lang::say`]; [`Error::in_words`] for an error with its causes |
 //!
 //! Decide by types, never by a key or by a rendered text.

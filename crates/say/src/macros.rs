@@ -139,3 +139,25 @@ macro_rules! as_text {
         }
     )*};
 }
+
+/// An enum whose variants have names in data: `named! { pub enum Vendor: name { Amd = "amd", Nvidia = "nvidia" } }` adds
+/// `Vendor::name(self)`. With `name and ALL` it also adds the list of all variants.
+#[macro_export]
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis enum $type:ident: $name:ident and ALL { $($(#[$about:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $crate::named! { $(#[$meta])* $vis enum $type: $name { $($(#[$about])* $variant = $text),* } }
+        impl $type {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis enum $type:ident: $name:ident { $($(#[$about:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        $vis enum $type { $($(#[$about])* $variant),* }
+        impl $type {
+            /// The name in data and in the message files.
+            pub fn $name(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+    };
+}

@@ -29,7 +29,7 @@ pub enum Arg {
     Message(Box<Message>),
 }
 
-/// Several sentences as one; none where there is none.
+/// Several sentences as one; none if there is none.
 pub fn listed(messages: Vec<Message>) -> Option<Message> {
     messages.into_iter().reduce(|one, other| crate::say!("about-both", one, other))
 }
@@ -51,7 +51,7 @@ impl Message {
         Message { key: key.into(), args }
     }
 
-    /// Of an error whose type is not known here.
+    /// Of an error whose type is unknown here.
     pub fn of(error: &(dyn std::error::Error + 'static)) -> Message {
         let known = error.downcast_ref::<Message>().cloned();
         let number = || error.downcast_ref::<std::num::ParseIntError>().map(Say::message);
@@ -107,7 +107,7 @@ impl<E: Say> ToArg for E {
     }
 }
 
-/// None is no text.
+/// None is not a text.
 impl<T: ToArg> ToArg for Option<T> {
     fn to_arg(&self) -> Arg {
         self.as_ref().map_or(Arg::Text(String::new()), ToArg::to_arg)

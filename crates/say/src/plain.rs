@@ -1,4 +1,4 @@
-//! Text that somebody else wrote (names in files, log lines, server answers, ledger entries), made fit to be printed.
+//! External text (names in files, log lines, server answers, ledger entries), made safe for printing.
 //!
 //! A control character in a kernel's name could recolour a terminal, set its title, fill its clipboard or hide a line; a
 //! mark of writing direction could turn a sentence round. They are shown as `\u001b`: the escape that JSON has too, so

@@ -1,7 +1,7 @@
 //! Commands that are printed for a user to paste: every word that comes from elsewhere is quoted.
 //!
-//! A [`CommandLine`] is made from text of ours with places for words (`sudo usermod -aG render {}`). A `String` is no command line, so a
-//! user name, a path or a unit's setting cannot come into one unquoted.
+//! A [`CommandLine`] is made from our own text with places for words (`sudo usermod -aG render {}`). A `String` is not a command
+//! line, so a user name, a path or a unit's setting cannot enter one unquoted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ pub const NOT_SHOWN: &str = "# not shown: a word of this command contains contro
 pub struct CommandLine(Cow<'static, str>);
 
 impl CommandLine {
-    /// `{}` in the text stands for the next word.
+    /// `{}` in the text is replaced by the next word.
     pub fn new<S: AsRef<str>>(text: &'static str, words: impl IntoIterator<Item = S>) -> CommandLine {
         let mut pieces = text.split("{}");
         let mut line = pieces.next().unwrap_or_default().to_owned();
@@ -37,7 +37,7 @@ impl CommandLine {
         CommandLine(format!("{self} && {next}").into())
     }
 
-    /// This one, and whatever came of it the next.
+    /// This one, then the next one regardless of the result.
     pub fn then(&self, next: &CommandLine) -> CommandLine {
         if [self, next].iter().any(|line| line.as_str() == NOT_SHOWN) {
             return CommandLine(NOT_SHOWN.into());
@@ -45,7 +45,7 @@ impl CommandLine {
         CommandLine(format!("{self}; {next}").into())
     }
 
-    /// A command that was kept as text, perhaps by another machine: one command of plain and single-quoted words. None where a shell
+    /// A command that was kept as text, perhaps by another machine: one command of plain and single-quoted words. None if a shell
     /// would do more with it.
     pub fn read(text: &str) -> Option<CommandLine> {
         let (mut quoted, mut escaped) = (false, false);
@@ -90,8 +90,8 @@ pub fn word(text: &str) -> String {
     quoted(text).map_or_else(|| NOT_SHOWN.to_owned(), Cow::into_owned)
 }
 
-/// One word for a shell: nothing in it is a separator, an expansion or a second command. None where it has a character that a terminal
-/// would not show as it is.
+/// One word for a shell: nothing in it is a separator, an expansion or a second command. None if it has a character that a
+/// terminal would not show as it is.
 fn quoted(text: &str) -> Option<Cow<'_, str>> {
     match text {
         _ if text.chars().any(hidden) => None,

@@ -4,18 +4,18 @@ use crate::{Message, say};
 use std::io::{Error, ErrorKind};
 use std::num::{IntErrorKind, ParseIntError, TryFromIntError};
 
-/// Anything that can be said in the reader's language: every error type, and reasons that are no errors.
+/// Anything with a message in the reader's language: every error type, and reasons that are not errors.
 pub trait Say {
     fn message(&self) -> Message;
 
-    /// Whether it is that nobody reads the output any more, which is no failure.
+    /// Whether the output was closed, which is not a failure.
     fn reader_left(&self) -> bool {
         false
     }
 }
 
 impl Say for Error {
-    /// By its kind, where the system has said it by number; else what whoever made the error says.
+    /// By its kind if the system gave a number; otherwise the error's own text.
     fn message(&self) -> Message {
         let inner = self.get_ref().and_then(|inner| inner.downcast_ref::<Message>());
         match (self.raw_os_error(), inner) {

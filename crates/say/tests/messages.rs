@@ -97,7 +97,7 @@ fn no_message_is_unused() {
     let begun = literals.iter().filter_map(|text| text.split_once('{')).map(|(start, _)| start);
     let begun: Vec<&str> = begun.filter(|start| start.ends_with('-')).collect();
     let used = |key: &str| {
-        // A gap has two messages, and names only what it is: crates/watch/src/gap/sentences.rs.
+        // A gap has two messages, and names only what it is: crates/watch/src/gap.rs.
         let gap = key.strip_prefix("unseen-").map(|key| key.strip_suffix("-why").unwrap_or(key));
         // The list of what the report's script says: crates/site/src/words.rs.
         let script = key.starts_with("site-js-");

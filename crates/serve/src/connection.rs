@@ -45,7 +45,7 @@ pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
     }
 }
 
-/// There is room for no more. Whoever stands at the door waits for nobody: one word, which a socket's buffer takes, and no reading.
+/// All places are taken. The refusal does not block: one line, which fits a socket's buffer, and no reading.
 pub fn turn_away(mut stream: TcpStream) {
     if stream.set_nonblocking(true).is_ok() {
         let _ = stream.write(refusal_text(Refusal::Busy).as_bytes());
@@ -77,7 +77,7 @@ fn refuse(stream: &mut TcpStream, refusal: Refusal) {
     while start.elapsed() < BREATH && stream.read(&mut rest).is_ok_and(|read| read > 0) {}
 }
 
-/// Everything up to the empty line; None where the visitor went away without a word.
+/// Everything up to the empty line; None if the visitor went away without a word.
 fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, Refusal> {
     let (start, mut head, mut piece) = (Instant::now(), Vec::new(), [0; 2048]);
     loop {

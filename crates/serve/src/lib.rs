@@ -1,16 +1,15 @@
 //! Pages over loopback, for who has the token: the smallest HTTP/1.1 server that a browser takes.
 //!
-//! It listens on 127.0.0.1 alone and answers GET and HEAD. The token is the first part of every path, so that links between
-//! pages need not know it. A path is a key into what [`Pages`] hold, never a place on a disk. Other users of the machine can
-//! connect: without the token they learn nothing; a web page elsewhere can send requests here: without the right `Host` they
-//! are refused. Nobody can hold the server up: heads are short, time is
-//! short, places are few, and a newcomer gets one of those of the user who holds the most.
+//! It listens on 127.0.0.1 only and answers GET and HEAD. The token is the first part of every path, so that links between pages
+//! need not contain it. A path is a key into [`Pages`], never a path on a disk. Other users of the machine can connect, but learn
+//! nothing without the token; a web page elsewhere can send requests, which are refused without the right `Host`. No client can
+//! block the server: heads and times are short, places are few, and a new client gets a place of the user who holds the most.
 #![forbid(unsafe_code)]
 
+pub mod activity;
 mod connection;
-mod places;
+mod connection_limit;
 pub mod request;
-pub mod under_way;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -18,8 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Threads at one time: those of the places, and those whose place was given to another and who are about to end.
-const MOST_THREADS: usize = 2 * places::MOST;
-/// How often somebody asks whether it shall end.
+const MOST_THREADS: usize = 2 * connection_limit::MOST;
+/// How often the end condition is checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// What is served.
@@ -55,16 +54,16 @@ impl Server {
         self.address
     }
 
-    /// Serves until `ended` says so; whoever is being served then is served to the end.
+    /// Serves until `ended` says so; requests in progress are completed.
     pub fn run(&self, pages: &dyn Pages, ended: &dyn Fn() -> bool) {
-        let (open, places) = (AtomicUsize::new(0), places::Places::default());
+        let (open, places) = (AtomicUsize::new(0), connection_limit::Places::default());
         let gate = request::Gate { token: &self.token, port: self.address.port() };
         std::thread::scope(|scope| {
             while !ended() {
                 let (stream, from) = match self.listener.accept() {
                     Ok((stream, from)) if from.ip().is_loopback() => (stream, from),
                     Ok(_) => continue,
-                    // Nobody is there, he went away again, or descriptors ran out: the next may fare better.
+                    // No connection, an aborted one, or no free descriptor: the next one may succeed.
                     Err(_) => {
                         std::thread::sleep(TICK);
                         continue;

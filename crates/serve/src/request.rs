@@ -26,7 +26,7 @@ pub enum Asked {
 pub enum Refusal {
     NotHttp,
     Method,
-    /// A wrong token and a page that is not there are told alike: nobody learns whether he was near.
+    /// A wrong token and a missing page get the same answer, so that guessing reveals nothing.
     NotFound,
     Host,
     TooLong,

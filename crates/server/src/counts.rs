@@ -1,4 +1,4 @@
-//! What an answer says of itself: counts and times, from one object, from lines of JSON, or from server-sent events.
+//! The statistics of an answer: counts and times, from one object, from lines of JSON, or from server-sent events.
 
 use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};

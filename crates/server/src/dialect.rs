@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// Tokens of one call and columns of one evaluation, where nobody said anything else.
+    /// Default tokens of one call and columns of one evaluation.
     pub fn usual_batches(self) -> Option<(u64, u64)> {
         match self {
             // Ollama api/types.go, DefaultOptions.

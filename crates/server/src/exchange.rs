@@ -14,7 +14,7 @@ pub struct Exchange {
     pub status: u16,
     /// The body as it came.
     pub answer: String,
-    /// The server's lines of this exchange; empty where nobody kept them.
+    /// The server's log lines of this exchange; empty if they were not kept.
     pub log: String,
     /// Tokens that the asker meant to send, where it knew.
     pub asked: Option<u64>,
@@ -30,7 +30,7 @@ pub enum Request {
     #[default]
     None,
     Json(Value),
-    /// What is no JSON, or no longer.
+    /// Text that is not JSON, or no longer.
     Text(String),
 }
 

@@ -66,7 +66,7 @@ pub fn identify<A: Ask>(ask: &mut A) -> Result<Who, A::Error> {
     Ok(who)
 }
 
-/// The model to ask: the one that was named, else the one in memory, else the first. llama-server has but one.
+/// The model to ask: the named one, else the one in memory, else the first. llama-server has only one.
 pub fn choose<A: Ask>(ask: &mut A, identity: &mut Identity, wanted: Option<&str>) -> Result<(), A::Error>
 where
     A::Error: From<NoModel>,

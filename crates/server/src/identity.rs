@@ -6,32 +6,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    Ollama,
-    LlamaServer,
-    Vllm,
-    /// It speaks OpenAI's language and says no more of itself: Lemonade, a proxy.
-    Openai,
-    #[default]
-    Unknown,
-}
-
-impl Kind {
-    /// As it is written in data; for the first three, as the process is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Ollama => "ollama",
-            Kind::LlamaServer => "llama-server",
-            Kind::Vllm => "vllm",
-            Kind::Openai => "openai",
-            Kind::Unknown => "unknown",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Default)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Kind: name {
+        Ollama = "ollama",
+        LlamaServer = "llama-server",
+        Vllm = "vllm",
+        /// It speaks OpenAI's language and says no more of itself: Lemonade, a proxy.
+        Openai = "openai",
+        #[default]
+        Unknown = "unknown",
     }
 }
 
-/// What it says of itself.
+/// The server's statements about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identity {
     pub kind: Kind,

@@ -1,4 +1,4 @@
-//! An API key: read from a variable or a private file, sent to one server, shown to nobody.
+//! An API key: read from a variable or a private file, sent to one server, never shown.
 
 use std::fmt;
 use std::io::Read;

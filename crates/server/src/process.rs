@@ -8,28 +8,20 @@ pub const PROGRAMS: [&str; 3] = ["ollama", "llama-server", "vllm"];
 pub const UNITS: [&str; 4] = ["ollama.service", "llama-server.service", "llama.cpp.service", "vllm.service"];
 pub const OLLAMA_PORT: u16 = 11434;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    OllamaServer,
-    OllamaRunner,
-    LlamaServer,
-    VllmServer,
-    /// `VLLM::EngineCore` or a worker of it.
-    VllmEngine,
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Role: name {
+        OllamaServer = "ollama serve",
+        OllamaRunner = "ollama runner",
+        LlamaServer = "llama-server",
+        VllmServer = "vllm serve",
+        /// `VLLM::EngineCore` or a worker of it.
+        VllmEngine = "vllm engine",
+    }
 }
 
 impl Role {
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::OllamaServer => "ollama serve",
-            Role::OllamaRunner => "ollama runner",
-            Role::LlamaServer => "llama-server",
-            Role::VllmServer => "vllm serve",
-            Role::VllmEngine => "vllm engine",
-        }
-    }
-
     /// By the program's own name and its first word, so that `grep ollama` is none.
     pub fn of(command: &[String]) -> Option<Role> {
         let name = |at: usize| command.get(at).and_then(|word| word.rsplit('/').next()).unwrap_or_default();

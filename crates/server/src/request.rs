@@ -28,14 +28,14 @@ pub fn one_token(at: &Endpoint) -> io::Result<&'static str> {
     Ok(identity.kind.name())
 }
 
-/// Whether the server answers by now (llama-server and vLLM say so of themselves, Ollama has a version, others list their models); an error where
-/// what is there is no such server, or nothing is there yet.
+/// Whether the server answers by now (llama-server and vLLM have a health endpoint, Ollama has a version, others list their
+/// models). An error if nothing listens there yet, or if it is another kind of server.
 pub fn ready(at: &Endpoint) -> io::Result<bool> {
     let mut seen = Vec::new();
     for path in ["/health", "/api/version", "/v1/models"] {
         match at.get(path)?.status {
             200 => return Ok(true),
-            // llama-server while it loads, and whatever stands in front of a server that is about to start.
+            // llama-server while it loads, and any proxy in front of a server that is about to start.
             500.. => return Ok(false),
             status => seen.push(format!("{path} {status}")),
         }

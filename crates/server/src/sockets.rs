@@ -11,10 +11,9 @@ pub trait Proc {
     fn names(&self, path: &str) -> Vec<String>;
 }
 
-/// Sockets among its own file descriptors that listen, in the network that is ours too: at the same port of another network
-/// namespace somebody else may listen. Where its descriptors cannot be read (another user's), it is not known to listen anywhere: a
-/// listener of the same user may be any program. Of Unix sockets only those count that its command line names, in the file system that is ours
-/// too: a server has others for its own workers.
+/// Its own listening sockets, in our network namespace: at the same port of another namespace, another program may listen. If its
+/// descriptors cannot be read (another user's), it is unknown to listen anywhere: a listener of the same user may be any program.
+/// Unix sockets count only if its command line names them, in our mount namespace: a server has others for its own workers.
 pub fn listens(proc: &impl Proc, pid: u32, command: &[String]) -> Vec<Address> {
     let ours = |space: &str| {
         let of = |who: &str| proc.link(&format!("/proc/{who}/ns/{space}"));
@@ -61,7 +60,7 @@ fn unix(line: &str) -> Option<(&str, &str)> {
     (flags == "00010000").then_some((path, inode))
 }
 
-/// The address as the kernel writes it: words of four bytes, each in the machine's own order. One that stands for all is reached at this
+/// The address as the kernel writes it: words of four bytes, each in native order. A wildcard address is reached at this
 /// machine's own.
 fn reached(hex: &str) -> Option<IpAddr> {
     let words: Vec<[u8; 4]> = hex

@@ -9,7 +9,7 @@ use crate::svg::{Stretch, axis, strip};
 use crate::words::{Words, shown};
 use maud::{Markup, html};
 use source::atlas::{Atlas, Release};
-use source::table::{COLUMNS, Table};
+use source::decision_table::{COLUMNS, DecisionTable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A table to download.
@@ -67,13 +67,14 @@ fn releases(atlas: &Atlas) -> Sheet {
 struct Held<'a> {
     since: &'a Release,
     until: &'a Release,
-    table: &'a Table,
-    /// None that could not be read stands between these and those before.
+    table: &'a DecisionTable,
+    /// No unreadable release is between these and the ones before.
     follows: bool,
 }
 
 fn held(atlas: &Atlas) -> Vec<Held<'_>> {
-    let tables: BTreeMap<&str, &Table> = atlas.tables.iter().map(|table| (table.version.as_str(), table)).collect();
+    let tables: BTreeMap<&str, &DecisionTable> =
+        atlas.tables.iter().map(|table| (table.version.as_str(), table)).collect();
     let mut out: Vec<Held<'_>> = Vec::new();
     let mut follows = false;
     for release in &atlas.releases {
@@ -123,7 +124,7 @@ fn choices(atlas: &Atlas) -> Sheet {
 /// As a table has them: from, to, path.
 type Stretches<'t> = Vec<(i64, Option<i64>, &'t str)>;
 
-fn stretches(table: &Table, target: &str, ty: &str) -> Vec<Stretch> {
+fn stretches(table: &DecisionTable, target: &str, ty: &str) -> Vec<Stretch> {
     let own = table.stretches(target, ty).into_iter();
     own.map(|(from, to, path)| {
         // Without a name where the rules do not decide.
@@ -133,8 +134,8 @@ fn stretches(table: &Table, target: &str, ty: &str) -> Vec<Stretch> {
     .collect()
 }
 
-/// The types of a target whose paths are others than in the table before; None where there is no table before.
-fn changed<'t>(before: Option<&Table>, table: &'t Table, target: &str) -> Option<Vec<&'t str>> {
+/// The types of a target whose paths differ from the table before; None without a table before.
+fn changed<'t>(before: Option<&DecisionTable>, table: &'t DecisionTable, target: &str) -> Option<Vec<&'t str>> {
     let before = before?;
     let types = table.targets.get(target)?.types.keys();
     Some(types.filter(|ty| before.stretches(target, ty) != table.stretches(target, ty)).map(String::as_str).collect())
@@ -142,7 +143,7 @@ fn changed<'t>(before: Option<&Table>, table: &'t Table, target: &str) -> Option
 
 fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
     let mut rows = Vec::new();
-    let mut before: Option<&Table> = None;
+    let mut before: Option<&DecisionTable> = None;
     let mut lines_only = 0usize;
     for table in &atlas.tables {
         let moved: Vec<(&str, usize)> = targets
@@ -233,8 +234,8 @@ fn target_page(atlas: &Atlas, targets: &BTreeSet<&str>, target: &str, words: &Wo
 }
 
 /// The tables at which a type's paths are others than before.
-fn turns<'a>(atlas: &'a Atlas, target: &str, ty: &str) -> Vec<(&'a Table, Vec<Stretch>)> {
-    let mut out: Vec<(&Table, Vec<Stretch>)> = Vec::new();
+fn turns<'a>(atlas: &'a Atlas, target: &str, ty: &str) -> Vec<(&'a DecisionTable, Vec<Stretch>)> {
+    let mut out: Vec<(&DecisionTable, Vec<Stretch>)> = Vec::new();
     for table in &atlas.tables {
         let now = stretches(table, target, ty);
         if !now.is_empty() && out.last().is_none_or(|(_, last)| !same(last, &now)) {
@@ -252,7 +253,7 @@ fn column(words: &Words, key: &str) -> Col {
     Col { title: words.say(key), label: words.pair(key, &[]), number: false }
 }
 
-/// A page with the list of all targets beside it; `current` is the one that it is about.
+/// A page with the list of all targets beside it; `current` is its own target.
 fn page(
     words: &Words,
     title: &str,
@@ -291,8 +292,8 @@ mod tests {
     use source::atlas::Release;
 
     fn made() -> Atlas {
-        let tables: Vec<Table> =
-            ["b8001", "b9000"].iter().filter_map(|name| source::table::find(name).cloned()).collect();
+        let tables: Vec<DecisionTable> =
+            ["b8001", "b9000"].iter().filter_map(|name| source::decision_table::find(name).cloned()).collect();
         let release = |name: &str, table: &str| Release {
             name: name.to_owned(),
             date: "2026-01-01".to_owned(),
@@ -318,7 +319,7 @@ mod tests {
         assert!(of("index.html").contains("b7999 – b8000"), "those that could not be read are named, with why");
         assert!(of("index.html").contains("no &lt;dispatcher&gt;"));
         assert!(of("releases.csv").contains("b8002,2026-01-01,c,b8001,"));
-        let table = source::table::find("b9000").expect("a table that comes with the program");
+        let table = source::decision_table::find("b9000").expect("a table that comes with the program");
         let rows: usize = table
             .targets
             .iter()

@@ -8,7 +8,7 @@ use crate::input::Study;
 use crate::svg::Stretch;
 use crate::words::shown;
 use evidence::{Artifact, Recorded, Rung, Subject};
-use source::table::{COLUMNS, Rule, Table};
+use source::decision_table::{COLUMNS, DecisionTable, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub struct Build {
     pub plans: BTreeMap<String, BTreeMap<String, Vec<Stretch>>>,
     /// An observation of each target, to be cited.
     pub cites: BTreeMap<String, evidence::ObservationId>,
-    table: Option<Rc<Table>>,
+    table: Option<Rc<DecisionTable>>,
 }
 
 /// What host code chose, or a process launched, on one card: points, because only these counts were tried.
@@ -78,7 +78,7 @@ impl Dispatch {
         Dispatch { builds, runs: runs(study) }
     }
 
-    /// The release that the investigation asks about: the one that its question names, else the newest.
+    /// The release of the investigation: the one that its question names, else the newest.
     pub fn asked(&self, study: &Study<'_>) -> Option<&Build> {
         let scopes = study
             .input
@@ -103,14 +103,16 @@ fn named(source: &str, commit: &str) -> Build {
     let digits = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let name = commit.get(..8).filter(|_| digits).unwrap_or(commit).to_owned();
     let mut build = Build { source: source.to_owned(), commit: commit.to_owned(), name, ..Build::default() };
-    if let Some(known) = source::table::all().iter().find(|table| table.commit == commit && table.source == source) {
+    if let Some(known) =
+        source::decision_table::all().iter().find(|table| table.commit == commit && table.source == source)
+    {
         build.called(known);
     }
     build
 }
 
 impl Build {
-    fn called(&mut self, table: &Table) {
+    fn called(&mut self, table: &DecisionTable) {
         self.date = table.date.clone();
         if table.source == "llama.cpp" {
             self.name = table.version.clone();
@@ -159,7 +161,7 @@ impl Build {
 }
 
 /// Paths, cut where the tile changes.
-fn stretches(table: &Table, plan: usize) -> Vec<Stretch> {
+fn stretches(table: &DecisionTable, plan: usize) -> Vec<Stretch> {
     let mut out = Vec::new();
     let mut from = 1;
     for entry in table.plans.get(plan).into_iter().flatten() {
@@ -209,9 +211,9 @@ pub fn by_path(stretches: &[Stretch]) -> Vec<Stretch> {
     out
 }
 
-fn table(study: &Study<'_>, raw: &evidence::Evidence, commit: &str) -> Option<Rc<Table>> {
+fn table(study: &Study<'_>, raw: &evidence::Evidence, commit: &str) -> Option<Rc<DecisionTable>> {
     let bytes = study.raw(raw).filter(|_| raw.kind == "application/json")?;
-    let table: Table = serde_json::from_slice(&bytes).ok()?;
+    let table: DecisionTable = serde_json::from_slice(&bytes).ok()?;
     // The table of another release would speak for one that it does not know.
     (table.commit == commit).then(|| Rc::new(table))
 }

@@ -1,4 +1,4 @@
-//! What stands around a page: head, switches, the list of pages, glyphs, data; and all pages in one file.
+//! The frame of a page: head, switches, the list of pages, glyphs, data; and all pages in one file.
 
 use crate::input::Study;
 use crate::page::{NAV, Page};
@@ -13,12 +13,12 @@ pub const TOKENS: &str = include_str!("../assets/tokens.css");
 pub const STYLE: &str = include_str!("../assets/report.css");
 pub const SCRIPT: &str = include_str!("../assets/report.js");
 
-/// Nothing is loaded from elsewhere, nothing runs but the script that lies beside the page.
+/// Nothing is loaded from elsewhere; only the script beside the page runs.
 const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
 pub fn whole(page: &Page, study: &Study<'_>) -> String {
     let live = study.input.live;
-    // A served page may ask the server that it came from, and nobody else.
+    // A served page may contact only its own server.
     let policy = if live.is_some() { format!("{POLICY}; connect-src 'self'") } else { POLICY.to_owned() };
     let head = html! {
         meta http-equiv="Content-Security-Policy" content=(policy);
@@ -185,7 +185,7 @@ pub fn single(pages: &[&Page], files: &BTreeMap<String, Vec<u8>>, study: &Study<
     inline_files(&text, files)
 }
 
-/// What several pages carry stands there once.
+/// Content of several pages is stored once.
 fn unique<'p>(pages: &[&'p Page]) -> Vec<(&'p str, &'p serde_json::Value)> {
     let mut all: Vec<(&str, &serde_json::Value)> = Vec::new();
     for (id, value) in pages.iter().flat_map(|page| &page.data) {

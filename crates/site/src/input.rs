@@ -17,7 +17,7 @@ pub struct Next {
     /// By their ids.
     pub claims: Vec<String>,
     pub questions: Vec<String>,
-    /// What of them it needs that is not here, in words; nothing where it can be run here.
+    /// What of them it needs that is not here, in words; nothing if it can be run here.
     pub needs: Vec<Pair>,
     /// Some of them need nothing that is not here.
     pub possible: bool,
@@ -52,7 +52,7 @@ pub struct Input<'a> {
     pub ladders: &'a [Ladder],
     pub next: &'a [Next],
     pub able: &'a [Ability],
-    /// What a command needs that is not here, in words; nothing where it can be run.
+    /// What a command needs that is not here, in words; nothing if it can be run.
     pub needs: &'a dyn Fn(&str) -> Vec<Pair>,
     pub observations: &'a [Recorded],
     pub notes: &'a [Note],
@@ -76,7 +76,7 @@ pub struct Study<'a> {
     pub words: &'a Words,
     pub dispatch: Dispatch,
     pub kernels: Kernels,
-    /// Labels that stand for more than one file: those are told apart by their hashes.
+    /// Labels of more than one file, which are distinguished by their hashes.
     ambiguous: BTreeSet<String>,
     by_id: HashMap<&'a ObservationId, &'a Recorded>,
     /// Tables to download that are made while the pages are drawn, by file name.
@@ -109,7 +109,7 @@ impl<'a> Study<'a> {
         self.by_id.get(id).copied()
     }
 
-    /// `libggml-hip.so (debian-sid)`: one label for one file, whoever else bears the name.
+    /// `libggml-hip.so (debian-sid)`: one label for one file, even if others have the same name.
     pub fn file_label(&self, subject: &Subject) -> Option<String> {
         let Artifact::File { sha256, .. } = &subject.artifact else { return None };
         let label = plain_label(subject)?;

@@ -7,8 +7,8 @@ use evidence::{Recorded, Rung};
 use launch::kernel_list::{self, Listed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Kernels as a row of nine numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub, and how many they are; -1 where one is
-/// not known. A readable name leaves template arguments out: kernels that it and all numbers share are one row.
+/// Kernels as a row of nine numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub, and how many they are; -1 where one
+/// is unknown. A readable name leaves template arguments out: kernels that it and all numbers share are one row.
 pub type Row = [i64; 9];
 
 /// The kernels of one file for one target, by bundle and name.
@@ -178,7 +178,7 @@ impl Kernels {
     }
 }
 
-/// `mul_mat_q` of `mul_mat_q<Q4_K,112,false>`; a catalog's kernel goes by its first words (`Cijk_Alik_Bljk`).
+/// `mul_mat_q` of `mul_mat_q<Q4_K,112,false>`; a catalog's kernel is named by its first words (`Cijk_Alik_Bljk`).
 fn base(name: &str) -> &str {
     let end = name.find(['<', '(']).unwrap_or(name.len());
     let plain = name.get(..end).unwrap_or(name);

@@ -30,7 +30,7 @@ pub fn glyph(name: &str) -> Markup {
     html! { svg class=(format!("g g-{}", if name == "conflict" { "unresolved" } else { name })) aria-hidden="true" { use href=(format!("#g-{name}")) {} } }
 }
 
-/// Glyph and word; what it stands on, behind.
+/// Glyph and word, followed by the basis.
 pub fn grade(study: &Study<'_>, grade: Grade, on: Option<Markup>) -> Markup {
     html! { span.grade { (glyph(glyph_name(grade))) span { (grade_name(study, grade)) @if let Some(on) = on { (on) } } } }
 }
@@ -143,7 +143,7 @@ pub fn plain(study: &Study<'_>, key: &str, args: &[(&'static str, Arg)]) -> Mark
     study.words.par("plain", key, args)
 }
 
-/// On which rungs a page has seen something, and on which nothing: the rung is in sight also where there is no grade to give.
+/// The rungs with and without observations on a page: shown even without a grade.
 pub fn seen_on(study: &Study<'_>, rungs: &[(Rung, bool)]) -> Markup {
     let line = |seen: bool, key: &str| {
         let names: Vec<Pair> =

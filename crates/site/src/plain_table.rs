@@ -20,7 +20,7 @@ pub fn with_csv(study: &Study<'_>, name: &str, columns: &[Col], rows: &[Vec<Mark
 fn text(markup: &str) -> String {
     let mut out = String::new();
     let mut rest = markup;
-    // The element that is passed over, and how many of its name are open in it.
+    // The element that is skipped, and how many of its name are open in it.
     let mut passed: Option<(String, usize)> = None;
     while let Some((before, tail)) = rest.split_once('<') {
         if passed.is_none() {

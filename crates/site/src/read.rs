@@ -2,15 +2,17 @@
 
 use evidence::Coverage;
 
-/// How much of a file was read, by the best look at it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Read {
-    #[default]
-    Partly,
-    /// To the end, by the observer's own account.
-    Alone,
-    /// The whole file was read and a second account agrees, so an absence is real.
-    Whole,
+say::named! {
+    /// How much of a file was read, by the best look at it.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Read: key {
+        #[default]
+        Partly = "site-not-complete",
+        /// To the end, by the observer's own account.
+        Alone = "site-complete-alone",
+        /// The whole file was read and a second account agrees, so an absence is real.
+        Whole = "site-complete",
+    }
 }
 
 impl Read {
@@ -37,14 +39,6 @@ impl Read {
             Read::Partly => "not observed",
             Read::Alone => "none seen",
             Read::Whole => "absent",
-        }
-    }
-
-    pub fn key(self) -> &'static str {
-        match self {
-            Read::Partly => "site-not-complete",
-            Read::Alone => "site-complete-alone",
-            Read::Whole => "site-complete",
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct Stretch {
     pub tile: Option<i64>,
 }
 
-/// Vector kernels, tile kernels, library calls: the families that colours stand for.
+/// Vector kernels, tile kernels, library calls: the families that have colours.
 pub fn class(path: &str) -> &'static str {
     match Path::from_name(path) {
         Some(Path::Mmvq | Path::Mmvf | Path::Dmmv) => "vec",
@@ -22,7 +22,7 @@ pub fn class(path: &str) -> &'static str {
     }
 }
 
-/// Where a column count stands on a logarithmic axis from 1 to `last`.
+/// The position of a column count on a logarithmic axis from 1 to `last`.
 pub fn place(columns: i64, last: i64) -> f64 {
     let (columns, last) = (columns.max(1) as f64, last.max(2) as f64);
     (columns.ln() / last.ln() * 100.0).clamp(0.0, 100.0)
@@ -97,7 +97,7 @@ pub fn strip(stretches: &[Stretch], needle: Option<i64>, last: i64, label: &str)
     }
 }
 
-/// A path has no name where nobody knows it.
+/// An unknown path has no name.
 pub fn name(path: &str) -> &str {
     if path.is_empty() { "?" } else { path }
 }
@@ -118,7 +118,7 @@ pub fn bar(parts: &[(&'static str, usize)], height: u32, label: &str) -> Markup 
 
 /// A bar whose length is the square root of its share of the longest: small ones stay visible.
 pub fn root_bar(count: usize, most: usize, class: &str) -> Markup {
-    // None is no small bar.
+    // Zero is not a small bar.
     if count == 0 {
         return Markup::default();
     }

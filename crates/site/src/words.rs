@@ -1,6 +1,6 @@
-//! Both languages in one page: each text stands there twice, and the switch shows one of them.
+//! Both languages in one page: each text is there twice, and the switch shows one of them.
 //!
-//! Messages are ours and may hold `**bold**` and `` `code` ``; what is put into them is somebody else's text and stays text.
+//! Messages are ours and may contain `**bold**` and `` `code` ``; their arguments are external text and stay text.
 
 use fluent_bundle::FluentValue;
 use maud::{Markup, PreEscaped, Render, html};
@@ -182,7 +182,8 @@ impl Words {
     }
 
     fn one(&self, lang: &Lang, key: &str, args: &[(&'static str, Arg)]) -> Markup {
-        // Numbers go in as numbers: the plural hangs on them. All else is put in after the message has become markup.
+        // Numbers are passed as numbers, because the plural depends on them. Other arguments are inserted after the message has
+        // become markup.
         let mut held: Vec<Markup> = Vec::new();
         let fluent: Vec<(&str, FluentValue<'_>)> = args
             .iter()

@@ -237,8 +237,9 @@ pub struct Compared<'a> {
     pub found: &'a Comparison,
 }
 
-/// What may be said: of so many cells, without those that a side leaves open, and without what nobody asked about.
-/// `of`: the two sides. `unread`: operations that a side has no rules for that can be read, or commits without any, and why.
+/// The conclusion for so many cells, without those that a side leaves open and without those that were not asked for.
+/// `of`: the two sides. `unread`: operations without readable rules on one side, or commits without any, with the
+/// reason.
 pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
     let (asked, answered) = (sum(|found| found.asked), sum(|found| found.answered));
@@ -249,7 +250,7 @@ pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)]
     for (what, why) in unread {
         basis = basis.without(format!("{what}: {why}"), None, LeftOutWhy::Unreadable);
     }
-    // Those that only one side settles are among them: what they are on the other is not known.
+    // Those that only one side settles are among them: what they are on the other is unknown.
     let undetermined = sum(|found| found.undetermined + found.half);
     if undetermined > 0 {
         basis = basis.without("UNDETERMINED", Some(undetermined), LeftOutWhy::Undetermined);

@@ -1,4 +1,4 @@
-//! A template argument of a kernel, as far as it is known: two that are not known are not the same.
+//! A template argument of a kernel, as far as it is known: two that are unknown are not the same.
 
 use cxx::eval::{Machine, Ty, Value};
 use schemars::JsonSchema;
@@ -54,7 +54,7 @@ impl Argument {
         }
     }
 
-    /// Whether two are one; None where one of them is not known.
+    /// Whether two are one; None if one of them is unknown.
     pub fn same(&self, other: &Argument) -> Option<bool> {
         match (self, other) {
             (Argument::Unknown, _) | (_, Argument::Unknown) => None,
@@ -64,7 +64,7 @@ impl Argument {
     }
 }
 
-/// A name with its own template arguments; None where one of them is not known.
+/// A name with its own template arguments; None if one of them is unknown.
 fn with_arguments(machine: &Machine<'_>, name: &str, args: &[Value]) -> Option<String> {
     let args: Vec<Argument> = args.iter().map(|value| Argument::of(machine, value)).collect();
     match args.as_slice() {
@@ -73,7 +73,7 @@ fn with_arguments(machine: &Machine<'_>, name: &str, args: &[Value]) -> Option<S
     }
 }
 
-/// A type as it is written; None where it is not known, or has no name.
+/// A type as it is written; None if it is unknown, or has no name.
 fn type_text(machine: &Machine<'_>, ty: &Rc<Ty>) -> Option<String> {
     match ty.as_ref() {
         Ty::Ptr(inner) => Some(format!("{} *", type_text(machine, inner)?)),
@@ -85,7 +85,7 @@ fn type_text(machine: &Machine<'_>, ty: &Rc<Ty>) -> Option<String> {
     }
 }
 
-/// Whether two lists are one; None where that hangs on what is not known.
+/// Whether two lists are equal; None if that depends on an unknown value.
 pub(crate) fn same_all<'a>(
     a: impl IntoIterator<Item = &'a Argument>,
     b: impl IntoIterator<Item = &'a Argument>,

@@ -4,7 +4,8 @@
 //! others only those cells are evaluated in whose answers something had a part that is otherwise now ([`crate::carried`]). What
 //! is done is written down as it goes, so a run that is cut short goes on where it was.
 
-use crate::carried::{self, Carried};
+use crate::carried_answers::{self, Carried};
+use crate::decision_table::{COLUMNS, DecisionTable};
 use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
 use crate::op::Shape;
 use crate::outcome::Outcome;
@@ -12,7 +13,6 @@ use crate::question::{ALL_TYPES, Overrides, Question};
 use crate::reuse::Footprint;
 use crate::rules::RulesError;
 use crate::survey::Survey;
-use crate::table::{COLUMNS, Table};
 use crate::tree::{Commit, Series, Tree, TreeError, changes, tags};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -52,9 +52,9 @@ pub struct Release {
     pub name: String,
     pub date: String,
     pub commit: String,
-    /// Empty where the dispatcher could not be read.
+    /// Empty if the dispatcher could not be read.
     pub table: String,
-    /// Why there is no table.
+    /// Why the table is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }
@@ -71,7 +71,7 @@ struct State {
 pub struct Atlas {
     pub releases: Vec<Release>,
     /// The tables that are there, oldest first.
-    pub tables: Vec<Table>,
+    pub tables: Vec<DecisionTable>,
     pub count: Count,
 }
 
@@ -105,22 +105,22 @@ pub fn table(
     version: &str,
     commit: &str,
     date: &str,
-) -> Result<Table, RulesError> {
+) -> Result<DecisionTable, RulesError> {
     let survey = Survey::run(tree, question.clone(), &Overrides::default())?;
-    Ok(Table::build(&survey, source, version, commit, date))
+    Ok(DecisionTable::build(&survey, source, version, commit, date))
 }
 
 /// What a release leaves for the next: its answers with what they were read from, and its table.
-pub type Before = (Carried, Table);
+pub type Before = (Carried, DecisionTable);
 
 /// The table of one tree after that of an earlier state: which cells had to be asked again is found out. The second is how many
-/// were not; the third is for the next tree, and None where nothing can be carried to it.
+/// were not; the third is for the next tree, and None if nothing can be carried to it.
 pub fn next_table(
     tree: &Tree,
     question: &Question,
     before: Option<Before>,
     named: [&str; 4],
-) -> Result<(Table, usize, Option<Carried>), RulesError> {
+) -> Result<(DecisionTable, usize, Option<Carried>), RulesError> {
     next(tree, question, before, named, |_| Ok(()))
 }
 
@@ -130,11 +130,11 @@ fn next(
     before: Option<Before>,
     named: [&str; 4],
     check: impl Fn(&Survey<'_>) -> Result<(), RulesError>,
-) -> Result<(Table, usize, Option<Carried>), RulesError> {
+) -> Result<(DecisionTable, usize, Option<Carried>), RulesError> {
     let (carried, old) = before.unzip();
-    let (survey, spared) = carried::survey(tree, question, &Overrides::default(), carried)?;
+    let (survey, spared) = carried_answers::survey(tree, question, &Overrides::default(), carried)?;
     check(&survey)?;
-    let table = Table::build_like(&survey, named, old.as_ref().map(|old| (old, &spared)));
+    let table = DecisionTable::build_like(&survey, named, old.as_ref().map(|old| (old, &spared)));
     Ok((table, spared.len(), Carried::of(survey)))
 }
 
@@ -255,7 +255,7 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
-/// What must be the same for a folder to go on: everything that a table hangs on beside the sources.
+/// The conditions for continuing a folder: everything beside the sources that a table depends on.
 fn asked(question: &Question) -> String {
     let targets: Vec<&str> =
         question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();
@@ -263,9 +263,13 @@ fn asked(question: &Question) -> String {
 }
 
 /// The same answers by the same rules; only the release is another.
-fn alike(a: &Table, b: &Table) -> bool {
-    let bare =
-        |table: &Table| Table { version: String::new(), commit: String::new(), date: String::new(), ..table.clone() };
+fn alike(a: &DecisionTable, b: &DecisionTable) -> bool {
+    let bare = |table: &DecisionTable| DecisionTable {
+        version: String::new(),
+        commit: String::new(),
+        date: String::new(),
+        ..table.clone()
+    };
     bare(a) == bare(b)
 }
 
@@ -306,7 +310,7 @@ impl Store {
         if state.question == self.question { Ok(state) } else { Err(other()) }
     }
 
-    fn table(&self, name: &str) -> Result<Table, AtlasError> {
+    fn table(&self, name: &str) -> Result<DecisionTable, AtlasError> {
         let path = format!("tables/{name}.json");
         let damaged = |error: serde_json::Error| AtlasError::Io { path: path.clone(), error: error.into() };
         serde_json::from_str(&self.text(&path)?).map_err(damaged)
@@ -319,7 +323,7 @@ impl Store {
 
     fn atlas(&self, state: State, count: Count) -> Result<Atlas, AtlasError> {
         let own = state.releases.iter().filter(|release| release.table == release.name);
-        let tables: Result<Vec<Table>, AtlasError> = own.map(|release| self.table(&release.name)).collect();
+        let tables: Result<Vec<DecisionTable>, AtlasError> = own.map(|release| self.table(&release.name)).collect();
         Ok(Atlas { tables: tables?, releases: state.releases, count })
     }
 }

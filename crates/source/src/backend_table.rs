@@ -10,7 +10,7 @@ const TABLES: &[&str] = &["ggml_backend_device_i", "ggml_backend_i"];
 /// What a table names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// The tree has no such table, or nothing stands there.
+    /// The tree has no table of this kind, or the entry is empty.
     None,
     /// A function of the tree.
     Function(u32),

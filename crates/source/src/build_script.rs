@@ -25,7 +25,7 @@ pub fn find(tree: &Tree, dispatcher: &str) -> Option<String> {
 pub fn passed(tree: &Tree, script: &str, backend: &str) -> Vec<Passed> {
     let Ok(text) = tree.text(script) else { return Vec::new() };
     let mut out = Vec::new();
-    // What stands before each open brace, innermost last.
+    // The tokens before each open brace, innermost last.
     let mut open: Vec<String> = Vec::new();
     let mut head = String::new();
     for (number, line) in text.lines().enumerate() {

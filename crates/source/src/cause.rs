@@ -6,14 +6,14 @@ use crate::outcome::{Outcome, Reason};
 use crate::survey::Survey;
 use rayon::prelude::*;
 
-/// Where the two ways part, on one side. Empty where that side has no condition at all.
+/// Where the two ways part, on one side. Empty if that side has no condition at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cause {
     pub file: String,
     pub line: usize,
     /// `mmq.cu:312: ne11 <= 64 -> true  [ne11 = 9]`.
     pub text: String,
-    /// None where it is a launch.
+    /// None if it is a launch.
     pub reason: Option<Reason>,
 }
 
@@ -29,7 +29,7 @@ impl Cause {
 }
 
 impl Reason {
-    /// Whether it held; None where it came to something that is no truth.
+    /// Whether the condition held; None if its value is not a truth value.
     pub(crate) fn truth(&self) -> Option<bool> {
         match self.outcome.as_str() {
             "1" => Some(true),

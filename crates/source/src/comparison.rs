@@ -75,7 +75,7 @@ impl Side {
         brief(path, tile)
     }
 
-    /// The path's name and its tile, 0 where it has none.
+    /// The path's name and its tile, 0 if it has none.
     pub fn path_and_tile(&self) -> (&'static str, i64) {
         match &self.outcome {
             Outcome::Chosen(choice) => (choice.path.name(), choice.variant.max(0)),
@@ -98,7 +98,7 @@ pub struct Comparison {
     /// Neither side settles these; one side settles those.
     pub undetermined: u64,
     pub half: u64,
-    /// Alike as far as both are known, without the template arguments that one of them is not known in: those, by their kernel.
+    /// Alike as far as both are known, without the template arguments that one of them is unknown in: those, by their kernel.
     pub in_part: u64,
     pub unknown: BTreeSet<String>,
     /// Cells that both sides settle, and otherwise.
@@ -136,7 +136,7 @@ pub fn compare(left: &Survey<'_>, right: &Survey<'_>) -> Comparison {
     compare_answers(&left.question, &left.answers, &right.answers, same_sources(left, right))
 }
 
-/// Whether all that either was read from is the same text: then what is not known is the same, too.
+/// Whether all that either was read from is the same text: then what is unknown is the same, too.
 fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
     let (Some(a), Some(b)) = (left.backends.first(), right.backends.first()) else { return false };
     let (a, b) = (a.rules.tree, b.rules.tree);

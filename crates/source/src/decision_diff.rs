@@ -7,7 +7,7 @@
 
 use crate::outcome::Reason;
 
-/// The decision of either side; none where a side has no condition at all.
+/// The decision of either side; none if a side has no condition at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecisionDiff<'r> {
     pub a: Option<&'r Reason>,
@@ -90,7 +90,7 @@ fn led(list: &[Reason]) -> Option<&Reason> {
     held.or(list.iter().rev().find(|reason| reason.truth().is_some())).or(list.last())
 }
 
-/// A function that returned a truth: which conditions stand in it, and the one that settled what it returned.
+/// A function that returned a truth value: its conditions, and the one that decided the result.
 struct Call {
     name: String,
     nth: usize,

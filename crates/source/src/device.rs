@@ -2,18 +2,11 @@
 
 use cxx::eval::{Platform, Property};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Vendor {
-    Hip,
-    Cuda,
-}
-
-impl Vendor {
-    pub fn name(self) -> &'static str {
-        match self {
-            Vendor::Hip => "HIP",
-            Vendor::Cuda => "CUDA",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Vendor: name {
+        Hip = "HIP",
+        Cuda = "CUDA",
     }
 }
 
@@ -53,7 +46,7 @@ pub const ALL: &[&str] = &[
 /// What is known of one compute capability of NVIDIA's.
 struct Capability {
     number: u32,
-    /// The card that stands for it where only the capability is named, small and without blanks.
+    /// The representative card if only the capability is given, in lower case without blanks.
     card: &'static str,
     /// Of that card, and of no other one with the same capability (NVIDIA's data sheet of it).
     multiprocessors: i64,
@@ -94,7 +87,7 @@ impl Device {
             return Ok(device);
         }
         if let Some(mut device) = gpu::nvidia_target(name).and_then(nvidia) {
-            // Only of the card that stands for its capability is it known how large it is.
+            // The size is known only for the representative card of a capability.
             let plain: String =
                 name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
             if !NVIDIA.iter().any(|known| plain.ends_with(known.card)) {

@@ -78,7 +78,7 @@ pub fn buffer_usage(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<V
     })
 }
 
-/// `ggml_hash_find(set, key)`: where a tensor stands in a set. How addresses are hashed is the set's own business.
+/// `ggml_hash_find(set, key)`: the index of a tensor in a set. How addresses are hashed is the set's own business.
 pub fn hash_find(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let [set, key] = args else { return Ok(Value::Opaque(at)) };
     let (Value::Ptr(set), Value::Ptr(key)) = (machine.eval(set)?, machine.eval(key)?) else {

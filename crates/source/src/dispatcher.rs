@@ -7,8 +7,8 @@ use cxx::ast::{Base, Function};
 use cxx::sym;
 use say::{Message, say};
 
-/// Units that may hold the dispatcher: CUDA ones with a case for the operation; the shortest path first.
-/// Read one at a time: a large tree is not searched beyond the one that is wanted.
+/// Units that may hold the dispatcher: CUDA units with a case for the operation, shortest path first. They are read one
+/// at a time, so a large tree is searched only up to the right one.
 pub fn dispatchers<'t>(tree: &'t Tree, op: &str) -> impl Iterator<Item = String> + use<'t> {
     let case = format!("case {op}:");
     let finder = memchr::memmem::Finder::new(&case).into_owned();

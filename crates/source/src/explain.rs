@@ -1,7 +1,7 @@
 //! Why this kernel: one question put to the decision tables, and its answer with what would be otherwise.
 
 use crate::Device;
-use crate::table::{self, Build, COLUMNS, Found, Rule, Table};
+use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Rule};
 use crate::versions::Known;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
@@ -25,8 +25,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// The tables that speak for the version that was asked: one, or the two that it lies between.
-    pub fn tables(&self) -> Vec<&'static Table> {
+    /// The tables for the requested version: one, or the two around it.
+    pub fn tables(&self) -> Vec<&'static DecisionTable> {
         match &self.known {
             Known::Exact(table) => vec![table],
             Known::Between { below, above, .. } => below.iter().chain(above).copied().collect(),
@@ -42,8 +42,8 @@ impl Question {
         self.columns.unwrap_or(COLUMNS)
     }
 
-    pub fn found(&self) -> Vec<(&'static Table, Found<'static>)> {
-        let look = |table: &'static Table| {
+    pub fn found(&self) -> Vec<(&'static DecisionTable, Found<'static>)> {
+        let look = |table: &'static DecisionTable| {
             table.look_up(&self.device.target, self.main_type(), self.at()).map(|it| (table, it))
         };
         self.tables().into_iter().filter_map(look).collect()
@@ -69,8 +69,8 @@ impl Question {
         basis.choice(chosen)
     }
 
-    /// What the tables that speak for the version say alike: the last of them, and what it found. None where they differ.
-    pub fn settled(&self) -> Option<(&'static Table, Found<'static>)> {
+    /// What the tables that speak for the version say alike: the last of them, and what it found. None if they differ.
+    pub fn settled(&self) -> Option<(&'static DecisionTable, Found<'static>)> {
         let found = self.found();
         let all = found.iter().map(|(_, found)| choice(found)).collect::<BTreeSet<_>>();
         let alike = all.len() == 1 && found.len() == self.tables().len();
@@ -85,7 +85,7 @@ impl Question {
         all.all(|other| other == first).then_some(first)
     }
 
-    /// None where no table has it.
+    /// None if no table has it.
     pub fn answer(&self) -> Option<Explained<'_>> {
         let found = self.found();
         let (last, _) = found.last()?;
@@ -152,7 +152,7 @@ impl Question {
             add(Varied::Gpu, (*other).to_owned(), alike(other, at));
         }
         let own = self.settled().map(|(table, _)| table.version.as_str());
-        for other in table::all().iter().filter(|other| own != Some(other.version.as_str())) {
+        for other in decision_table::all().iter().filter(|other| own != Some(other.version.as_str())) {
             let date = if other.date.is_empty() { String::new() } else { format!(" ({})", other.date) };
             let instead = format!("{} {}{date}", other.source, other.version);
             add(Varied::Version, instead, other.look_up(target, ty, at));
@@ -236,20 +236,12 @@ pub struct Otherwise {
     pub tile: Option<i64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Varied {
-    Columns,
-    Gpu,
-    Version,
-}
-
-impl Varied {
-    pub fn key(self) -> &'static str {
-        match self {
-            Varied::Columns => "columns",
-            Varied::Gpu => "gpu",
-            Varied::Version => "version",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Varied: key {
+        Columns = "columns",
+        Gpu = "gpu",
+        Version = "version",
     }
 }

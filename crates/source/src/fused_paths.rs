@@ -22,7 +22,7 @@ pub struct FusedPath {
     pub switch: Option<String>,
 }
 
-/// All of the unit that the dispatcher stands in.
+/// The whole unit of the dispatcher.
 pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
     let mut out: Vec<FusedPath> = Vec::new();
     let all = || (0..program.functions.len() as u32).filter_map(|index| program.function(index));

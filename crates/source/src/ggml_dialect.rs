@@ -24,7 +24,7 @@ pub static GGML: Dialect = Dialect {
         units: &["cu", "c", "cpp", "hip"],
         beside: &["cu", "c", "cpp"],
         own_header: ".cuh",
-        // The device that is asked about is the first and only one.
+        // The requested device is the first and only one.
         settled: &["g_main_device", "g_main_device_index"],
         answered: |name| BUILTINS.iter().any(|(known, _)| *known == name),
         role,
@@ -83,7 +83,7 @@ pub(crate) const KEPT: &[&str] = &[
     "CURAND_CHECK",
 ];
 
-/// Ask how many devices there are: the stand-in for all of them is the one that is asked about.
+/// Ask for the number of devices: the stand-in is the device of the question.
 pub const DEVICE_COUNT: [&str; 2] = ["cudaGetDeviceCount", "hipGetDeviceCount"];
 
 const BUILTINS: &[(&str, Builtin)] = &[

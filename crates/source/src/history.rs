@@ -1,7 +1,7 @@
 //! A repository through time: every commit at which what is chosen changed.
 //!
-//! Commits that touch the backend are gone through in order. A commit whose sources, as far as the answer before was read from
-//! them, are the same is not evaluated again: the answer hangs on nothing else.
+//! Commits that touch the backend are evaluated in order. A commit is skipped if the sources that the previous answer
+//! was read from are unchanged: the answer depends on nothing else.
 
 use crate::cause::{Cause, causes};
 use crate::comparison::{Comparison, Difference, compare_answers};
@@ -136,7 +136,7 @@ pub fn history(
             until: until.to_owned(),
         });
     };
-    // Each thread takes a stretch of its own; only the first commit of a stretch has none before it to go by.
+    // Each thread takes its own range; only the first commit of a range has no predecessor to reuse.
     let stretch = all.len().div_ceil(rayon::current_num_threads().max(1) * 2).max(1);
     let moves = changes(repo, &all)?;
     let parts: Result<Vec<Vec<SnapshotResult>>, TreeError> = all
@@ -174,7 +174,7 @@ pub fn history(
         since_known.clear();
         known = Some((commit, snapshot));
     }
-    // What is said of the two ends is said of them, and of no commit near them.
+    // The conclusion about the two ends covers only these two commits, not their neighbours.
     let ends = match (steps.first(), steps.last()) {
         (Some(Ok((first, _))), Some(Ok((last, _)))) => {
             compare_answers(question, &first.answers, &last.answers, std::sync::Arc::ptr_eq(first, last))

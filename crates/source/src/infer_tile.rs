@@ -10,8 +10,8 @@ use cxx::sym::Sym;
 const MOST: i64 = 1 << 16;
 
 impl Session<'_> {
-    /// The width of a tile over the columns, from where the number of blocks grows. None where it does not grow by
-    /// equal steps, or nothing is known of the grid.
+    /// The width of a tile over the columns, from where the number of blocks grows. None if it does not grow by equal steps, or
+    /// nothing is known of the grid.
     pub fn infer_tile(&mut self, op: &dyn Fn(i64) -> Op, launch: &Handoff, at: i64) -> Result<Option<i64>, Need> {
         let key = (launch.name, op(at).sources.first().cloned().flatten().map(|weights| weights.ty));
         let Some(grid) = launch.config[0] else { return Ok(None) };

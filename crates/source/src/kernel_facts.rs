@@ -7,7 +7,7 @@ pub(crate) fn numbers(needs: &Resources) -> Vec<i64> {
     vec![vgprs.into(), sgprs.into(), lds.into(), wavefront.into(), wgp_mode.into()]
 }
 
-/// The same back; None of what is not known.
+/// The same back; None of what is unknown.
 pub(crate) fn resources(numbers: &[i64]) -> Option<Resources> {
     let &[vgprs, sgprs, lds, wavefront, wgp_mode] = numbers else { return None };
     let number = |number: i64| u32::try_from(number).ok();

@@ -182,8 +182,7 @@ pub(crate) fn missing(what: &str) -> Stop {
 }
 
 impl Op {
-    /// Builds the tensors and says where the result stands. Sizes of types and blocks are asked from the tree's own
-    /// functions.
+    /// Builds the tensors and returns the result's index. Sizes of types and blocks come from the tree's own functions.
     pub fn build(&self, machine: &mut Machine<'_>, stage: &mut Stage) -> Run<MemoryPlace> {
         if stage.slots.is_empty() {
             stage.put(machine, 0, Value::Null);

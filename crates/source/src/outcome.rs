@@ -95,7 +95,7 @@ impl Launched {
         format!("{}<{}>", self.kernel, numbers.collect::<Vec<_>>().join(","))
     }
 
-    /// Whether it is the same kernel in every template argument; None where that hangs on one that is not known.
+    /// Whether the kernels are equal in every template argument; None if that depends on an unknown one.
     pub fn same(&self, other: &Launched) -> Option<bool> {
         match self.kernel == other.kernel {
             true => same_all(self.args.iter().map(|(_, value)| value), other.args.iter().map(|(_, value)| value)),
@@ -103,7 +103,7 @@ impl Launched {
         }
     }
 
-    /// Template arguments that are not known, with their kernel: `k_get_rows: dst_t`.
+    /// Template arguments that are unknown, with their kernel: `k_get_rows: dst_t`.
     pub fn unknown(&self) -> impl Iterator<Item = String> {
         let open = self.args.iter().filter(|(_, value)| !value.is_known());
         open.map(|(name, _)| format!("{}: {name}", self.kernel))

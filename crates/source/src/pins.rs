@@ -1,7 +1,7 @@
 //! Which llama.cpp an Ollama release has: its pins, from a tree, from a clone, or from the list that comes with the program.
 //!
 //! Ollama vendored llama.cpp as a submodule (`llm/llama.cpp`), then as sources with the commit in `llama/vendoring` or
-//! `Makefile.sync`, and since 0.30 names a build in `LLAMA_CPP_VERSION`. Its own patches are told by no pin.
+//! `Makefile.sync`, and since 0.30 names a build in `LLAMA_CPP_VERSION`. No pin covers its own patches.
 
 use crate::tree::{Tree, TreeError, tags};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct Pin {
     pub date: String,
     /// `b6752`: the named build, or the last one that the named commit has.
     pub build: String,
-    /// The commit that is named; empty where a build is.
+    /// The commit that is named; empty if a build is.
     pub commit: String,
 }
 
@@ -50,7 +50,7 @@ fn parsed(line: &str) -> Option<Pin> {
     Some(Pin { release, date, build, commit: parts.next().unwrap_or_default() })
 }
 
-/// What one Ollama tree names: a build (`b9452`) or a commit. None where it names none.
+/// What one Ollama tree names: a build (`b9452`) or a commit. None if it names none.
 pub fn named(tree: &Tree) -> Option<String> {
     let text = |path: &str| tree.has(path).then(|| tree.text(path).ok()).flatten();
     named_in(text("LLAMA_CPP_VERSION").as_deref(), text("Makefile.sync").as_deref(), text("llama/vendoring").as_deref())

@@ -10,30 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names and values, `None` for a name that is undefined on purpose.
 pub type Defines = Vec<(String, Option<String>)>;
 
-/// Who builds so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Builder {
-    Upstream,
-    Ollama,
-    Debian,
-    /// A crate's build script alone compiles it.
-    Cargo,
-    /// The tree has no build files.
-    Assumed,
+say::named! {
+    /// Who builds so.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Builder: name {
+        Upstream = "upstream",
+        Ollama = "ollama",
+        Debian = "debian",
+        /// A crate's build script alone compiles it.
+        Cargo = "cargo",
+        /// The tree has no build files.
+        Assumed = "assumed",
+    }
 }
 
 impl Builder {
-    /// As answers and tables have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Builder::Upstream => "upstream",
-            Builder::Ollama => "ollama",
-            Builder::Debian => "debian",
-            Builder::Cargo => "cargo",
-            Builder::Assumed => "assumed",
-        }
-    }
-
     /// Of a tree with CMake's files, by what else is in it.
     fn of(tree: &Tree) -> Builder {
         let ollamas = |path: &str| path.starts_with("ml/backend/ggml/") || path.starts_with("llama/runner/");
@@ -58,7 +49,7 @@ pub struct Preset {
     pub options: BTreeMap<String, String>,
     /// Defines that build files speak of without saying for certain whether they are set.
     pub unsure: BTreeSet<String>,
-    /// Those of them whose value is not known.
+    /// Those of them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
     /// Where the reading of build files stopped.
     pub unread: Option<say::Message>,
@@ -209,8 +200,8 @@ impl Preset {
         self.origin.insert(name.to_owned(), "-U".to_owned());
     }
 
-    /// The defines, and what the compilers of such a build add unless somebody says otherwise: it is a release build, as CMake's files
-    /// here have it by default, for Linux, and HIP's compiler is clang.
+    /// The defines, and those that the compilers of such a build add by default: a release build (CMake's default here)
+    /// for Linux, with clang as HIP's compiler.
     pub(crate) fn with_compilers(&self) -> Defines {
         let mut all = self.defines.clone();
         let clang = (self.vendor == Vendor::Hip).then_some("__clang__");
@@ -222,7 +213,7 @@ impl Preset {
         all
     }
 
-    /// Versions of an SDK that nobody gave: names, and what they are taken to be.
+    /// SDK versions without a given value: names and assumed values.
     pub fn assumed(&self) -> impl Iterator<Item = (&str, &str)> {
         let of_sdk = |name: &str| self.origin.get(name).is_some_and(|origin| origin == SDK);
         let versions = self.defines.iter().filter(move |(name, _)| of_sdk(name) && !name.starts_with("__"));

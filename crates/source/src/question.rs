@@ -34,8 +34,8 @@ pub struct Overrides {
     pub cmake: Vec<(String, String)>,
     /// Variables of the environment that the program would be started with.
     pub env: Vec<(String, String)>,
-    /// Versions of SDKs that nobody gave are varied: a row that hangs on one is undetermined. Each is another build to read
-    /// and run, which a table of thousands of rows leaves out, and says so.
+    /// SDK versions without a given value are varied, and rows that depend on one are undetermined. Each value is
+    /// another build to read and run; a table of thousands of rows leaves this out and says so.
     pub vary_versions: bool,
 }
 

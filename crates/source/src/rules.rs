@@ -1,7 +1,7 @@
 //! A tree's rules under one set of defines: where the dispatcher is, and what it chooses.
 //!
 //! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
-//! something for it. No name, file or line of a predicate is known here.
+//! something for it. No name, file or line of a predicate is hard-coded.
 
 use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
@@ -100,7 +100,7 @@ impl<'t> Rules<'t> {
         let defines = preset.defines.clone();
         program.left_out =
             Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.vocabulary.is_unit(path))));
-        // As their compilers do: what is C++ alone stands behind it in headers that C shares.
+        // As their compilers do: headers shared with C guard their C++ parts with it.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
         }
@@ -333,7 +333,7 @@ impl<'t> Rules<'t> {
         Ok(())
     }
 
-    /// The dispatcher that was found before is that of another state of the tree, too.
+    /// The dispatcher of one state of the tree also serves another state.
     pub(crate) fn enter(&mut self, entry: u32) {
         self.entry = entry;
     }

@@ -16,13 +16,13 @@ use std::rc::Rc;
 /// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
 pub(crate) const MAX_FORKS: usize = 32;
 
-/// By which code asks which device is its own: the one that is asked about, with number 0.
+/// The function that returns the current device: the device of the question, number 0.
 const OWN_DEVICE: &str = "ggml_cuda_get_device";
 
 /// So many counts are looked at one by one.
 const FEW: usize = 64;
 
-/// How the conditions that are unknown come out in a run, and where the last of them stands.
+/// The outcomes of unknown conditions in a run, and the position of the last one.
 #[derive(Default)]
 struct Script {
     outcomes: Vec<bool>,
@@ -32,7 +32,7 @@ struct Script {
 }
 
 impl Script {
-    /// So often the same condition comes out the same before it is taken for a loop's.
+    /// After so many equal outcomes, a condition counts as a loop's.
     const LOOP: usize = 2;
 
     fn with(&self, outcome: bool, at: Span) -> Script {
@@ -98,7 +98,7 @@ impl<'p> Session<'p> {
         Ok(answers)
     }
 
-    /// The windows that one run goes through from a count on; none where anything on the way is not known.
+    /// The windows that one run goes through from a count on; none if anything on the way is unknown.
     fn windows(&mut self, op: &Op, from: i64, to: i64, wanted: &[i64], points: bool) -> Result<Vec<Answer>, Need> {
         self.machine.decides = path::decider(&op.op);
         self.machine.reset(from, to);
@@ -112,7 +112,7 @@ impl<'p> Session<'p> {
         };
         let mut windows = std::mem::take(&mut self.machine.windows);
         windows.extend(last);
-        // Where a tile must be told by the grid, each count is asked by itself.
+        // If the tile must be derived from the grid, each count is evaluated separately.
         let choices: Option<Vec<Choice>> = windows.iter().map(|window| self.choice(window)).collect();
         let Some(choices) = choices.filter(|choices| !choices.iter().any(has_no_tile)) else { return Ok(Vec::new()) };
         let answer = |(window, choice): (Window, Choice)| Answer {
@@ -205,7 +205,7 @@ impl<'p> Session<'p> {
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 
-    /// The function by which code asks which device is its own, where it gives another than the one that is asked about.
+    /// The function that returns the current device, if it returns another one than the device of the question.
     pub fn other_device(&mut self) -> Result<Option<(String, String)>, Need> {
         let program = self.machine.program;
         let Some(name) = program.interner.get(OWN_DEVICE).filter(|name| !program.overloads(*name).is_empty()) else {
@@ -225,7 +225,7 @@ impl<'p> Session<'p> {
         }))
     }
 
-    /// The `cc` that the tree's own code computes for the device; none where it hangs on what is not known.
+    /// The `cc` that the tree's own code computes for the device; none if it depends on an unknown value.
     pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
         let program = self.machine.program;
         let Some(name) = device_globals::table(program).map(|name| program.text(name)) else {

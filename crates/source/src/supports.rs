@@ -11,11 +11,11 @@ use std::rc::Rc;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Supports {
-    /// The version has no such question.
+    /// The version has no function for this question.
     NotAsked,
     /// The function, and what it is given: a device, or a backend.
     By { function: u32, of: Option<MemoryPlace>, tensor_first: bool },
-    /// What stands in the table is not followed.
+    /// The entry in the table is not followed.
     Unclear(Span),
 }
 
@@ -43,8 +43,8 @@ impl Supports {
         Supports::By { function, of: asked_of(machine, stage, function), tensor_first }
     }
 
-    /// Ok where the backend takes it, and where nobody asks. Products are asked about: what is checked of other operations reaches into
-    /// more than a question gives.
+    /// Ok if the backend accepts it, or if this is not checked. Only products are checked: the checks of other
+    /// operations need more than a question gives.
     pub fn ask(&self, machine: &mut Machine<'_>, op: &str, tensor: MemoryPlace) -> Run<()> {
         if !matches!(op, "GGML_OP_MUL_MAT" | "GGML_OP_MUL_MAT_ID") {
             return Ok(());
@@ -81,7 +81,7 @@ fn stopped(program: &Program, function: u32, what: &str) -> Stop {
     Stop::Undetermined { at: Span { end: at.start, ..at }, why: format!("{name} {what}") }
 }
 
-/// The device or the backend that is asked, the first: what nobody gave of it is not known.
+/// The queried device or backend is the first argument: its fields without a given value are unknown.
 fn asked_of(machine: &mut Machine<'_>, stage: &Stage, function: u32) -> Option<MemoryPlace> {
     let first = &machine.program.function(function)?.params.first()?.ty.base;
     let of_device = matches!(first, Base::Name(name) if name.path.last().is_some_and(|last| machine.program.text(last.sym).contains("dev")));

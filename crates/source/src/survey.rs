@@ -38,9 +38,9 @@ pub struct Survey<'t> {
     pub open_defines: Vec<String>,
     /// Variables of the environment that were asked for on the way, with what was answered.
     pub environment: BTreeMap<String, Option<String>>,
-    /// Other builds that were asked, by what they define: inputs that nobody gave and that may have a part.
+    /// Other builds that were evaluated, by their defines: inputs without a given value that may matter.
     pub tried: Vec<String>,
-    /// Versions that nobody gave were varied.
+    /// Versions without a given value were varied.
     pub versions_varied: bool,
 }
 

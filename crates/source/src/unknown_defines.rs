@@ -1,4 +1,4 @@
-//! Defines that no build file speaks of: an answer may hang on them.
+//! Defines that no build file mentions: an answer may depend on them.
 
 use crate::preset::Preset;
 use crate::rules::Rules;
@@ -102,7 +102,7 @@ impl Rules<'_> {
     pub fn unknown_defines(&self, preset: &Preset, has_part: impl Fn(&str) -> bool) -> Vec<String> {
         let entry = self.entry().map_or(0, |function| function.span.file);
         let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
-        // GGML_HIP_NO_X stands for the option GGML_HIP_X turned off; one that is on leaves it undefined.
+        // GGML_HIP_NO_X means that the option GGML_HIP_X is off; if it is on, the define is missing.
         let negated = |name: &str| {
             let option = name.replacen("_NO_", "_", 1);
             option != name && preset.options.get(&option).is_some_and(|value| value == "ON")

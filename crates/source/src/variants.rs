@@ -1,5 +1,5 @@
-//! Inputs that nobody gave: defines that no build file speaks of, and versions that an SDK's headers would give. Where
-//! another value of one changes an answer, that answer is undetermined, and both are given.
+//! Inputs without a given value: defines that no build file mentions, and versions from an SDK's headers. If another
+//! value of one changes an answer, the answer is undetermined, and both are given.
 //!
 //! A build under another define is only read where the define can have a part in what was run (`cxx::Relevance`).
 
@@ -168,7 +168,7 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     out
 }
 
-/// One value of each stretch between two turns, but of the one that is assumed: every comparison comes out each way.
+/// One value of each range between two thresholds, except the assumed one: every comparison gets both outcomes.
 fn values(turns: &[i64], assumed: Option<i64>) -> Vec<i64> {
     let below = turns.first().map(|first| first - 1);
     let mut all: Vec<i64> = below.into_iter().chain(turns.iter().copied()).collect();
@@ -198,7 +198,7 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &str) -> bool {
         let mut from = answer.from;
         while from <= answer.to {
             let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
-            // Between two ranges of theirs stand counts that nobody asked about: theirs go on with the next.
+            // Counts between two of their ranges were not asked for: they continue with the next.
             let next = || theirs.iter().map(|other| other.from).filter(|&start| start > from).min();
             let to = match other {
                 Some(other) => other.to.min(answer.to),

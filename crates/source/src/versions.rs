@@ -3,8 +3,8 @@
 //! An Ollama release is known by the llama.cpp that it has ([`crate::pins`]). Ollama's own patches are not in those tables; a
 //! commit that has a table of its own is exact.
 
+use crate::decision_table::{DecisionTable, all, find};
 use crate::pins::{Pin, built_in, number};
-use crate::table::{Table, all, find};
 use std::sync::OnceLock;
 
 fn pins() -> &'static [Pin] {
@@ -16,17 +16,17 @@ fn pins() -> &'static [Pin] {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
     /// There is a table of exactly this.
-    Exact(&'static Table),
-    /// It lies between two that there is a table of (or beyond the last): both are asked.
+    Exact(&'static DecisionTable),
+    /// It is between two versions with a table (or after the last): both are evaluated.
     Between {
         /// As it was meant: `ollama 0.12.6 (llama.cpp b6752)`.
         what: String,
-        below: Option<&'static Table>,
-        above: Option<&'static Table>,
+        below: Option<&'static DecisionTable>,
+        above: Option<&'static DecisionTable>,
     },
 }
 
-/// None where the version means nothing here.
+/// None if the version means nothing here.
 pub fn resolve(wanted: &str) -> Option<Known> {
     let (source, version) = match wanted.split_once(['@', ' ']) {
         Some((source, version)) => (source, version),

@@ -6,7 +6,7 @@ mod ours;
 use ours::{files, tree};
 use source::Tree;
 use source::atlas::{next_table, question, table};
-use source::table::Table;
+use source::decision_table::DecisionTable;
 
 const GPUS: &[&str] = &["gfx1201", "gfx1030", "gfx908"];
 const TYPES: &[&str] = &["Q4_0", "Q4_K", "F16"];
@@ -27,7 +27,7 @@ fn with(mut all: Files, path: &str, from: &str, to: &str) -> Files {
 }
 
 /// The table of a tree by itself, the one that an earlier state was carried to, and how many cells were not asked.
-fn both(before: &Tree, after: &Tree) -> (Table, Table, usize) {
+fn both(before: &Tree, after: &Tree) -> (DecisionTable, DecisionTable, usize) {
     let question = asked();
     let (first, _, carried) = next_table(before, &question, None, ["t", "1", "", ""]).expect("evaluates");
     // Answers that hang on inputs which nobody gave are not carried.
@@ -37,7 +37,7 @@ fn both(before: &Tree, after: &Tree) -> (Table, Table, usize) {
 }
 
 /// Paths and tiles, whatever lines they come from.
-fn choices(table: &Table) -> Vec<String> {
+fn choices(table: &DecisionTable) -> Vec<String> {
     let cells = GPUS.iter().flat_map(|gpu| TYPES.iter().map(move |ty| (gpu, ty)));
     let all = cells.flat_map(|(gpu, ty)| (1..=1024).map(move |n| (gpu, ty, n)));
     let one = |(gpu, ty, n): (&&str, &&str, i64)| {
@@ -46,7 +46,7 @@ fn choices(table: &Table) -> Vec<String> {
     all.map(one).collect()
 }
 
-fn of(files: Files) -> Table {
+fn of(files: Files) -> DecisionTable {
     table(&tree(files), &asked(), "t", "0", "", "").expect("evaluates")
 }
 

@@ -3,7 +3,7 @@
 //! `golden/compiled` was written by the programs that `cargo xtask deep source` builds: GPU, compute capability, types, and
 //! from which column count on which path, width or tile, and bounds check. Versions with ten GPUs were compiled for HIP alone.
 
-use source::{DEFAULT_COLUMNS, table};
+use source::{DEFAULT_COLUMNS, decision_table};
 use std::path::Path;
 
 #[test]
@@ -13,8 +13,8 @@ fn embedded_tables_are_what_the_compiled_dispatchers_chose() {
     for entry in std::fs::read_dir(dir).expect("goldens").flatten() {
         let path = entry.path();
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        let table: table::Table =
-            serde_json::from_str(table::text(&name).expect("every golden has a table")).expect("a table");
+        let table: decision_table::DecisionTable =
+            serde_json::from_str(decision_table::text(&name).expect("every golden has a table")).expect("a table");
         for line in std::fs::read_to_string(&path).expect("text").lines() {
             compared += line_agrees(&name, &table, line);
         }
@@ -22,7 +22,7 @@ fn embedded_tables_are_what_the_compiled_dispatchers_chose() {
     assert!(compared >= 12 * 2080, "{compared} rows");
 }
 
-fn line_agrees(name: &str, table: &table::Table, line: &str) -> usize {
+fn line_agrees(name: &str, table: &decision_table::DecisionTable, line: &str) -> usize {
     let mut words = line.split(' ');
     let (arch, cc, types) = (words.next().expect("arch"), words.next().expect("cc"), words.next().expect("types"));
     let cc = i64::from_str_radix(cc.trim_start_matches("0x"), 16).ok();

@@ -7,7 +7,7 @@
 mod registers;
 
 use registers::code;
-use source::graph::{Code, Given, GraphAnswer, GraphStep, Seen, SeenRun, ask, dims};
+use source::graph::{Code, Given, GraphAnswer, GraphStep, RecordedLaunch, SeenRun, ask, dims};
 use source::{Argument, Device, Overrides, Tree};
 use std::collections::BTreeMap;
 
@@ -40,8 +40,8 @@ fn tree() -> Option<Tree> {
 }
 
 /// What was recorded, by its head line.
-fn recorded() -> BTreeMap<&'static str, Vec<Seen>> {
-    let mut out: BTreeMap<&str, Vec<Seen>> = BTreeMap::new();
+fn recorded() -> BTreeMap<&'static str, Vec<RecordedLaunch>> {
+    let mut out: BTreeMap<&str, Vec<RecordedLaunch>> = BTreeMap::new();
     let mut head = "";
     for line in GOLDEN.lines() {
         if let Some(next) = line.strip_prefix("= ") {
@@ -54,7 +54,8 @@ fn recorded() -> BTreeMap<&'static str, Vec<Seen>> {
             let numbers: Vec<i64> = text.split('x').map(|number| number.parse().ok()).collect::<Option<_>>()?;
             numbers.try_into().ok()
         };
-        let seen = Seen { kernel: kernel.to_owned(), grid: numbers(grid), block: numbers(block), refused: false };
+        let seen =
+            RecordedLaunch { kernel: kernel.to_owned(), grid: numbers(grid), block: numbers(block), refused: false };
         out.entry(head).or_default().push(seen);
     }
     out
@@ -197,12 +198,13 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
         out + "vv"
     };
     let launches = evaluation.steps.iter().flat_map(|step| &step.launches);
-    let seen: Vec<Seen> = launches
-        .map(|launch| Seen { kernel: symbol(launch), grid: launch.grid, block: launch.block, refused: false })
+    let seen: Vec<RecordedLaunch> = launches
+        .map(|launch| RecordedLaunch { kernel: symbol(launch), grid: launch.grid, block: launch.block, refused: false })
         .collect();
     let add = seen.iter().position(|seen| seen.kernel.contains("op_add")).expect("one that adds");
     assert!(seen[add].kernel.starts_with("_ZL11k_bin_bcastIXadL_ZL6op_addvEEfffJ"), "{}", seen[add].kernel);
-    let run = |evaluation: u64, launches: &[Seen]| SeenRun { evaluation, launches: launches.to_vec(), whole: true };
+    let run =
+        |evaluation: u64, launches: &[RecordedLaunch]| SeenRun { evaluation, launches: launches.to_vec(), whole: true };
     let says = |answer: &source::graph::GraphEvaluation| answer.agrees.clone().expect("concluded");
     assert!(evaluation.against(&[run(0, &seen)]));
     assert_eq!((says(evaluation).says(), says(evaluation).is_whole()), (&evidence::Says::Same, true));
@@ -221,7 +223,8 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
         assert_eq!((found.evaluation, found.at), (7, add));
     }
     // What was refused did not run.
-    let refused: Vec<Seen> = seen.iter().map(|seen| Seen { refused: true, ..seen.clone() }).collect();
+    let refused: Vec<RecordedLaunch> =
+        seen.iter().map(|seen| RecordedLaunch { refused: true, ..seen.clone() }).collect();
     assert!(evaluation.against(&[run(0, &refused)]));
     assert_eq!(says(evaluation).reach(), evidence::Reach::Unknown);
     assert_eq!(evaluation.compared.as_ref().expect("compared").refused, seen.len() as u64);

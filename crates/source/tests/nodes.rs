@@ -6,7 +6,7 @@
 mod registers;
 
 use registers::code;
-use source::graph::{Code, Given, Graph, GraphEvaluation, GraphStep, Seen, SeenRun, ask_written};
+use source::graph::{Code, Given, Graph, GraphEvaluation, GraphStep, RecordedLaunch, SeenRun, ask_written};
 use source::{Device, Overrides, Tree};
 
 const GOLDEN: &str = include_str!("golden/nodes.txt");
@@ -22,7 +22,7 @@ const NEWER_TREE: &str = "llama-cpp-sys-4-0.11.0";
 struct Recorded {
     name: &'static str,
     graph: String,
-    of_gpus: Vec<(Vec<&'static str>, Vec<Seen>)>,
+    of_gpus: Vec<(Vec<&'static str>, Vec<RecordedLaunch>)>,
 }
 
 fn recorded() -> Vec<Recorded> {
@@ -42,7 +42,12 @@ fn recorded() -> Vec<Recorded> {
                 let numbers: Vec<i64> = text.split('x').map(|number| number.parse().ok()).collect::<Option<_>>()?;
                 numbers.try_into().ok()
             };
-            let seen = Seen { kernel: kernel.to_owned(), grid: numbers(grid), block: numbers(block), refused: false };
+            let seen = RecordedLaunch {
+                kernel: kernel.to_owned(),
+                grid: numbers(grid),
+                block: numbers(block),
+                refused: false,
+            };
             last.of_gpus.last_mut().expect("a GPU comes first").1.push(seen);
         } else {
             last.graph.push_str(line);
@@ -58,12 +63,12 @@ fn evaluate<'r>(
     gpu: &str,
     all: &'r [Recorded],
     code: Option<&Code>,
-) -> Vec<(&'r str, GraphEvaluation, &'r [Seen])> {
+) -> Vec<(&'r str, GraphEvaluation, &'r [RecordedLaunch])> {
     let seen = |case: &'r Recorded| {
         let found = case.of_gpus.iter().find(|(gpus, _)| gpus.contains(&gpu));
         found.map(|(_, launches)| (case, launches.as_slice()))
     };
-    let cases: Vec<(&Recorded, &[Seen])> = all.iter().filter_map(seen).collect();
+    let cases: Vec<(&Recorded, &[RecordedLaunch])> = all.iter().filter_map(seen).collect();
     let graphs = cases.iter().map(|(case, _)| Graph::parse(&case.graph).expect(case.name).into()).collect();
     let device = Device::find(gpu).expect("known");
     let answer = ask_written(tree, &device, &Overrides::default(), "nodes.txt", graphs, &Given { code, routing: None })
@@ -72,7 +77,7 @@ fn evaluate<'r>(
     evaluations.map(|(evaluation, (case, seen))| (case.name, evaluation, seen)).collect()
 }
 
-fn run_of(launches: &[Seen]) -> SeenRun {
+fn run_of(launches: &[RecordedLaunch]) -> SeenRun {
     SeenRun { evaluation: 0, launches: launches.to_vec(), whole: true }
 }
 

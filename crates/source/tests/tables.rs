@@ -1,7 +1,7 @@
 //! The embedded tables against what the real functions answered when they were compiled; and the real sources
 //! themselves, where they are at hand.
 
-use source::{ALL_TYPES, DEFAULT_GPUS, Device, Overrides, Row, Shape, Survey, Tree, table};
+use source::{ALL_TYPES, DEFAULT_GPUS, Device, Overrides, Row, Shape, Survey, Tree, decision_table};
 
 /// Rows of a golden file: made by compiling that version's own functions.
 fn golden(name: &str) -> Vec<Row> {
@@ -35,7 +35,8 @@ fn golden(name: &str) -> Vec<Row> {
 #[test]
 fn embedded_tables_are_the_compiled_truth() {
     for name in ["b10586", "ollama-4fda6980"] {
-        let table: table::Table = serde_json::from_str(table::text(name).expect("embedded")).expect("a table");
+        let table: decision_table::DecisionTable =
+            serde_json::from_str(decision_table::text(name).expect("embedded")).expect("a table");
         let rows = golden(name);
         assert_eq!(rows.len(), 2704);
         for row in rows {
@@ -55,8 +56,8 @@ fn embedded_tables_are_the_compiled_truth() {
 
 #[test]
 fn every_embedded_table_can_be_read_and_settles_every_quantised_type() {
-    assert_eq!(table::all().len(), table::names().count());
-    for table in table::all() {
+    assert_eq!(decision_table::all().len(), decision_table::names().count());
+    for table in decision_table::all() {
         for (target, rules) in &table.targets {
             for (ty, plan) in rules.types.iter().filter(|(ty, _)| ty.ends_with("_K")) {
                 let paths: Vec<&str> = table.plans[*plan].iter().map(|entry| entry.path.as_str()).collect();
@@ -126,7 +127,7 @@ fn crates_that_vendor_ggml_are_settled() {
         let survey = survey(&tree, &types, vec![1, 8, 9, 64, 256, 257, 512]);
         let open: Vec<Row> = survey.rows().into_iter().filter(|row| row.path.is_none()).collect();
         assert!(open.is_empty(), "{artifact}: {open:?}");
-        let kept = table::all().iter().rev().find(|table| table.commit == artifact);
+        let kept = decision_table::all().iter().rev().find(|table| table.commit == artifact);
         if let Some(kept) = kept {
             for row in survey.rows() {
                 let found = kept.look_up(&row.arch, &row.ty, row.columns).map(|found| found.path.to_owned());

@@ -1,5 +1,5 @@
-//! Where modules lie in a file. Nothing in a binary says where SPIR-V begins or how long it is: the header is known by its
-//! magic and what may stand in it, the end by the logical layout, in which function definitions come last.
+//! Finds modules in a file. Nothing in a binary says where SPIR-V begins or how long it is: the header is recognised by its magic
+//! and valid fields, the end by the logical layout, in which function definitions come last.
 
 use crate::words::{HEADER, Instructions, MAGIC, word};
 use spirv::Op;
@@ -45,8 +45,8 @@ pub fn is_header(module: &[u8]) -> bool {
     known && (1..=4_194_304).contains(&bound) && schema == 0
 }
 
-/// The end of the last function. Between functions and behind them only lines, undefined values of debugging and the like may
-/// stand; what is behind the last `OpFunctionEnd` and is no such thing belongs to somebody else. None: no whole module is here.
+/// The end of the last function. Only lines, debugging values and the like may be between functions and after them; other data
+/// after the last `OpFunctionEnd` is not part of the module. None: there is no whole module here.
 pub fn length(module: &[u8]) -> Option<usize> {
     let mut ended = None;
     let mut inside = false;
@@ -59,7 +59,7 @@ pub fn length(module: &[u8]) -> Option<usize> {
                 ended = Some(instruction.at + 4);
             }
             Some(Op::Line | Op::NoLine) => {}
-            // What the specification does not have yet is some driver's or somebody's extension.
+            // An operation that the specification does not have yet is an extension.
             _ if inside || ended.is_none() => {}
             _ => break,
         }

@@ -1,4 +1,4 @@
-//! What a module says of itself: what it needs, where it is entered, which constants may be set, and its instructions.
+//! A module's declarations: its requirements, its entry points, its specialization constants, and its instructions.
 
 use crate::words::{Instructions, word};
 use spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Module {
     /// Major and minor.
     pub version: (u8, u8),
-    /// By the names of the specification; a number where it has none for it.
+    /// By the names of the specification; a number if it has none for it.
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
     /// Who can load it.
@@ -16,7 +16,7 @@ pub struct Module {
     pub entry_points: Vec<EntryPoint>,
     /// The constants that a pipeline may set, by their number.
     pub constants: BTreeMap<u32, Constant>,
-    /// How often each operation stands in it; an operation that the specification lacks counts by its number.
+    /// How often each operation occurs; an operation that the specification lacks is counted by its number.
     pub operations: BTreeMap<String, u64>,
 }
 

@@ -151,8 +151,8 @@ impl Map {
 /// BPF_TRACE_UPROBE_MULTI
 const UPROBE_MULTI: u32 = 48;
 
-/// A uprobe at an offset of a file that belongs to its program alone (BPF_LINK_CREATE, Linux 6.6). Taken out, it waits for nobody but
-/// those who run it now, where a perf event holds a lock of the whole machine meanwhile.
+/// A uprobe at an offset of a file that belongs to its program alone (BPF_LINK_CREATE, Linux 6.6). Removing it waits only for
+/// threads that run it now, while a perf event holds a machine-wide lock meanwhile.
 pub fn uprobe(program: &OwnedFd, path: &str, offsets: &[u64], at_return: bool) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut attr: Attr = [0; 16];

@@ -56,7 +56,7 @@ impl Drop for Child {
 /// Forks; the child does `work` and ends.
 ///
 /// # Safety
-/// `work` makes system calls on memory that was there before the fork or lies on its own stack. It neither allocates nor locks.
+/// `work` makes system calls on memory from before the fork or on its own stack. It neither allocates nor locks.
 pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
     /// What panicked in the child must not go on as a second one of us.
     struct End;
@@ -129,8 +129,8 @@ pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Resu
     Ok(if step == 0 { Ok(()) } else { Err(Failure { step, errno: i32::from_ne_bytes(errno) }) })
 }
 
-/// Closes every descriptor from `first` on but those in `keep`: probes live as long as somebody has theirs, a pipe's reader waits as long
-/// as somebody has its other end, and a fork has them all.
+/// Closes every descriptor from `first` on except those in `keep`: probes live as long as their descriptors, a pipe's reader
+/// waits as long as a writer has it open, and a fork inherits them all.
 ///
 /// # Safety
 /// In a fresh child that uses none of them any more.

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 pub(crate) struct DynamicLibrary(NonNull<c_void>);
 
 impl DynamicLibrary {
-    /// Where the loader itself looks (ld.so(8)); a name with a directory in it is nobody's but the caller's, and refused.
+    /// The loader's own search path (ld.so(8)); a name with a directory is refused.
     pub(crate) fn open(name: &CStr) -> Result<DynamicLibrary, String> {
         if name.to_bytes().contains(&b'/') {
             return Err("a path, where a library of the system's is looked for by its name".to_owned());

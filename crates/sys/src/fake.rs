@@ -65,7 +65,7 @@ mod armed {
     }
 }
 
-/// Asked before each such call: an error where a test wants one.
+/// Asked before each such call: an error if a test wants one.
 #[cfg(debug_assertions)]
 pub(crate) fn outcome(call: Call) -> io::Result<()> {
     match armed::ERRNO.with(|all| all.get(call as usize).map_or(0, std::cell::Cell::get)) {

@@ -71,7 +71,7 @@ pub fn replace(path: &Path, access: Access, bytes: impl AsRef<[u8]>) -> io::Resu
     new.commit()
 }
 
-/// Adds to the end of a file; makes it where there is none.
+/// Adds to the end of a file; makes it if there is none.
 pub fn append(path: &Path, access: Access) -> io::Result<File> {
     let (dir, name) = parent(path)?;
     match new_in(&dir, &name, access) {
@@ -204,7 +204,7 @@ fn remove_in(dir: &OwnedFd, name: &OsString) -> io::Result<()> {
     }
 }
 
-/// Whether a regular file has this name; an error where anything else has.
+/// Whether a regular file has this name; an error if anything else has.
 fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(false),
@@ -219,7 +219,7 @@ fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
     }
 }
 
-/// A file that is changed where it lies: one with a second name may be another user's trap.
+/// A file that is changed in place: one with a second hard link may be another user's trap.
 fn existing(dir: &OwnedFd, name: &OsString, more: OFlags) -> io::Result<File> {
     let refused = |why: Message| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
@@ -264,7 +264,7 @@ fn stream(path: &Path) -> io::Result<Option<File>> {
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call gave us this descriptor, and nobody else has it.
+    // SAFETY: the call returned this descriptor, and it has no other owner.
     Ok(Some(File::from(unsafe { OwnedFd::from_raw_fd(copy) })))
 }
 

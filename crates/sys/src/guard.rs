@@ -102,21 +102,21 @@ fn resume_all(line: i32, map: i32) {
     // SAFETY: a fresh child that uses nothing but these two.
     unsafe { leave([line.cast_unsigned(), map.cast_unsigned()]) };
     let told = read(line).is_some();
-    // The kernel takes our programs out while we end: one may still tell somebody to stop.
+    // The kernel removes our programs when we end: one may still stop a thread.
     for _ in 0..if told { 1 } else { ROUNDS } {
         // SAFETY: a constant is read, nothing is written.
         unsafe { libc::nanosleep(&PAUSE, std::ptr::null_mut()) };
         let mut at = next_key(map, None);
         while let Some(pid) = at {
-            // SAFETY: numbers only, and a signal that ends nobody.
+            // SAFETY: numbers only, and a signal that ends no process.
             unsafe { libc::kill(pid.cast_signed(), libc::SIGCONT) };
             at = next_key(map, Some(pid));
         }
     }
 }
 
-/// Not by the terminal's Ctrl-C, and not by a signal to our group; nothing of ours may live on in it: no probe, no terminal, no pipe that
-/// somebody waits at.
+/// Not by the terminal's Ctrl-C, and not by a signal to our group; it must not keep anything of ours alive: no probe, no
+/// terminal, no pipe with a waiting reader.
 ///
 /// # Safety
 /// In a fresh child that uses no other descriptors from here on.

@@ -31,6 +31,6 @@ const PAGE: usize = 4096;
 #[cfg(target_env = "gnu")]
 const MOST: libc::c_int = 32 << 20;
 
-/// Twice what glibc grows a heap by where nobody says otherwise.
+/// Twice glibc's default growth of a heap.
 #[cfg(target_env = "gnu")]
 const GROWN: usize = 256 << 10;

@@ -50,7 +50,7 @@ impl HipRuntime {
         }
     }
 
-    /// `hipDeviceProp_tR0600` as it lies in memory; nothing where the runtime has no such function.
+    /// `hipDeviceProp_tR0600` as in memory; nothing if the runtime has no such function.
     pub fn device_properties(&self, device: i32) -> Option<Result<[u8; PROPERTIES], Status>> {
         // SAFETY: `hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *, int)`.
         let call = unsafe {

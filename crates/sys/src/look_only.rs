@@ -60,7 +60,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     // SAFETY: `rules` lives across the call and `size` is at most its size.
     let made = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const rules, size, 0_u32) };
     let made = i32::try_from(made).ok().filter(|fd| *fd >= 0).ok_or_else(io::Error::last_os_error)?;
-    // SAFETY: the call gave us this descriptor, and nobody else has it.
+    // SAFETY: the call returned this descriptor, and it has no other owner.
     let ruleset = unsafe { OwnedFd::from_raw_fd(made) };
     for program in programs {
         allow(&ruleset, program, EXECUTE)?;

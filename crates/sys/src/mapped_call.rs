@@ -1,7 +1,6 @@
 //! Children of ours that map a file and call a function in it: once or a few times, or again and again with a clock in the hand.
 //!
-//! What is called runs in a process of its own, as a program would that is started; whoever calls this vouches for the file as for a
-//! program.
+//! The called code runs in a separate process, like a started program; the caller vouches for the file as for a program.
 
 use crate::child::{Child, close_others, fork};
 use std::io::{self, Read, Write};

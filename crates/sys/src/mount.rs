@@ -10,7 +10,7 @@ pub fn tracefs(at: &CStr) -> io::Result<()> {
     mount(Some(c"nodev"), at, Some(c"tracefs"), 0, None)
 }
 
-/// Takes a mount away that nobody uses.
+/// Removes an unused mount.
 pub fn unmount(at: &CStr) -> io::Result<()> {
     // SAFETY: a NUL-terminated path.
     check(unsafe { libc::umount2(at.as_ptr(), 0) })

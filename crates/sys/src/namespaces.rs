@@ -73,7 +73,7 @@ fn one(step: &NamespaceStep) -> io::Result<()> {
             // SAFETY: a NUL-terminated path.
             let fd = unsafe { libc::open(at.as_ptr(), libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC, 0o644) };
             check(fd)?;
-            // SAFETY: opened just above, and nobody else's.
+            // SAFETY: opened just above, without another owner.
             check(unsafe { libc::close(fd) })
         }
         // SAFETY: two NUL-terminated paths.
@@ -132,7 +132,7 @@ fn put(path: &CStr, text: &[u8]) -> io::Result<()> {
     // SAFETY: a live slice.
     let written = unsafe { libc::write(fd, text.as_ptr().cast(), text.len()) };
     let error = io::Error::last_os_error();
-    // SAFETY: opened just above, and nobody else's.
+    // SAFETY: opened just above, without another owner.
     unsafe { libc::close(fd) };
     // The kernel takes such a text whole or not at all.
     if written < 0 { Err(error) } else { Ok(()) }

@@ -86,7 +86,7 @@ impl Event {
     }
 
     /// A uprobe at an offset of a file, in every process that maps it.
-    pub fn uprobe(place: &Place<'_>, more: &Attr, pid: i32, cpu: i32) -> io::Result<Event> {
+    pub fn uprobe(place: &UprobePlace<'_>, more: &Attr, pid: i32, cpu: i32) -> io::Result<Event> {
         let path = CString::new(place.path.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput)?;
         let config = u64::from(place.at_return);
         let (kind, config1, config2) = (place.pmu, path.as_ptr() as u64, place.offset);
@@ -126,6 +126,30 @@ impl Event {
     }
 }
 
+/// One buffer per processor with the kernel's account of forks, exits, program names and mappings. `pid` -1: every process; 0: the
+/// calling thread, and its descendants with `bit::INHERIT` in `more`.
+pub fn process_buffers(pid: i32, more: u64, pages: usize) -> io::Result<Vec<Buffer>> {
+    const SOFTWARE: u32 = 1;
+    const DUMMY: u64 = 9;
+    let attr = Attr {
+        kind: SOFTWARE,
+        config: DUMMY,
+        sample_type: sample::TID | sample::TIME,
+        flags: more
+            | bit::MMAP
+            | bit::MMAP2
+            | bit::COMM
+            | bit::COMM_EXEC
+            | bit::TASK
+            | bit::SAMPLE_ID_ALL
+            | bit::USE_CLOCKID
+            | bit::EXCLUDE_KERNEL,
+        clockid: libc::CLOCK_MONOTONIC,
+        ..Attr::default()
+    };
+    processors().into_iter().map(|cpu| Buffer::new(Event::open(&attr, pid, cpu)?, pages)).collect()
+}
+
 /// Closes many events. The kernel waits for every processor before a probe is gone, tens of milliseconds each time: together they wait once.
 pub fn release<T: Send>(events: Vec<T>) {
     const TOGETHER: usize = 32;
@@ -148,7 +172,7 @@ pub fn release_later<T: Send + 'static>(events: Vec<T>) {
 
 /// Where a uprobe goes.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'p> {
+pub struct UprobePlace<'p> {
     /// The PMU's type number.
     pub pmu: u32,
     pub path: &'p str,
@@ -205,7 +229,7 @@ impl Buffer {
 
     /// Hands over every record: its type, its misc bits, its body.
     pub fn read(&mut self, mut each: impl FnMut(u32, u16, &[u8])) -> usize {
-        // SAFETY: both positions lie in the first page, for the lifetime of the mapping.
+        // SAFETY: both positions are in the first page, for the lifetime of the mapping.
         let (head, tail) =
             unsafe { (&*self.base.add(1024).cast::<AtomicU64>(), &*self.base.add(1032).cast::<AtomicU64>()) };
         let end = head.load(Ordering::Acquire);
@@ -236,7 +260,7 @@ impl Buffer {
     fn copy(&self, at: u64, len: usize) -> Vec<u8> {
         let start = usize::try_from(at).unwrap_or(0) % self.size;
         let first = len.min(self.size - start);
-        // SAFETY: the data area begins behind the first page and has `size` bytes; both parts lie inside.
+        // SAFETY: the data area begins after the first page and has `size` bytes; both parts are inside.
         unsafe {
             let data = self.base.add(self.page);
             let mut out = std::slice::from_raw_parts(data.add(start), first).to_vec();

@@ -1,9 +1,9 @@
 //! Private directories for what a program under observation and we share.
 //!
-//! The directory is ours alone. Records lie in a directory within, whose name nobody can guess and nobody but us can list:
-//! who knows it was told, in the program's environment. For root, whose program may go on as another user, that inner
-//! directory can be written to by whoever knows it; what is found there is taken for the word of the process that wrote
-//! it, and opened only if it is a plain file ([`open`]).
+//! The directory is private to us. Records are in an inner directory with an unguessable name that only we can list; the observed
+//! program gets the name in its environment. For root, whose program may continue as another user, every process that knows the
+//! name can write there. A file found there counts as the statement of the process that wrote it, and is opened only if it is a
+//! regular file ([`open`]).
 //!
 //! A killed owner leaves its directory behind. The lock that it held says so, and the next one clears it away ([`sweep`]).
 
@@ -22,7 +22,7 @@ const MAKING: Duration = Duration::from_secs(60);
 /// Records of one session that are looked at.
 pub const MOST_FILES: usize = 1 << 16;
 
-/// A session's directories: ours, and within it the one that the program writes to.
+/// A session's directories: ours, and inside it the one that the program writes to.
 #[derive(Debug)]
 pub struct SessionDir {
     outer: tempfile::TempDir,
@@ -49,7 +49,7 @@ impl SessionDir {
         Ok(SessionDir { outer, inner, _lock: lock })
     }
 
-    /// Where nobody but us writes.
+    /// The directory that only we write to.
     pub fn outer(&self) -> &Path {
         self.outer.path()
     }
@@ -79,7 +79,7 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     create(path, 0o755)?.write_all(bytes)
 }
 
-/// Opens a record that a program wrote. A pipe, a device, a link or somebody else's file is refused and never waited for.
+/// Opens a record that a program wrote. A pipe, a device, a symlink or another user's file is refused without waiting.
 pub fn open(path: &Path, write: bool) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).write(write).custom_flags(flags).open(path)?;

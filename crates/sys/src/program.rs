@@ -1,7 +1,8 @@
 //! Programs of this machine, and the one place where one is started.
 //!
-//! Root runs only what root alone could have put there: another user's `git` earlier in PATH is passed over, and where there is no other,
-//! the error says why. What root starts gets a clean environment. The program that the user gives after `--` is theirs, and gets theirs.
+//! Root runs only programs that root alone could have installed: another user's `git` earlier in PATH is skipped, and if there is
+//! no other, the error says why. Root's children get a clean environment. The program that the user gives after `--` is the
+//! user's own, and gets the user's environment.
 
 use crate::regular_file::may_run;
 use say::say;

@@ -1,10 +1,10 @@
-//! Random numbers: the system's own for names and keys that nobody may guess, and a seeded sequence that is the same
-//! everywhere for samples, shuffles and mutations.
+//! Random numbers: the system's own for unguessable names and keys, and a seeded sequence that is the same everywhere for
+//! samples, shuffles and mutations.
 
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Bytes that nobody can guess.
+/// Unguessable bytes.
 pub fn secret<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -27,7 +27,7 @@ impl Seeded {
         z ^ (z >> 31)
     }
 
-    /// Below `limit`; 0 where that is 0.
+    /// Below `limit`; 0 if that is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         if limit == 0 { 0 } else { (self.number() % limit as u64) as usize }
     }

@@ -1,9 +1,10 @@
-//! Regular files that somebody else named: a process's command line, environment, mappings or descriptors, a link, a directory of another user.
+//! Regular files with untrusted names: from a process's command line, environment, mappings or descriptors, a symlink, a
+//! directory of another user.
 //!
-//! Whoever names a file may be hostile, and we may have more rights than they. So a name is first only looked up (`O_PATH`: no
-//! driver hears of it, no pipe waits), then judged, and only what is a regular file is opened, by the descriptor that was judged: nobody
-//! can put another in its place in between. What is read is bounded, and links of another root stay in that root (openat2(2)). A FUSE file of another
-//! user needs no more than that: the kernel refuses it to us (`allow_other` in Documentation/filesystems/fuse/fuse.rst).
+//! The source of a name may be hostile, and we may have more rights than it. So a name is first only looked up (`O_PATH`: no
+//! driver is involved, no pipe waits), then checked, and only a regular file is opened, through the checked descriptor, so that
+//! it cannot be swapped in between. Reads are bounded, and symlinks of another root stay in that root (openat2(2)). A FUSE file
+//! of another user needs no extra check: the kernel refuses it to us (`allow_other` in Documentation/filesystems/fuse/fuse.rst).
 
 use crate::files::kind_name;
 use crate::walk::{FIRST_GROUP_OF_PEOPLE, directory};
@@ -20,12 +21,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     judged(look(CWD, path, ResolveFlags::empty())?)
 }
 
-/// The same, for whoever has a sentence of their own for what is no regular file: what it is instead (`a pipe`).
+/// The same, for callers with their own message for another file type, which they get (`a pipe`).
 pub fn open_or_kind(path: &Path) -> io::Result<Result<File, Key>> {
     opened_or_kind(look(CWD, path, ResolveFlags::empty())?)
 }
 
-/// Opens a regular file that must lie at this very path: a link in the last place is refused.
+/// Opens a regular file at exactly this path: a symlink in the last component is refused.
 pub fn open_itself(path: &Path) -> io::Result<File> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     judged(rustix::fs::open(path, flags, Mode::empty())?)
@@ -66,8 +67,8 @@ pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(whole(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.message()))
 }
 
-/// A small file that belongs to whoever owns the directory `of`, or to root's own tree: a link from there to what only we may read is
-/// refused.
+/// A small file owned by the owner of the directory `of`, or in root's own tree: a symlink from there to a file that only we may
+/// read is refused.
 pub fn owned_start(of: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let (owner, host) = (file.metadata()?.uid(), std::fs::metadata(of)?.uid());
@@ -80,8 +81,8 @@ pub fn owned_start(of: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a program may be run by root: nobody but root, or a system group, can have put it there. For anybody else everything may:
-/// they have no rights to lend.
+/// Whether root may run a program: only root, or a system group, can have installed it. Other users may run anything: they have
+/// no rights to lend.
 pub fn may_run(program: &Path) -> io::Result<PathBuf> {
     let real = program.canonicalize()?;
     if rustix::process::geteuid().is_root() {
@@ -98,7 +99,7 @@ pub fn may_run(program: &Path) -> io::Result<PathBuf> {
 fn writable_by_others(meta: &Metadata) -> Option<Message> {
     const STICKY: u32 = 0o1000;
     let (mode, group) = (meta.mode(), meta.gid());
-    // What lies in a sticky directory can be replaced by its owner alone, who is judged by himself.
+    // A file in a sticky directory can be replaced only by its owner, who is checked separately.
     let sticky = meta.is_dir() && mode & STICKY != 0;
     match () {
         () if meta.uid() != 0 => Some(say!("sys-belongs-to", user = meta.uid())),
@@ -117,7 +118,7 @@ fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedF
     }
     for _ in 0..ATTEMPTS {
         match rustix::fs::openat2(&dir, path, flags, Mode::empty(), resolve) {
-            // Somebody renamed on the way: openat2(2).
+            // A concurrent rename: openat2(2).
             Err(rustix::io::Errno::AGAIN) => {}
             found => return Ok(found?),
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A right that is kept, and what for.
 pub type Kept = (CapabilitySet, &'static str);
 
-/// Without these there is no watch at all.
+/// A watch is impossible without these.
 pub const NEEDED: [Kept; 2] = [
     (CapabilitySet::BPF, "maps, and the programs under the probes"),
     (CapabilitySet::PERFMON, "programs that read a process's memory; the kernel's account of processes and mappings"),
@@ -34,7 +34,8 @@ pub const PERF: [Kept; 2] = [
 pub const STARTS: [Kept; 1] =
     [(CapabilitySet::KILL, "letting a program go on that is held at a mapping, when it has become another user's")];
 
-/// What a watch keeps. `writes`: files that it will write; where one lies in a directory of another user's, that takes a right too.
+/// The capabilities that a watch keeps. `writes`: files that it will write; a file in another user's directory needs a capability
+/// too.
 pub fn kept(bpf: bool, starts: bool, writes: &[PathBuf]) -> CapabilitySet {
     let own = if bpf { NEEDED.as_slice() } else { &PERF };
     let mut set: CapabilitySet = own.iter().chain(&WANTED).map(|(right, _)| *right).collect();

@@ -1,5 +1,5 @@
-//! Paths as a process with another root sees them: `/proc/PID/root`, an unpacked tree, the disk of another machine. Links are followed
-//! inside that root and never out of it, whoever changes them meanwhile (openat2(2) with RESOLVE_IN_ROOT).
+//! Paths as a process with another root sees them: `/proc/PID/root`, an unpacked tree, the disk of another machine. Symlinks are
+//! resolved inside that root, even if they change concurrently (openat2(2) with RESOLVE_IN_ROOT).
 
 use crate::fake;
 use crate::walk::{Links, MOST_LINKS, Walk, directory};
@@ -27,7 +27,7 @@ impl Inside {
         &self.root
     }
 
-    /// Where an inside path would lie for us: for messages, since a link in it leads elsewhere for us.
+    /// The outside path of an inside path: for messages only, since a symlink in it leads elsewhere for us.
     pub fn outside(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
@@ -120,7 +120,7 @@ fn look_in(root: OwnedFd, path: &Path, follow: bool) -> io::Result<OwnedFd> {
             .and_then(|()| Ok(rustix::fs::openat2(&root, path, flags, Mode::empty(), inside)?));
         let errno = found.as_ref().err().and_then(io::Error::raw_os_error);
         match errno.map(Errno::from_raw_os_error) {
-            // Somebody renamed on the way: openat2(2).
+            // A concurrent rename: openat2(2).
             Some(Errno::AGAIN) => {}
             // Linux before 5.6, or a container that does not know the call.
             Some(Errno::NOSYS | Errno::PERM) => return Walk::new(root, Links::Inside).to(path, follow),

@@ -20,7 +20,7 @@ pub(crate) const FIRST_GROUP_OF_PEOPLE: u32 = 1000;
 /// Which symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Only those that nobody but this user or root can have put there.
+    /// Only those that this user or root must have put there.
     Trusted,
     /// All, and `/` and `..` stay in the directory where the walk began.
     Inside,

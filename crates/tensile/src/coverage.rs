@@ -8,7 +8,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-/// How the contents of a library directory are come by; whoever has the files implements it.
+/// Access to the contents of a library directory; the owner of the files implements it.
 pub trait Files {
     fn listing(&self) -> &Listing;
     /// The bytes of a `.dat`.
@@ -17,7 +17,7 @@ pub trait Files {
     fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String>;
 }
 
-/// What is wrong with a catalog: that something is not there is known, what stands in a damaged file is not.
+/// The problem of a catalog: absence is known, the content of a damaged file is not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// It is named and not there.
@@ -103,7 +103,7 @@ pub struct Service {
     pub families: BTreeMap<String, Family>,
     /// What is wrong beyond single leaves.
     pub problems: Vec<Trouble>,
-    /// Kinds of tree nodes that were not understood: what lies below them is not counted.
+    /// Kinds of tree nodes that were not understood: their children are not counted.
     pub unknown_nodes: BTreeSet<String>,
 }
 
@@ -256,7 +256,7 @@ impl Walk<'_> {
                     Err(problem) => leaf.problems.push(Trouble::Unreadable(format!("{object}: {problem}"))),
                 }
             }
-            // A kernel that is in none of the objects may be in the one that could not be read.
+            // A kernel that is in none of the objects may be in the unreadable one.
             let unread = leaf.problems.iter().any(Trouble::is_unreadable);
             let to = if unread { &mut leaf.undetermined } else { &mut leaf.absent };
             *to = absent.into_iter().map(str::to_owned).collect();

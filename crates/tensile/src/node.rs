@@ -21,7 +21,7 @@ pub enum Node {
     Placeholder(String),
     /// One solution, whatever the size.
     Single(i64),
-    /// A kind of node that is not known here, passed over.
+    /// An unknown kind of node, skipped.
     Other(String),
 }
 
@@ -145,7 +145,7 @@ impl Node {
         }
     }
 
-    /// Kinds of nodes that were passed over.
+    /// Kinds of nodes that were skipped.
     pub fn unknown(&self) -> Vec<&str> {
         match self {
             Node::Rows { rows, .. } => rows.iter().flat_map(|(_, node)| node.unknown()).collect(),
@@ -170,7 +170,7 @@ fn row(reader: &mut Reader<'_>, budget: &mut Budget, depth: u32) -> Result<(Pred
     Ok((predicate, node))
 }
 
-/// The number of its splits, and the library that it stands for.
+/// The number of its splits, and its library.
 fn tree(reader: &mut Reader<'_>, budget: &mut Budget, depth: u32) -> Result<(usize, Node)> {
     let mut splits = 0;
     let mut node = Node::Other(String::new());

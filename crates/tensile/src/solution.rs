@@ -82,7 +82,7 @@ impl Solution {
     }
 }
 
-/// A plain value; a list or map in its place is passed over and reads as Nil.
+/// A plain value; a list or map in its place is skipped and reads as Nil.
 pub(crate) fn scalar<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Token<'a>> {
     let mut ahead = reader.clone();
     match ahead.token(field)? {

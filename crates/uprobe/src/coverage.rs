@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use watch::{
-    Devices, Gap, LaunchObserver, Maker, ObserverKind, ObserverReport, SecondAccount, Tally, Unprobed, Unseen, Word,
+    Devices, Gap, Late, LaunchObserver, Maker, ObserverKind, ObserverReport, SecondAccount, Tally, Unprobed, Unseen,
+    Word,
 };
 
 /// What probes on a runtime's file can never see.
@@ -135,10 +136,10 @@ impl Window {
             self.missed(Gap::Uncounted { library: library(), symbol: symbol.clone() }, 1);
         }
         if let Some(late) = late {
-            let microseconds = late / 1000;
+            let late = Late(late / 1000);
             self.gap(match home.launches() {
-                true => Gap::LateRuntime { library: library(), microseconds },
-                false => Gap::LateLibrary { library: library(), microseconds },
+                true => Gap::LateRuntime { library: library(), late },
+                false => Gap::LateLibrary { library: library(), late },
             });
         }
     }
@@ -170,7 +171,7 @@ impl Window {
         unread
     }
 
-    /// Name and hash of the library that most launches came from, and where it lies, if its path means the same file to us.
+    /// Name and hash of the library with the most launches, and its path if it means the same file to us.
     fn subject(&self, tally: &Tally) -> (Option<(String, String)>, Option<PathBuf>) {
         let Some((path, named)) =
             tally.most_launched_file().and_then(|path| Some((path.clone(), self.libraries.get(path.to_str()?)?)))
@@ -235,7 +236,7 @@ pub fn account(
     }
 }
 
-/// Argument bytes as in the kernarg segment: what lies between the arguments was never written.
+/// Argument bytes as in the kernarg segment: the padding between the arguments was never written.
 pub fn laid_out(bytes: &[u8], args: &[(u32, u32)]) -> Vec<u8> {
     let mut out = vec![0; bytes.len()];
     for (at, size) in args {

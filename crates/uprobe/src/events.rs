@@ -11,10 +11,10 @@ use crate::watcher::Watcher;
 use launch::columns;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
-use watch::Seen;
+use watch::ObservedLaunch;
 use watch::{Call, Fate, Flow, Gap, Kind, KindId, Maker, Name, Part, Tally};
 
-/// How long the runtime's calls are looked at after a launch that nobody could name.
+/// How long the runtime's calls are observed after an unnamed launch.
 const NAMING: Duration = Duration::from_millis(100);
 
 impl Watcher {
@@ -53,7 +53,7 @@ impl Watcher {
         }
     }
 
-    /// Names come from the libraries: a launch that nobody can name waits while one is being read.
+    /// Names come from the libraries: an unnamed launch waits while one is being read.
     fn must_wait(&mut self, event: &Event<'_>) -> bool {
         let key = &event.key;
         let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
@@ -65,7 +65,7 @@ impl Watcher {
         if !matches!(named.name, Name::Unnamed(_)) {
             return false;
         }
-        // The runtime's call tells which kernel it is: look there for a while, and in the library that its handle lies in.
+        // The runtime's call identifies the kernel: observe it for a while, and read the library that contains its handle.
         self.attached.outer_until = Instant::now() + NAMING;
         self.resolver.want(key.tgid, event.aux);
         self.resolver.look_for(key.tgid, key.handle);
@@ -215,7 +215,7 @@ impl Watcher {
         let runtimes = &self.window.stand_ins;
         let mut mapped =
             self.resolver.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
-        // Where it is not known which runtime the process has, one stand-in among them all is enough to say no more.
+        // Where it is unknown which runtime the process has, one stand-in among them all is enough to say no more.
         let stand_in = match mapped.peek().is_some() {
             true => mapped.any(|stand_in| *stand_in),
             false => runtimes.values().any(|stand_in| *stand_in),
@@ -227,7 +227,7 @@ impl Watcher {
         self.window.devices.launched(pid, maker, stand_in);
     }
 
-    /// Where nobody launched: whether somebody could have is known from those that have a runtime open.
+    /// Without a launch: processes with an open runtime show whether one was possible.
     pub(crate) fn look_at_idle(&mut self) {
         if self.window.devices.iter().next().is_some() {
             return;
@@ -255,7 +255,7 @@ impl Watcher {
         let args = if args.is_empty() { event.bytes.to_vec() } else { coverage::laid_out(event.bytes, &args) };
         let (time_ns, pid, thread, stream) = (event.time, event.key.tgid, event.tid, event.stream);
         let graph = event.key.graph;
-        each(&Seen { time_ns, pid, thread, kind, id, fate, stream, graph, exec, args, took_ns: None });
+        each(&ObservedLaunch { time_ns, pid, thread, kind, id, fate, stream, graph, exec, args, took_ns: None });
     }
 
     fn kind(&mut self, tally: &mut Tally, event: &Event<'_>) -> KindId {

@@ -13,7 +13,7 @@ pub struct Options {
     pub cache: PathBuf,
     /// Hash the libraries, for the ledger.
     pub hash: bool,
-    /// Without BPF: registers alone, through probes of our own or those that somebody armed.
+    /// Without BPF: registers only, through our own or armed probes.
     pub how: How,
     /// Call a function of ours under the same probe, in a child of ours, and see whether that is seen.
     pub canary: bool,

@@ -29,7 +29,7 @@ pub(crate) struct Queue {
     pub strangers: HashMap<Key, u64>,
     /// Launches by process and stream that no capture was seen around, until the first capture of that stream is seen.
     pub direct: HashMap<(u32, u64), u64>,
-    /// Launches and replays that came of what is watched: a probe belongs to a file, and fires for strangers too.
+    /// Launches and replays of observed processes: a probe belongs to a file, and fires for other processes too.
     pub activity: u64,
     pub last_new: Instant,
 }
@@ -57,7 +57,7 @@ impl Queue {
         self.items = all.into();
     }
 
-    /// When something new was launched last; None where nothing was launched yet.
+    /// When something new was launched last; None if nothing was launched yet.
     pub fn last_new(&self) -> Option<Instant> {
         (!self.shipped.is_empty()).then_some(self.last_new)
     }

@@ -25,7 +25,7 @@ const TRIES: u32 = 2;
 const FRUITLESS: u32 = 4;
 /// Largest module that the programs tell.
 const LARGEST: usize = 1 << 18;
-/// Functions of a device that dispatch: whoever has them by-passes the loader.
+/// Device functions that dispatch: a program that has them bypasses the loader.
 const DISPATCHING: [&str; 8] = [
     "vkCmdDispatch",
     "vkCmdDispatchBase",
@@ -46,7 +46,7 @@ pub(crate) struct VulkanCalls {
     doubtful: bool,
     /// What the kernel's counter of lost records said last.
     pub torn: u64,
-    /// Processes that had Vulkan's loader when the probes came: what they had asked their device for before that nobody knows.
+    /// Processes that had Vulkan's loader before the probes: which device functions they had obtained by then is unknown.
     pub before: BTreeSet<u32>,
 }
 
@@ -162,21 +162,22 @@ impl Watcher {
         if ended || (event.kind == kind::ANSWER && matches!(of, Vk::Submit | Vk::Submit2)) {
             called.learn_names();
         }
-        let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&watch::Seen<'_>));
+        let mut each: Each<'_> =
+            self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&watch::ObservedLaunch<'_>));
         called.counted.settle(tally, ended, &mut each);
         called.counted.refusals(tally);
     }
 
     /// Every process is looked at for the last time.
     pub(crate) fn finish_vulkan(&mut self, tally: &mut Tally) {
-        let each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&watch::Seen<'_>));
+        let each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&watch::ObservedLaunch<'_>));
         self.vulkan.finish(tally, &mut self.window, each);
         self.window.missed(Gap::RecordsLost, self.vulkan.torn);
     }
 }
 
-/// What a process dispatches to, by the driver that its command buffer belongs to: a render node that another driver of the same process
-/// holds is no evidence for it.
+/// The device of a process's dispatches, by the driver of its command buffer: a render node that another driver of the same
+/// process holds is not evidence for it.
 fn look_at_driver(pid: u32, buffer: u64, mapped: &[crate::target::processes::Mapping], window: &mut Window) {
     let told = drivers::of_handle(pid, buffer, mapped);
     let mesa = drivers::of_mesa(mapped);

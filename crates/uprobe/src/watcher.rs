@@ -18,11 +18,11 @@ use crate::vulkan_calls::VulkanCalls;
 use evidence::Canary;
 use say::say;
 use std::time::{Duration, Instant};
-use watch::{Ended, Gap, ObserverReport, Seen, Source, State, Tally, WatchError};
+use watch::{Ended, Gap, ObservedLaunch, ObserverReport, Source, State, Tally, WatchError};
 
-type Each = Box<dyn FnMut(&Seen<'_>)>;
+type Each = Box<dyn FnMut(&ObservedLaunch<'_>)>;
 
-/// A watch: what carries probes, whose launches those are, and what came of them.
+/// A watch: its probes, the processes whose launches it counts, and the results.
 pub struct Watcher {
     pub(crate) attached: Attached,
     pub(crate) resolver: Resolver,
@@ -106,7 +106,7 @@ impl Watcher {
     }
 
     /// Called with every launch, in order.
-    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'static) {
+    pub fn on_each(&mut self, each: impl FnMut(&ObservedLaunch<'_>) + 'static) {
         self.each = Some(Box::new(each));
     }
 
@@ -180,7 +180,7 @@ impl Watcher {
         self.vulkan.over(pid);
     }
 
-    /// Functions that were launched and that nobody can name.
+    /// Unnamed functions that were launched.
     pub fn nameless(&self) -> usize {
         self.resolver.unnamed()
     }
@@ -270,7 +270,7 @@ impl Source for Watcher {
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         self.look_at_idle();
         self.look_at_tree(true);
-        // From here on nobody stands still because of us.
+        // From here on no thread is stopped because of us.
         self.see_to_held()?;
         self.attached.hold = None;
         self.await_canaries(tally)?;

@@ -114,7 +114,7 @@ fn wait_for(mut holds: impl FnMut() -> bool) {
 fn the_real_runtime_rejects_and_a_rejected_launch_is_none() {
     let (true, Some(place)) = (root("uprobe on the real runtime"), place()) else { return };
     let Some(yard) = Yard::new() else { return };
-    let dryrun::Place::Tree { root: tree, .. } = place else { return };
+    let dryrun::RunRoot::Tree { root: tree, .. } = place else { return };
     let mut command = std::process::Command::new(&yard.program);
     command.args(["/usr/lib/x86_64-linux-gnu/libamdhip64.so.6", "plain", "1", "1", "5"]);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());

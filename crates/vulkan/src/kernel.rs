@@ -19,7 +19,7 @@ pub struct Kernel {
 pub struct Multiplies {
     /// One of the Vulkan backend's two.
     pub path: Path,
-    /// The type of the weights, in upper case; None where the name hides it and no constant tells.
+    /// The type of the weights, in upper case; None if the name hides it and no constant tells.
     pub ggml_type: Option<String>,
     pub columns: Option<u32>,
     /// Rows of the weights, and what is summed over.
@@ -60,7 +60,8 @@ fn vector(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     if rest.starts_with("p021") || rest.starts_with("nc_") || is_batched(push, place::VECTOR_BATCHES, by_id) {
         return None;
     }
-    // Of a pipeline that nobody saw being made the constant is not known; the distance between batches is rows times columns.
+    // If the creation of a pipeline was not observed, its constant is unknown; the distance between batches is rows times
+    // columns.
     let told = if pipeline.unseen { vector_columns(push) } else { pipeline.constants.get(&2).copied() };
     let columns = told.filter(|_| !by_id);
     let (m, k) = (field(push, place::VECTOR_M), field(push, place::VECTOR_K));

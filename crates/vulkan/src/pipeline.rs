@@ -42,7 +42,7 @@ impl Device {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub size: u64,
-    /// Known again whatever float controls were added: see `spirv_modules::identity`. None where it was too long to keep.
+    /// Known again whatever float controls were added: see `spirv_modules::identity`. None if it was too long to keep.
     pub identity: Option<String>,
     /// `matrix`, `dot`, ...: what it asks of the GPU.
     pub features: Vec<&'static str>,
@@ -63,7 +63,7 @@ impl Module {
     }
 }
 
-/// What a pipeline was made of, by whoever saw the call.
+/// The parameters of a pipeline, from the observed call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     pub device: u64,
@@ -73,12 +73,12 @@ pub struct Made {
     pub subgroup: u32,
 }
 
-/// A compute pipeline. Its name is no identity: several share one. Module, constants and subgroup size together are.
+/// A compute pipeline. Its name does not identify it: several share one. Module, constants and subgroup size together do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
     /// As the program passes it.
     pub handle: u64,
-    /// Nobody saw it being made: module, constants and subgroup size are not known.
+    /// Its creation was not observed: module, constants and subgroup size are unknown.
     pub unseen: bool,
     pub device: u64,
     /// As the program named it, if it did.
@@ -89,7 +89,7 @@ pub struct Pipeline {
     /// Required subgroup size; 0: the driver chose.
     pub subgroup: u32,
     pub entry: String,
-    /// What the driver's compiler says of it, where it was asked.
+    /// The driver compiler's statistics, if requested.
     pub statistics: BTreeMap<String, u64>,
     pub assembly: String,
 }
@@ -134,7 +134,7 @@ impl Pipeline {
         Pipeline { unseen: true, ..Pipeline::of(handle, Made::default()) }
     }
 
-    /// What tells it from every other of the same build; of one that nobody saw being made, from every other of the same process.
+    /// Its identity within the same build; if its creation was not observed, within the same process.
     pub fn identity(&self) -> String {
         if self.unseen {
             return format!("made before the attach: {:#x}", self.handle);

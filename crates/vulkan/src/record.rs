@@ -1,4 +1,4 @@
-//! What the layer writes of a program's Vulkan calls, as it lies in the trace file.
+//! The layer's records of a program's Vulkan calls, as in the trace file.
 //!
 //! Only `core` is used: the layer includes this file by path. File, header and heads are those of every launch trace
 //! (`crates/launch/src/record.rs`); these are the bodies. Handles are numbers that mean nothing but themselves.
@@ -31,7 +31,8 @@ pub mod kind {
     pub const SUBMIT: u32 = 75;
     /// A fence was seen signalled, or a queue or device idle. [`super::Done`].
     pub const DONE: u32 = 76;
-    /// What the driver's compiler says of a pipeline: [`super::Name`] with the pipeline as its handle, with the value's format as its object, then the value and its name.
+    /// The driver compiler's statistics of a pipeline: [`super::Name`] with the pipeline as its handle, with the value's format
+    /// as its object, then the value and its name.
     pub const STATISTIC: u32 = 77;
     /// The same with the driver's assembly, in pieces one after another.
     pub const ASSEMBLY: u32 = 78;
@@ -138,7 +139,7 @@ pub struct Dispatch {
     pub buffer: u64,
     /// Work groups; zeros where the device reads them from memory.
     pub groups: [u32; 3],
-    /// One of `how::*`; from bit `how::TIMED` on its number among the timed dispatches of its buffer, 0 where it is not timed.
+    /// One of `how::*`; from bit `how::TIMED` on its number among the timed dispatches of its buffer, 0 if it is not timed.
     pub how: u32,
 }
 

@@ -6,16 +6,16 @@ use std::collections::{HashMap, HashSet};
 /// One dispatch that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Place in [`crate::Run::pipelines`]; None where none was bound that the layer saw made.
+    /// Place in [`crate::Run::pipelines`]; None if none was bound that the layer saw made.
     pub pipeline: Option<usize>,
     pub push: Vec<u8>,
     pub groups: [u32; 3],
-    /// The groups were read by the device, and are not known.
+    /// The groups were read by the device, and are unknown.
     pub indirect: bool,
     /// The outermost label around it that does not only number a submission: the node of the graph.
     pub node: Option<String>,
     pub ending: Ending,
-    /// When it was submitted, by the host's clock; 0 where nobody looked.
+    /// When it was submitted, by the host's clock; 0 if unknown.
     pub submitted_ns: u64,
     /// How long the device worked on it, where that was asked for and told.
     pub took: Option<Took>,
@@ -40,7 +40,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// None for what is no time: nothing was written, or the clock ran backwards.
+    /// None if it is not a time: nothing was written, or the clock ran backwards.
     fn took(self, begin: u64, end: u64) -> Option<Took> {
         let mask = u64::MAX.checked_shr(64_u32.saturating_sub(self.bits)).unwrap_or(0);
         let ticks = end.wrapping_sub(begin) & mask;
@@ -260,7 +260,7 @@ impl Replay {
         let Some((_, from, to)) = ranges.copied().find(|(of, ..)| *of == buffer) else { return };
         let here = from.saturating_sub(self.taken)..to.saturating_sub(self.taken);
         let Some(dispatches) = self.dispatches.get_mut(here) else { return };
-        // Where records were lost, numbers may stand twice: then nobody knows whose time it is.
+        // If records were lost, numbers may occur twice: then the owner of a time is unknown.
         let numbers = || dispatches.iter().map(|of| of.timed).filter(|number| *number > 0);
         if numbers().zip(numbers().skip(1)).any(|(one, next)| next <= one) {
             return;
@@ -302,7 +302,7 @@ impl Replay {
             done::QUEUE => self.pending.iter().map(|of| of.queue == handle).collect(),
             // Which queues are whose is not told: with one device, all.
             done::DEVICE if alone => vec![true; self.pending.len()],
-            // With several it may be any of them that was lost: a fence that signals afterwards is no evidence any more.
+            // With several devices any of them may have been lost: a fence that signals afterwards is no longer evidence.
             done::LOST => vec![true; self.pending.len()],
             _ => return false,
         };

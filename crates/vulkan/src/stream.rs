@@ -1,6 +1,6 @@
 //! One process's records, as they come: what was made, recorded, submitted, and what of it ended.
 //!
-//! The layer's records come through [`Stream::feed`]; whoever sees the calls themselves says each by its own function.
+//! The layer's records come through [`Stream::feed`]; an observer of the calls themselves reports each through its own function.
 
 use crate::fields::Fields;
 use crate::pipeline::{Device, Made, Module, Pipeline};
@@ -20,7 +20,7 @@ pub struct Stream {
     run: Run,
     replay: Replay,
     modules: HashMap<u64, Arc<Module>>,
-    /// Where a pipeline's handle stands among the run's pipelines.
+    /// The index of a pipeline's handle among the run's pipelines.
     places: HashMap<u64, usize>,
 }
 
@@ -132,7 +132,7 @@ impl Stream {
         }
     }
 
-    /// A module is gone, or was somebody's alone.
+    /// A module is destroyed, or belonged to one pipeline only.
     pub fn unmodule(&mut self, handle: u64) {
         self.modules.remove(&handle);
     }
@@ -148,7 +148,7 @@ impl Stream {
         self.run.pipelines.push(Pipeline { module, ..Pipeline::of(handle, made) });
     }
 
-    /// A handle stands for another pipeline from now on.
+    /// A handle refers to another pipeline from now on.
     pub fn unmade(&mut self, handle: u64) {
         self.places.remove(&handle);
     }
@@ -186,7 +186,7 @@ impl Stream {
         self.replay.push(buffer, offset, bytes);
     }
 
-    /// What is bound and pushed there is not known any more.
+    /// What is bound and pushed there is unknown any more.
     pub fn unknown(&mut self, buffer: u64) {
         self.replay.unknown(buffer);
     }
@@ -209,12 +209,12 @@ impl Stream {
         self.replay.done(what, handle, alone)
     }
 
-    /// Calls were lost: what stands in command buffers is not known any more, until they begin anew. Says how many dispatches that costs.
+    /// Calls were lost: the content of command buffers is unknown until they begin anew. Returns how many dispatches that costs.
     pub fn tear(&mut self) -> u64 {
         self.replay.tear()
     }
 
-    /// Submissions of command buffers whose beginning nobody saw: more may have been in them than is counted.
+    /// Submissions of command buffers whose beginning was not observed: they may contain more than is counted.
     pub fn unbegun(&self) -> u64 {
         self.replay.unbegun
     }

@@ -4,7 +4,7 @@
 //! in turn, several times, and the best of each counts: whatever else the machine does only adds. The shim itself is
 //! optimised whatever this program's profile is.
 
-use launch::table::{Builder, KernelInfo, Table};
+use launch::table::{Builder, KernelInfo, KernelTable};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use watch::preload::{Session, layouts};
@@ -79,7 +79,7 @@ fn drop_file(path: PathBuf) {
 }
 
 /// A pointer and an integer, for each kernel of the launcher.
-fn table(program: &Path) -> Table {
+fn table(program: &Path) -> KernelTable {
     let names =
         ["_Z5firstv", "_Z6secondPfi", "_Z5thirdv", "_Z6fourthv", "_Z5fifthv", "_Z5sixthv", "_Z7seventhv", "_Z6eighthv"];
     let mut builder = Builder::default();
@@ -88,5 +88,5 @@ fn table(program: &Path) -> Table {
     for name in names {
         builder.kernel(&KernelInfo { name: name.to_owned(), args: vec![(0, 8), (8, 4)], ..KernelInfo::default() });
     }
-    Table::parse(&builder.finish()).expect("a table")
+    KernelTable::parse(&builder.finish()).expect("a table")
 }

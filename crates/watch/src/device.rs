@@ -15,14 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Whose runtime a call goes through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Maker {
-    Amd,
-    Nvidia,
-    /// Vulkan's loader, whoever made the card.
-    Vulkan,
+say::named! {
+    /// Whose runtime a call goes through.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Maker: name {
+        Amd = "amd",
+        Nvidia = "nvidia",
+        /// Vulkan's loader, whoever made the card.
+        Vulkan = "vulkan",
+    }
 }
 
 impl Maker {
@@ -53,20 +55,12 @@ impl Maker {
         }
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Maker::Amd => "amd",
-            Maker::Nvidia => "nvidia",
-            Maker::Vulkan => "vulkan",
-        }
-    }
-
     /// What a process cannot launch on a device of this maker without. A render node alone is any graphics program's.
     fn needs(self, node: &Node) -> bool {
         match self {
             Maker::Amd => matches!(node, Node::Kfd | Node::Dxg),
             Maker::Nvidia => matches!(node, Node::Nvidia(_) | Node::Dxg),
-            // It dispatched through a driver that is no processor's: its card's node is what it needs for that.
+            // It dispatched through a GPU driver, which needs the card's device node.
             Maker::Vulkan => matches!(node, Node::Render(_) | Node::Nvidia(_) | Node::Dxg),
         }
     }
@@ -87,9 +81,9 @@ pub enum Device {
     StandIn,
     /// Its files were looked at while it launched: no device file of the runtime's maker was among them.
     NoneSeen,
-    /// Nobody looked, or could.
+    /// Not checked, or the check was not possible.
     Unlooked { why: Message },
-    /// Somebody's word, which names the device: a profile, a log.
+    /// Stated by a profile or a log that names the device.
     Told { device: String },
     /// A driver that computes on the processor (lavapipe): it executes what it is given, on no GPU.
     Processor { name: String },
@@ -128,7 +122,7 @@ impl Device {
     }
 }
 
-/// What is known of every process; 0 stands for a process that nobody has a number of.
+/// The devices of every process; 0 is a process without a known number.
 #[derive(Debug, Clone, Default)]
 pub struct Devices {
     known: BTreeMap<(u32, Maker), Device>,
@@ -152,7 +146,7 @@ impl Devices {
         self.judge(at, held(pid));
     }
 
-    /// The same for a process that was started by us, or came of one that was, where the launch itself has no number.
+    /// The same for a process that we started, or its descendant, if the launch itself has no process number.
     pub fn launched_in(&mut self, pids: impl IntoIterator<Item = u32>, maker: Maker) {
         let at = (0, maker);
         for pid in pids {
@@ -211,7 +205,7 @@ impl Devices {
         !settled && self.looked.get(&at).is_none_or(|last| last.elapsed() >= PAUSE)
     }
 
-    /// What somebody wrote down of the launches through this maker's runtime, or that nobody looked.
+    /// The recorded device of the launches through this vendor's runtime, or that none was recorded.
     pub fn told(&mut self, maker: Maker, device: Device) {
         self.known.insert((0, maker), device);
     }
@@ -224,7 +218,7 @@ impl Devices {
         self.known.iter().map(|((pid, maker), device)| (*pid, *maker, device))
     }
 
-    /// All together: no better than the least. None where nobody launched.
+    /// All together: no better than the least. None without a launch.
     pub fn kind(&self) -> DeviceKind {
         let kinds: Vec<DeviceKind> = self.known.values().map(Device::kind).collect();
         let worst = [DeviceKind::StandIn, DeviceKind::Unknown, DeviceKind::Real];
@@ -232,7 +226,7 @@ impl Devices {
     }
 }
 
-/// Whether a runtime library is our stand-in, by its build id; None where it cannot be read.
+/// Whether a runtime library is our stand-in, by its build id; None if it cannot be read.
 pub fn is_stand_in(library: &Path) -> Option<bool> {
     let file = inventory::File::open(library).ok()?;
     let source: &dyn ReadAt = &file;
@@ -249,7 +243,7 @@ pub fn is_stand_in(library: &Path) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// Numbers by the kernel's list of devices: 1 is memory's, 10 is that of WSL's among others.
+    /// Major numbers of the kernel's list of devices: 1 is memory, 10 (misc) includes WSL's device.
     #[test]
     fn what_a_process_says_it_held_must_be_what_it_is_called() {
         let file = |major: u64, path: &str| Held { number: major << 8 | 3, path: path.to_owned() };

@@ -1,16 +1,17 @@
-//! One process's Vulkan dispatches, whoever saw its calls: named, counted when they were submitted, and held until their end is seen.
+//! One process's Vulkan dispatches from any observer: named, counted when they are submitted, and held until their end is
+//! observed.
 
-use crate::{Fate, Flow, Kind, KindId, Name, Pipeline, Seen, Tally};
+use crate::{Fate, Flow, Kind, KindId, Name, ObservedLaunch, Pipeline, Tally};
 use std::collections::{BTreeSet, HashMap};
 use vulkan::{Dispatch, Ending, Kernel, Stream};
 
 /// Who wants every single dispatch.
-pub type Each<'e> = Option<&'e mut dyn FnMut(&Seen<'_>)>;
+pub type Each<'e> = Option<&'e mut dyn FnMut(&ObservedLaunch<'_>)>;
 
 /// Pipeline, groups and columns: what makes two dispatches of a process alike.
 type Shape = (Option<usize>, [u32; 3], Option<u64>);
 
-/// Dispatches that may wait for an end that nobody waits for; beyond, they count as submitted.
+/// The maximum number of dispatches that wait for an end; beyond it they count as submitted.
 const MOST_WAITING: usize = 1 << 18;
 const MOST_KINDS: usize = 1 << 16;
 const SUBMIT: &str = "vkQueueSubmit";
@@ -80,7 +81,7 @@ impl Dispatches {
             // What the device was lost over, or was not seen to end, has no time.
             let took_ns = dispatch.took.filter(|_| dispatch.ending == Ending::Completed).map(|took| took.ns);
             if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
-                each(&Seen {
+                each(&ObservedLaunch {
                     time_ns: dispatch.submitted_ns,
                     pid: self.pid,
                     thread: 0,

@@ -1,7 +1,7 @@
 //! The alarm: signs that weights are not multiplied by the kernels made for their type, or not where the rest is.
 //!
-//! Order decides. Weights that are unpacked are followed by a dense product; a quantised cache that is unpacked for
-//! attention is followed by attention, and is no fallback. So launches are looked at as they come, one process at a time.
+//! Order decides. Unpacked weights are followed by a dense product; a quantised cache that is unpacked for attention is followed
+//! by attention, and is not a fallback. So launches are examined in order, one process at a time.
 
 use crate::launch_key::{Known, Name};
 use crate::{KindId, Phase};

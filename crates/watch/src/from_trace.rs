@@ -3,12 +3,12 @@
 use crate::{Call, Flow, Kind, Name, Tally};
 use launch::columns::columns;
 use launch::record::{api, blas, graph};
-use launch::table::Table;
+use launch::table::KernelTable;
 use launch::trace::{Event, Trace};
 
 /// Adds every launch of a trace. `table` has the argument layouts of the kernels that it knows; without them column counts
 /// come from names alone.
-pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&Table>) {
+pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&KernelTable>) {
     let mut flow = Flow::default();
     for event in &trace.events {
         match event {
@@ -32,7 +32,7 @@ pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&Table>) {
                 let kind = tally.kind(&kind);
                 flow.launch(tally, kind, head.graph.into(), head.status);
             }
-            // The end of a call that the real library served stands for nothing of its own.
+            // The end of a call that the real library served has no meaning of its own.
             Event::Blas(call) if call.bracket == 2 => {}
             Event::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };

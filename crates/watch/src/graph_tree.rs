@@ -14,9 +14,9 @@ pub enum Node {
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     pub nodes: HashMap<u64, Node>,
-    /// Kernels whose node nobody saw.
+    /// Kernels without an observed node.
     pub captured: HashMap<KindId, u64>,
-    /// Something in it is not known, or is decided on the device.
+    /// Something in it is unknown, or is decided on the device.
     pub unsure: bool,
 }
 
@@ -52,7 +52,7 @@ impl Tree {
         })
     }
 
-    /// A captured kernel turns out to be this node; false where there is none of these kinds.
+    /// A captured kernel turns out to be this node; false if there is none of these kinds.
     pub fn place(&mut self, node: u64, kinds: &[KindId]) -> bool {
         let Some(kind) = kinds.iter().copied().find(|kind| self.captured.get(kind).is_some_and(|count| *count > 0))
         else {

@@ -1,7 +1,7 @@
 //! What each graph of a process launches: as it was captured, built, cloned, nested and changed.
 //!
-//! A captured kernel is a node whose handle nobody saw; one that was added by hand has one. What was done to a graph that nobody saw made, or to a
-//! node that nobody can place, leaves the graph unsure, and its replays are counted as such.
+//! A captured kernel is a node without an observed handle; a manually added node has one. An operation on a graph whose creation
+//! was not observed, or on an unknown node, makes the graph uncertain, and its replays are counted as such.
 
 use crate::KindId;
 use crate::graph_tree::{Node, Tree};
@@ -47,13 +47,13 @@ pub struct Graphs {
     /// By handle; captures that go on, by their number.
     graphs: HashMap<u64, Tree>,
     execs: HashMap<u64, Exec>,
-    /// The graph that a node stands in.
+    /// The graph of a node.
     owners: HashMap<u64, u64>,
     /// A graph that is a node of another: the other, and the node.
     inside: HashMap<u64, (u64, u64)>,
     /// Captures into graphs that were there.
     into: HashMap<u64, u64>,
-    /// Nodes that were added to graphs which nobody saw made: a capture's, whose handle is only seen at its end.
+    /// Nodes added to graphs whose creation was not observed: a capture's handle is seen only at its end.
     loose: HashMap<u64, Vec<(u64, Part)>>,
     /// What nodes launch, as the process itself asked: the kinds that it may have been captured as.
     told: HashMap<u64, Vec<KindId>>,
@@ -73,7 +73,7 @@ impl Graphs {
         *self.graphs.entry(capture).or_default().captured.entry(kind).or_default() += 1;
     }
 
-    /// It was refused; false where it is not there.
+    /// It was refused; false if it is not there.
     pub fn reject(&mut self, capture: u64, kind: KindId) -> bool {
         let count = self.graphs.get_mut(&capture).and_then(|tree| tree.captured.get_mut(&kind));
         count.filter(|count| **count > 0).map(|count| *count -= 1).is_some()
@@ -125,7 +125,7 @@ impl Graphs {
         tree.map(|tree| self.graphs.insert(to, tree));
     }
 
-    /// The node of a clone that stands for one of the original.
+    /// The clone's node for a node of the original.
     pub fn found(&mut self, original: u64, clone: u64, node: u64) {
         if let Some(tree) = self.tree(clone)
             && let Some(same) = tree.nodes.remove(&original)
@@ -185,7 +185,7 @@ impl Graphs {
         self.loose.values().map(|list| list.len() as u64).sum()
     }
 
-    /// A node leaves its graph. False where it is not known what leaves which: then no captured graph is sure any more.
+    /// A node leaves its graph. False if it is unknown what leaves which: then no captured graph is sure any more.
     pub fn remove(&mut self, node: u64) -> bool {
         let told = self.told.remove(&node);
         let owner = self.owners.remove(&node);
@@ -214,7 +214,7 @@ impl Graphs {
         }
     }
 
-    /// What a node of a graph launches in what is instantiated from now on. False where it is not known what it launched before.
+    /// What a node of a graph launches in what is instantiated from now on. False if it is unknown what it launched before.
     pub fn change(&mut self, node: u64, part: Part) -> bool {
         let (made, unsure) = self.node_of(part);
         if let Some(tree) = self.owners.get(&node).copied().and_then(|graph| self.tree(graph)) {
@@ -232,7 +232,7 @@ impl Graphs {
             self.owners.insert(node, **graph);
             return true;
         }
-        // The same kernel with other arguments is no change of what is launched.
+        // The same kernel with other arguments launches the same.
         matches!((part, told), (Part::Kernel(kind), Some(before)) if before.contains(&kind))
     }
 
@@ -258,8 +258,8 @@ impl Graphs {
         self.execs.remove(&exec);
     }
 
-    /// A node of an executable graph launches this from now on. False where it is not known what it launched before: their
-    /// sum is right, which of them is not.
+    /// A node of an executable graph launches this from now on. False if it is unknown what it launched before: their sum is
+    /// right, which of them is not.
     pub fn set(&mut self, exec: u64, node: u64, part: Part) -> bool {
         let told = self.told.get(&node).cloned();
         let (made, unsure) = self.node_of(part);
@@ -277,7 +277,7 @@ impl Graphs {
         found
     }
 
-    /// A node of an executable graph is left out of replays, or not any more. False where it is not known what it launches: then its
+    /// A node of an executable graph is left out of replays, or not any more. False if it is unknown what it launches: then its
     /// replays are not sure.
     pub fn enable(&mut self, exec: u64, node: u64, enabled: bool) -> bool {
         let told = self.told.get(&node).cloned();
@@ -292,7 +292,7 @@ impl Graphs {
         found
     }
 
-    /// What a replay launches; None where nobody saw the executable graph made.
+    /// The launches of a replay; None if the creation of the executable graph was not observed.
     pub fn replay(&self, exec: u64) -> Option<Replayed<'_>> {
         self.execs.get(&exec).map(|exec| Replayed { counts: &exec.counts, whole: !exec.tree.is_unsure() })
     }

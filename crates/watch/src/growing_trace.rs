@@ -1,8 +1,8 @@
-//! A trace file that is read while it grows, whoever writes it: whole records, in order, and the ring freed behind them.
+//! A trace file that is read while it grows: whole records, in order, and the ring freed behind them.
 //!
-//! A record is taken when its kind stands there. One that was reserved and never finished holds the reader up while the
-//! process lives (its writer may just be waiting for the CPU), and is stepped over and counted when it is gone. What was
-//! taken is told to the writer, which frees the ring, and given back to the file system by whole segments.
+//! A record is read once its kind is written. An unfinished record blocks the reader while the process lives (its writer may be
+//! waiting for the CPU); when the process is gone, it is skipped and counted. The reader tells the writer what was read, which
+//! frees the ring, and returns whole segments to the file system.
 
 use launch::record::{FIRST, Header, MAGIC, SEGMENT};
 use std::fs::File;
@@ -59,7 +59,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
-    /// Their kinds, and where their bodies lie.
+    /// Their kinds, and the ranges of their bodies.
     records: Vec<(u32, Range<usize>)>,
 }
 
@@ -96,8 +96,8 @@ impl GrowingTrace {
         }))
     }
 
-    /// The next records that are whole; none where there are none yet. `gone`: the process has ended, nothing will be
-    /// finished any more.
+    /// The next records that are whole; none if there are none yet. `gone`: the process has ended, nothing will be finished any
+    /// more.
     pub fn next(&mut self, gone: bool) -> io::Result<Chunk> {
         let mut head = [0; 24];
         self.file.read_at(&mut head, 0)?;
@@ -122,7 +122,7 @@ impl GrowingTrace {
         if records.is_empty() && taken > 0 { self.next(gone) } else { Ok(Chunk { bytes, records }) }
     }
 
-    /// Whole records from the front, and how many bytes they were. `ends`: no more stands behind.
+    /// Whole records from the front, and their total size in bytes. `ends`: nothing follows.
     fn whole(&mut self, bytes: &[u8], gone: bool, ends: bool) -> (Vec<(u32, Range<usize>)>, usize) {
         let (mut records, mut at) = (Vec::new(), 0);
         while at + 8 <= bytes.len() {
@@ -131,7 +131,7 @@ impl GrowingTrace {
                 if !gone {
                     break;
                 }
-                // Reserved and never begun: the next record stands at some step of 8.
+                // Reserved and never begun: the next record is at some multiple of 8.
                 self.torn += 1;
                 while at + 8 <= bytes.len() && word(bytes, at) == 0 {
                     at += 8;
@@ -156,12 +156,12 @@ impl GrowingTrace {
         (records, at.min(bytes.len()))
     }
 
-    /// Nobody will read any more: the writer need not write.
+    /// There will be no reader any more: the writer need not write.
     pub fn close(&self) {
         let _ = self.file.write_at(&1_u32.to_le_bytes(), CLOSED);
     }
 
-    /// The writer may go on; whole segments that nobody needs any more are given back.
+    /// The writer may continue; whole segments that are no longer needed are returned.
     fn tell(&mut self) {
         let _ = self.file.write_at(&self.at.to_le_bytes(), CONSUMED);
         // The first segment holds the header; the last one is being written to.

@@ -17,7 +17,7 @@ pub struct Tally {
     counts: HashMap<(Phase, u64, KindId), u64>,
     times: HashMap<(Phase, u64, KindId), Took>,
     rejected: HashMap<KindId, u64>,
-    /// What was launched for an evaluation whose end nobody saw: in the counts, in no figure per token.
+    /// Launches of an evaluation whose end was not observed: they are in the counts, but in no figure per token.
     unfinished: HashMap<KindId, u64>,
     /// Evaluations by phase: prompts, and decoded tokens.
     evaluations: HashMap<Phase, u64>,
@@ -27,12 +27,12 @@ pub struct Tally {
     pub lost: u64,
     /// Argument reads that failed: the launch is counted, its column count may be missing.
     pub unread: u64,
-    /// Replays of graphs that were made before anybody looked: what they launched is not known.
+    /// Replays of graphs that were made before anybody looked: what they launched is unknown.
     pub unknown_replays: u64,
     pub fallback: Fallback,
     /// What the processes launched on.
     pub devices: Devices,
-    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 where it does not.
+    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 if it does not.
     pub pieces: u64,
 }
 
@@ -55,13 +55,13 @@ pub struct Row {
     pub launches: u64,
     /// Of all launches; 0 for a call, which is none.
     pub share: f64,
-    /// What it was launched on; None where the tally has no processes.
+    /// What it was launched on; None if the tally has no processes.
     pub device: Option<DeviceKind>,
-    /// How long the device worked on those launches that were timed; None where none was.
+    /// How long the device worked on those launches that were timed; None if none was.
     pub took: Option<Took>,
 }
 
-/// What stands in for a device, or is none, has no clock.
+/// A stand-in, or no device, has no clock.
 fn has_clock(device: DeviceKind) -> bool {
     matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }
@@ -96,7 +96,7 @@ impl Tally {
         self.kinds.get(id.0 as usize)
     }
 
-    /// Gives launches that were counted without a name the one that was learned later: name, file, bundle by address.
+    /// Adds names that were learned later to launches that were counted without one: name, file, bundle by address.
     pub fn rename(&mut self, learned: impl Fn(u64) -> Option<(Name, String, Option<u32>)>) {
         for known in &mut self.kinds {
             let Name::Unnamed(address) = known.kind.name else { continue };
@@ -157,7 +157,7 @@ impl Tally {
     pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
         if let Some(from) = unpacked.next(id, known) {
-            // Without extents: a prompt of another length is no news.
+            // Without extents: a prompt of another length is not a new kind.
             let by = match &known.kind.name {
                 Name::Call(call) => call.clone(),
                 _ => known.family().key().to_owned(),
@@ -197,7 +197,7 @@ impl Tally {
         self.times.entry((phase, width, id)).or_default().add(took);
     }
 
-    /// Launches of which is known how long the device worked on them. What stands in for a device has no time.
+    /// Launches with a known device time. A stand-in has no time.
     pub fn timed(&self) -> u64 {
         self.rows().iter().filter_map(|row| row.took).map(|took| took.launches).sum()
     }
@@ -249,7 +249,7 @@ impl Tally {
         self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
     }
 
-    /// Evaluations of several columns, of which is not known whether they were a prompt's or several sequences'.
+    /// Evaluations of several columns, of which is unknown whether they were a prompt's or several sequences'.
     pub fn batches(&self) -> u64 {
         self.evaluations.get(&Phase::Batch).copied().unwrap_or(0) / self.pieces.max(1)
     }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 pub enum Name {
     /// Its mangled name.
     Kernel(String),
-    /// Nobody could name it: the address that the launch passed.
+    /// Unnamed: the address that the launch passed.
     Unnamed(u64),
-    /// A call into a BLAS library, which is no kernel.
+    /// A call into a BLAS library, not a kernel.
     Call(String),
     Pipeline(Pipeline),
 }
@@ -62,7 +62,7 @@ pub struct Kind {
     pub process: u32,
     /// The call that launched it: `hipLaunchKernel`.
     pub api: &'static str,
-    /// The library whose kernel it is, as the process sees it; empty where unknown.
+    /// The library whose kernel it is, as the process sees it; empty if unknown.
     pub file: String,
     pub bundle: Option<u32>,
     pub grid: [u32; 3],

@@ -18,7 +18,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 where accepted.
+    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 if accepted.
     pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
         if status == 0 {
             tally.follow(&mut self.unpacked, kind);
@@ -57,7 +57,7 @@ impl Flow {
         tally.unknown_replays += u64::from(replayed.is_none_or(|replayed| !replayed.whole));
     }
 
-    /// So many launches of one kind, whoever made them.
+    /// So many launches of one kind, by any process.
     pub fn again(&mut self, kind: KindId, count: u64) {
         *self.pending.entry(kind).or_default() += count;
     }
@@ -76,8 +76,8 @@ impl Flow {
         }
     }
 
-    /// The program waited, and whether an evaluation ended with it nobody knows: what was launched counts under the phase that its
-    /// widths show, and for no token.
+    /// The program waited, and it is unknown whether an evaluation ended. The launches count under the phase that their widths
+    /// show, and for no token.
     pub fn pause(&mut self, tally: &mut Tally) {
         let (phase, width) = tally.phase_of(self.pending.keys());
         for (kind, count) in self.pending.drain() {

@@ -1,4 +1,4 @@
-//! What every observer of launches feeds, and what is said of it: one tally for uprobe, preload, logs and imports.
+//! The common input of all launch observers and the conclusions from it: one tally for uprobe, preload, logs and imports.
 //!
 //! A [`Source`] is polled and hands launches to the [`Tally`] through one [`Flow`] per process, which multiplies graph
 //! replays out and cuts the sequence into evaluations. What is printed and recorded comes from the tally alone, so that
@@ -8,6 +8,7 @@
 mod answers;
 pub mod claims;
 mod device;
+mod device_time;
 mod dispatches;
 mod fallback;
 mod from_trace;
@@ -22,21 +23,20 @@ mod launch_stream;
 pub mod layer;
 pub mod logs;
 mod nodes;
+mod observed_launch;
 mod observer_kind;
 mod observers;
 pub mod preload;
 mod record;
-mod seen;
 mod sightings;
 mod source;
-mod took;
 
 pub use crate::answers::{ClaimHeld, DeviceSeen, EndedHow, FallbackSeen, LaunchRow, PerToken, Watched, Whose};
 pub use crate::device::{Device, Devices, Maker, compute_device, is_stand_in};
 pub use crate::dispatches::{Dispatches, Each};
 pub use crate::fallback::{Fallback, Heard, Sign, Why};
 pub use crate::from_trace::add_trace;
-pub use crate::gap::{Around, Gap, Open, Unprobed, Unseen};
+pub use crate::gap::{Around, Gap, Late, Open, Unprobed, Unseen};
 pub use crate::graphs::{Graphs, Part};
 pub use crate::launch_counts::{Row, Tally};
 pub use crate::launch_key::{Call, Kind, KindId, Name, Pipeline};
@@ -44,10 +44,10 @@ pub use crate::launch_stream::Flow;
 pub use crate::observer_kind::{ObserverKind, launches_in_view};
 pub use crate::observers::{LaunchObserver, ServerClaims};
 pub use crate::record::{RecordError, read_record};
-pub use crate::sightings::{ObserverReport, Place, RecordContext, SecondAccount, Word};
+pub use crate::sightings::{LaunchSite, ObserverReport, RecordContext, SecondAccount, Word};
 pub(crate) use crate::source::of_processes;
 pub use crate::source::{Ended, NothingInView, Source, State, WatchError, signal_name};
 
-pub use crate::seen::{Fate, Seen};
-pub use crate::took::Took;
+pub use crate::device_time::Took;
+pub use crate::observed_launch::{Fate, ObservedLaunch};
 pub use launch::Phase;

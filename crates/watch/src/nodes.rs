@@ -102,7 +102,7 @@ pub(super) fn told(files: &[Held]) -> Vec<Node> {
     nodes
 }
 
-/// A process that nobody has waited for yet keeps its number and nothing else.
+/// A zombie process keeps its number and nothing else.
 fn ended(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('Z' | 'X') | None))
@@ -118,7 +118,7 @@ fn named(path: &Path) -> Option<Node> {
     }
 }
 
-/// The kernel's own list of character devices, by major number (proc(5), /proc/devices); empty where it is not told.
+/// The kernel's own list of character devices, by major number (proc(5), /proc/devices); empty if it is not told.
 struct Drivers(BTreeMap<u64, Vec<String>>);
 
 impl Drivers {

@@ -40,7 +40,7 @@ impl Observer for LaunchObserver {
         self.kind.name()
     }
 
-    /// On a real device, and where which one it was is not known or it is our stand-in.
+    /// On a real device, and where which one it was is unknown or it is our stand-in.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let whole = |view: FieldOfView| self.blind.iter().fold(view.reach(self.reach), |view, spot| view.blind(*spot));
         let view = whole(launches_in_view(self.kind));
@@ -59,7 +59,7 @@ impl Observer for LaunchObserver {
     }
 }
 
-/// What a server says of itself.
+/// A server's statements about itself.
 #[derive(Debug)]
 pub struct ServerClaims;
 

@@ -1,4 +1,4 @@
-//! A record that somebody made, as a tally: a trace of ours, a profile, a log, or the words of a server.
+//! A record from elsewhere as a tally: one of our traces, a profile, a log, or a server's statements.
 
 use crate::{
     Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, SecondAccount,
@@ -43,7 +43,7 @@ pub fn read_record(path: &Path, bytes: &[u8], sha256: &str) -> Result<(Tally, Ob
         .ok_or_else(|| RecordError::Unknown(source))
 }
 
-/// A log that somebody made, mixed with anything else.
+/// A log from elsewhere, mixed with other text.
 fn log(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let mut tally = Tally::default();
     let account = logs::read_log(&String::from_utf8_lossy(bytes), &mut tally, word)?;
@@ -128,8 +128,8 @@ fn gaps_of(found: &Lines, captured: u64, replays: u64, tally: &mut Tally) -> Vec
     tally.lost = lost;
     tally.unknown_replays = told(|end| end.unknown_replays);
     for missed in found.ends.iter().flat_map(|end| &end.gaps) {
-        // What it leaves open nobody knows where its word for it is not known: then it is the worst.
-        let open = Open::ALL.into_iter().find(|open| open.key() == missed.open).unwrap_or(Open::Launches);
+        // A gap with an unknown word counts as the worst one.
+        let open = Open::ALL.iter().copied().find(|open| open.key() == missed.open).unwrap_or(Open::Launches);
         gaps.push(Gap::Told { open, what: missed.what.clone(), why: missed.why.clone() }.times(missed.count));
     }
     gaps
@@ -140,7 +140,7 @@ fn kind(line: &Line) -> Kind {
         let extent = |size: Option<i64>| size.unwrap_or(-1);
         let [m, n, k, batch] = [line.m, line.n, line.k, line.batch].map(extent);
         let call = Call { m, n, k, batch, type_a: u32::MAX };
-        // As whoever wrote it calls it: cuBLAS's functions are no calls of ours.
+        // The writer's own name: cuBLAS functions are not observed by us.
         return Kind { name: Name::Call(line.api.clone()), ..Kind::call(Maker::of_call(&line.api).recorded(), call) };
     }
     let name = match (&line.kernel, &line.pipeline) {
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!((tally.launches(), tally.rejections()), (0, 1), "the one that was told as made was refused");
     }
 
-    /// What the device told to whoever wrote the line; a stand-in has no clock, whatever its lines say.
+    /// The device time in the line; a stand-in has no clock, so its times are ignored.
     #[test]
     fn times_are_read_again() {
         let timed = |seq| line(seq).replace("\"graph\":0", "\"graph\":0,\"took_ns\":1500");

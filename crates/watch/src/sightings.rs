@@ -56,7 +56,7 @@ pub struct ObserverReport {
     pub word: Word,
     /// The library whose kernels were launched: file name and SHA-256.
     pub library: Option<(String, String)>,
-    /// Where it lies, as this process sees it; None where that is not known to be the same file.
+    /// Its path as this process sees it; None if it may be another file.
     pub library_path: Option<PathBuf>,
     pub canary: Canary,
     pub contamination: Contamination,
@@ -89,9 +89,9 @@ impl ObserverReport {
         self.word == Word::Ours && !self.gaps.iter().any(|unseen| unseen.gap.open().is_of_launches())
     }
 
-    /// What is concluded of the launches: whether those that were seen are all, or, where none was seen, whether there was none. Made from what
-    /// was seen, what was lost, and what the gaps leave open; without a canary nobody knows whether one would have been seen.
-    /// `word`: how a gap is called, and replays that are not known (None).
+    /// The conclusion about the launches: whether those that were observed are all, or, without any, whether there was none. It
+    /// is made from observations, losses, and gaps; without a canary it is unknown whether a launch would have been observed.
+    /// `word`: the name of a gap, and of unknown replays (None).
     pub fn conclusion(&self, tally: &Tally, word: impl Fn(Option<&Unseen>) -> String) -> Conclusion {
         let seen = tally.launches() + tally.rejections();
         let of = match &self.word {
@@ -127,13 +127,13 @@ pub struct RecordContext<'a> {
     /// The command or process, as the window's name.
     pub window: &'a str,
     pub model: Option<&'a str>,
-    pub place: Place,
+    pub place: LaunchSite,
     pub time: &'a str,
 }
 
 /// Which installation launched, on which card of this host: a claim names both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct LaunchSite {
     /// `ollama-rocm-60303`.
     pub runtime: Option<String>,
     /// `gfx1201`; only where there can be no other.
@@ -221,8 +221,8 @@ impl RecordContext<'_> {
         Ok(list)
     }
 
-    /// The rungs that the same look stood on: whoever saw a launch accepted and then its end saw both, and a claim asks for one of them. What a
-    /// file tells stands where the file says.
+    /// The rungs of one observation: an observer that saw a launch accepted and then its end is on both, and a claim asks for one
+    /// of them. An imported file's rung is the one that the file states.
     fn rungs(&self, device: DeviceKind) -> Vec<Rung> {
         match self.account.rung(device) {
             Rung::Completed if self.account.word == Word::Ours => vec![Rung::Launched, Rung::Completed],
@@ -256,7 +256,7 @@ impl RecordContext<'_> {
     }
 }
 
-/// Refused launches by kernel. Where nobody could name it, its address says nothing to anybody else.
+/// Refused launches by kernel. The address of an unnamed one means nothing elsewhere.
 fn refused(tally: &Tally) -> BTreeMap<String, u64> {
     let mut out: BTreeMap<String, u64> = BTreeMap::new();
     for (known, count) in tally.rejected_kinds() {
@@ -347,7 +347,7 @@ mod tests {
         flow.launch(&mut tally, kind, 0, 0);
         flow.finish(&mut tally);
         let rungs = |account: &ObserverReport| -> Vec<Rung> {
-            let scene = RecordContext { account, window: "w", model: None, place: Place::default(), time: TIME };
+            let scene = RecordContext { account, window: "w", model: None, place: LaunchSite::default(), time: TIME };
             scene.sightings(&tally).expect("sightings").iter().map(|seen| seen.observation.rung()).collect()
         };
         let ended = ObserverReport { ended: true, ..account(DeviceKind::Real) };
@@ -397,8 +397,13 @@ mod tests {
             (DeviceKind::Real, Rung::Launched),
         ] {
             let account = account(device);
-            let scene =
-                RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
+            let scene = RecordContext {
+                account: &account,
+                window: "test",
+                model: None,
+                place: LaunchSite::default(),
+                time: TIME,
+            };
             let list = scene.sightings(&tally).expect("observations");
             assert_eq!(list.len(), 3, "one kernel, the sweep, and what was refused");
             let topic = |seen: &Sighting| match seen.observation.finding() {
@@ -431,7 +436,7 @@ mod tests {
         tally.devices.launched(1 << 23, crate::Maker::Amd, false);
         let account = account(tally.devices.kind());
         let scene =
-            RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
+            RecordContext { account: &account, window: "test", model: None, place: LaunchSite::default(), time: TIME };
         let list = scene.sightings(&tally).expect("observations");
         let kinds: Vec<_> =
             list.iter().map(|seen| (seen.observation.rung(), seen.observation.subject().device)).collect();
@@ -444,7 +449,8 @@ mod tests {
     #[test]
     fn what_was_launched_here_names_its_installation_and_on_a_real_device_the_card() {
         let text = |word: &str| Some(word.to_owned());
-        let place = Place { runtime: text("ollama-rocm-60303"), target: text("gfx1201"), card: text("rx-9070-xt") };
+        let place =
+            LaunchSite { runtime: text("ollama-rocm-60303"), target: text("gfx1201"), card: text("rx-9070-xt") };
         let mut account = account(DeviceKind::Real);
         let subject = |account: &ObserverReport, device: DeviceKind| {
             let scene = RecordContext { account, window: "test", model: None, place: place.clone(), time: TIME };
@@ -465,7 +471,7 @@ mod tests {
         let (name, sha256) = ("run.csv".to_owned(), "ab".repeat(32));
         account.word = Word::File { name, sha256, maker: "rocprofv3", host: None };
         let scene =
-            RecordContext { account: &account, window: "test", model: None, place: Place::default(), time: TIME };
+            RecordContext { account: &account, window: "test", model: None, place: LaunchSite::default(), time: TIME };
         let subject = scene.subject();
         assert_eq!(subject.host.as_deref(), Some("an unknown host (run.csv abababababab)"));
         let scope = evidence::Scope::default();

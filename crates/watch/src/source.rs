@@ -9,7 +9,7 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 use sys::abi;
 
-/// How a source stands after a poll.
+/// The state of a source after a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Something was seen.
@@ -29,7 +29,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// It came to no good end: what was seen is not the run that was asked for.
+    /// It came to no good end: what was seen is not the requested run.
     pub fn failed(self) -> bool {
         matches!(self, Ended::Signal(_) | Ended::Code(1..) | Ended::Code(..=-1))
     }
@@ -95,7 +95,7 @@ impl WatchError {
     }
 }
 
-/// Why nobody could have seen a launch: that none was seen is then no answer.
+/// Why no launch could have been observed: "none seen" is then not an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NothingInView {
     Layer,
@@ -185,7 +185,7 @@ pub trait Source {
     /// A known event was seen in the target itself.
     fn canary_in_target(&mut self, _what: String) {}
 
-    /// What the target said of itself in lines that this source reads anyway.
+    /// The target's statements about itself in lines that this source reads anyway.
     fn claims(&mut self) -> Claims {
         Claims::default()
     }

@@ -29,7 +29,7 @@ fn word(path: &Path) -> (evidence::Rung, Option<String>) {
         account: &account,
         window: "test",
         model: None,
-        place: watch::Place::default(),
+        place: watch::LaunchSite::default(),
         time: "2026-01-01T00:00:00Z",
     };
     let list = scene.sightings(&tally).expect("observations");

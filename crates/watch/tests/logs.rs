@@ -1,13 +1,13 @@
 //! What the real libraries write of themselves.
 
-use dryrun::{Blas, Ending, Outcome, Place, Request, Streams, describe};
+use dryrun::{Blas, Ending, Outcome, Request, RunRoot, Streams, describe};
 use std::ffi::OsString;
 use watch::{Name, RecordContext, Tally, Word};
 
 /// Debian's llama-bench with a model of F16 on the stand-in GPU, with a BLAS library's logs switched on.
 fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
     let dir = test_artifacts::need("debian-sid")?;
-    let place = Place::Tree { name: "debian-sid".into(), root: dir.join("root") };
+    let place = RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") };
     let profile = gpu::find("gfx1100").expect("a card");
     let libraries = place.libraries(true, None).expect("libraries with device code");
     let target = profile.target().expect("a target");
@@ -143,7 +143,7 @@ fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
             account: &account,
             window: "test",
             model: None,
-            place: watch::Place::default(),
+            place: watch::LaunchSite::default(),
             time: "2026-01-01T00:00:00Z",
         };
         let list = scene.sightings(&tally).expect("observations");

@@ -1,6 +1,6 @@
 //! The preload shim in real programs: everything that they launch is seen, whatever happens, and nothing else changes.
 
-use dryrun::{Blas, Described, Ending, Outcome, Place, Request, Streams};
+use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -52,7 +52,7 @@ impl Launcher {
         let described = Described { table, ships: true, ..Described::default() };
         let command: Vec<OsString> = words.iter().map(OsString::from).collect();
         let request = Request {
-            place: &Place::Host,
+            place: &RunRoot::Host,
             profiles: std::slice::from_ref(&profile),
             described: &described,
             strict: false,
@@ -175,7 +175,7 @@ fn the_runtime_behind_is_told() {
 #[test]
 fn a_real_benchmark_is_seen_launch_by_launch_with_its_arguments() {
     let Some(dir) = test_artifacts::need("debian-sid") else { return };
-    let place = Place::Tree { name: "debian-sid".into(), root: dir.join("root") };
+    let place = RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") };
     let profile = gpu::find("gfx900").expect("a card");
     let libraries = place.libraries(false, None).expect("libraries with device code");
     let target = profile.target().expect("a target");

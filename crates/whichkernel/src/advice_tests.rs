@@ -55,8 +55,7 @@ fn no_claim_advises_a_verb_that_is_not_there() {
     );
 }
 
-/// The commands in the message files and in the sources: what stands behind the program's name, up to where the text
-/// goes on.
+/// The commands in the message files and in the sources: the words after the program's name, up to the end of the command.
 fn printed(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for (at, _) in text.match_indices("whichkernel ") {

@@ -77,7 +77,7 @@ kinds! {
     "isa-has" => inspected::Has,
     "isa-list" => inspected::Listing,
     "diff-kernel" => observe::census::KernelDiff,
-    "many" => crate::verbs::many::Many,
+    "many" => crate::verbs::several_inputs::Many,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::asked::dry::{progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::emit::Show;
-use dryrun::{Backends, Blas, Card, Map, Place, Plan, Product, Survey, Taken, VulkanCard, VulkanSurvey};
+use dryrun::{Backends, Blas, Card, Map, Plan, Product, RunRoot, Survey, Taken, VulkanCard, VulkanSurvey};
 use evidence::Word;
 use gguf::{Shape, TensorType};
 use report::{Column, Lang, Table};
@@ -21,7 +21,7 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// None where the words are not one of each.
+    /// None if the words are not one of each.
     pub fn parse(a: &str, b: &str) -> Option<Sides> {
         let split = |word: &str| match word.split_once('=') {
             Some((name, runtime)) => (name.to_ascii_lowercase(), Some(runtime.to_owned())),
@@ -70,10 +70,10 @@ pub fn run(sides: &Sides, question: &Question<'_>, format: Format, context: &Con
 }
 
 fn ask(sides: &Sides, question: &Question<'_>, context: &Context) -> say::Result<Backends> {
-    let find = |side: &Option<String>| Place::find(side.as_deref().unwrap_or(question.runtime));
+    let find = |side: &Option<String>| RunRoot::find(side.as_deref().unwrap_or(question.runtime));
     let (hip_place, vulkan_place) = (find(&sides.hip)?, find(&sides.vulkan)?);
     let vulkan_card = VulkanCard::find(question.gpu)?;
-    // The stand-in's own names are no cards of HIP's; their targets are.
+    // The stand-in's own names are not HIP cards; their targets are.
     let profile = gpu::find(question.gpu).or_else(|_| gpu::find(vulkan_card.target))?;
     let card = Card { given: question.gpu.to_owned(), profile, overridden: None };
     let plan = Plan::new(&hip_place, card, false, false, None)?;

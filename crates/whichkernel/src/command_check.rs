@@ -4,7 +4,7 @@ use crate::Cli;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-/// Words as a shell makes them; a substitution stands for one word.
+/// Words as a shell splits them; a substitution counts as one word.
 pub fn words(command: &str) -> Vec<String> {
     let mut out = vec![String::new()];
     let (mut quoted, mut depth) = (false, 0_i32);

@@ -67,7 +67,7 @@ pub struct Context {
     printed: AtomicBool,
     looking: bool,
     /// For pages that are served meanwhile.
-    teller: OnceLock<serve::under_way::Teller>,
+    teller: OnceLock<serve::activity::Teller>,
 }
 
 impl Context {
@@ -97,12 +97,12 @@ impl Context {
         }
     }
 
-    /// What is printed obeys nobody but us: control characters that came in with somebody else's text are escaped.
+    /// Escapes control characters that came in with external text.
     pub fn print(&self, text: &str) -> say::Result<()> {
         self.print_linked(text, &[])
     }
 
-    /// The same with links on what stands in it, where the terminal has them.
+    /// The same with links on its content, if the terminal supports them.
     pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> say::Result<()> {
         let text = report::guarded(text, self.color || self.width.is_some());
         let text = if self.links { Cow::Owned(crate::links::laid_over(&text, links)) } else { text };
@@ -162,7 +162,7 @@ impl Context {
     /// From now on what is in progress is told to pages that are served of the same ledger (`report --serve`).
     pub fn begins(&self, verb: &'static str) {
         if !self.only_looks()
-            && let Some(teller) = serve::under_way::Teller::begin(&self.ledger, verb)
+            && let Some(teller) = serve::activity::Teller::begin(&self.ledger, verb)
         {
             teller.say("");
             let _ = self.teller.set(teller);
@@ -231,7 +231,7 @@ fn say_json(error: String) {
     }
 }
 
-/// A line on stderr. That nobody reads it any more (`2>&1 | head`) is no reason to fail.
+/// A line on stderr. A closed pipe (`2>&1 | head`) is not an error.
 pub fn tell(line: fmt::Arguments) {
     tell_part(format_args!("{line}\n"));
 }
@@ -241,7 +241,7 @@ pub fn tell_part(text: fmt::Arguments) {
     let _ = io::stderr().write_fmt(text);
 }
 
-/// Says what went wrong in the reader's language and exits with 2. A reader that went away (`| head`) is no error.
+/// Prints the error in the reader's language and exits with 2. A closed pipe (`| head`) is not an error.
 pub fn fail(error: &say::Error, json: bool, lang: &Lang) -> ExitCode {
     if error.reader_left() {
         return ExitCode::SUCCESS;

@@ -1,4 +1,4 @@
-//! An answer in the format that was asked for, and what went wrong in the same.
+//! An answer in the requested format, and what went wrong in the same.
 
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use answer::Answer;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 /// How an answer looks to people. As JSON every [`Answer`] can be written already.
 pub trait Show: Answer {
-    /// What text, CSV and Markdown are made of; None for an answer that is no table, which has text and JSON only.
+    /// The content of text, CSV and Markdown; None for an answer that is not a table, which has text and JSON only.
     fn table(&self, lang: &Lang) -> Option<Table>;
 
     /// For a terminal or a pipe, ended by a newline.
@@ -82,8 +82,7 @@ impl Failure {
     }
 }
 
-/// Whether the command line asks for JSON, as far as that can be told before it is understood: what stands behind `--` is
-/// somebody else's.
+/// Whether the command line asks for JSON, before it is parsed. Words after `--` belong to another program.
 pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     let mut before = None;
     for word in line {

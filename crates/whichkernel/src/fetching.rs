@@ -8,8 +8,8 @@ use runtime::{Cache, Index};
 use say::bail;
 use std::io::{self, BufRead, IsTerminal};
 
-/// Says the size, asks unless told yes, and fetches: the index, and the key of the words for how it came to be here.
-/// None where the answer was no.
+/// Says the size, asks unless told yes, and fetches: the index, and the key of the words for how it came to be here. None if the
+/// answer was no.
 pub fn bring(
     request: &Request,
     update: bool,

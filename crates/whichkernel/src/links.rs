@@ -20,7 +20,7 @@ pub fn supported(variable: impl Fn(&str) -> Option<String>) -> bool {
     vte || program || TERMS.contains(&term.as_str()) || MARKS.iter().any(|mark| variable(mark).is_some())
 }
 
-/// What stands in a text, and where it leads. Laid over the finished text, so that no width is measured with it.
+/// Texts and their link targets. Applied to the finished text, so that links do not change widths.
 pub type Link = (String, String);
 
 /// Each text at its first place; one that was broken over two lines stays as it is.

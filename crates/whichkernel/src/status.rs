@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar;
 
-/// More often than this nobody can read.
+/// More frequent updates are unreadable.
 const EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]

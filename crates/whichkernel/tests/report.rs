@@ -289,7 +289,7 @@ fn the_pages_are_served_live_to_who_has_the_address() {
     // What a watch is doing meanwhile is told, and is no part of the ledger.
     let working = || get(&format!("{root}under-way.json"));
     assert!(working().ends_with("\r\n\r\n[]"), "{}", working());
-    let teller = serve::under_way::Teller::begin(&place.path("ledger"), "watch").unwrap();
+    let teller = serve::activity::Teller::begin(&place.path("ledger"), "watch").unwrap();
     teller.say("538 launches");
     assert!(working().contains(r#""verb":"watch""#) && working().contains("538 launches"), "{}", working());
     drop(teller);

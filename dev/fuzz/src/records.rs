@@ -41,7 +41,7 @@ pub fn parquet(data: &[u8]) {
     assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "columns of one length");
 }
 
-/// What somebody's vulkaninfo wrote: a card that is told has what the rules ask of it.
+/// vulkaninfo output of a user: a card that is returned has what the rules need.
 pub fn vulkaninfo(data: &[u8]) {
     if let Ok(card) = source::VulkanProfile::reported(data) {
         assert!(!card.architecture.is_empty() && !card.target.is_empty() && card.shared_memory >= 0);
@@ -70,7 +70,7 @@ pub fn spirv(data: &[u8]) {
 
 /// What the stand-in and its reader agree on of the libraries' kernels.
 pub fn kernel_table(data: &[u8]) {
-    let _ = launch::table::Table::parse(data);
+    let _ = launch::table::KernelTable::parse(data);
     let _ = launch::tables::Tables::parse(data);
 }
 
@@ -84,7 +84,7 @@ pub fn profile(data: &[u8]) {
     let _ = (tally.rows(), account.whole());
 }
 
-/// A profiler's database, which is read where it lies.
+/// A profiler's database, which is read in place.
 pub fn profile_database(data: &[u8]) {
     let start = data.get(..64).unwrap_or(data);
     if !watch::imports::is_database(start) {
@@ -123,7 +123,7 @@ pub fn log(data: &[u8]) {
     }
 }
 
-/// Somebody else's ledger as one file: all of it is taken or nothing, and what was taken holds together.
+/// Another ledger as one file: the import is all or nothing, and the result is consistent.
 pub fn ledger_archive(data: &[u8]) {
     thread_local! {
         static LEDGER: RefCell<Option<(tempfile::TempDir, ledger::Ledger)>> = const { RefCell::new(None) };
@@ -156,7 +156,7 @@ pub fn checkpoint(data: &[u8]) {
     }
 }
 
-/// The claims that somebody wrote down, and a card that somebody described.
+/// Claims written by a user, and a card described by a user.
 pub fn written_by_hand(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if let Ok(investigation) = evidence::Investigation::parse("fuzz.toml", &text) {

@@ -392,7 +392,7 @@ fn package_index(data: &[u8]) {
     }
 }
 
-/// What a browser sends: a page is given to whoever knows the token, and never one outside of the pages.
+/// A browser's request: a page is served only with the token, and never one outside of the pages.
 fn web_request(data: &[u8]) {
     use serve::request::{Asked, Gate};
     const TOKEN: &str = "0123456789abcdef";

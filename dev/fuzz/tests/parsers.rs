@@ -1,4 +1,4 @@
-//! Every parser of foreign bytes has a fuzz target: whoever adds one reads here that it was forgotten.
+//! Every parser of foreign bytes has a fuzz target: this test names a missing one.
 
 use fuzz::TARGETS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("watch/src/record.rs", "record"),
 ];
 
-/// Parsers of bytes that nobody else can have written.
+/// Parsers of bytes that only we can have written.
 const OUR_OWN_BYTES: &[&str] = &[
     // The kernel hands over what our own BPF program put there.
     "uprobe/src/bpf/wire.rs",
@@ -91,7 +91,7 @@ fn parsers(text: &str) -> Vec<&str> {
         let reads = ["parse", "read", "walk"].iter().any(|start| name.starts_with(start)) || name == "members";
         let head = piece.split(['{', ';']).next().unwrap_or_default();
         let arguments = head.split("->").next().unwrap_or_default();
-        // What a callback is given is no argument.
+        // The parameter of a callback is not an argument.
         let own: String = arguments.split("Fn").take(1).collect();
         if reads && ["[u8]", "Vec<u8>", "dyn ReadAt", "impl Read"].iter().any(|bytes| own.contains(bytes)) {
             found.push(name);

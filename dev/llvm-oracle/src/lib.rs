@@ -1,5 +1,5 @@
-//! LLVM's own tools as the oracle for the parsers' tests: what `llvm-readelf` says of a code object, held against what
-//! `codeobject` says.
+//! LLVM's own tools as the oracle for the parsers' tests: the output of `llvm-readelf` for a code object, compared with
+//! `codeobject`.
 //!
 //! Development only: it runs programs and is never part of the product.
 #![forbid(unsafe_code)]

@@ -64,7 +64,7 @@ pub fn kpack(entries: &[(String, String, Vec<u8>)], zstd: bool) -> Vec<u8> {
     out
 }
 
-/// A host library with `wrappers` wrappers whose code lies elsewhere.
+/// A host library with `wrappers` wrappers whose code is elsewhere.
 pub fn packed_host(wrappers: u32, reference: &[u8]) -> Vec<u8> {
     const WRAPPERS: u64 = 0x8000;
     let mut records = Vec::new();
@@ -80,16 +80,15 @@ pub fn packed_host(wrappers: u32, reference: &[u8]) -> Vec<u8> {
     elf(62, 0, 0, 0, &sections)
 }
 
-/// What becomes of a real library when its code is taken out: bytes that are emptied, and bytes that are written, the last of
-/// them behind its end.
+/// The changes to a real library when its code is moved out: cleared ranges, and written bytes, the last of them after its end.
 #[derive(Debug)]
 pub struct Split {
     pub emptied: Vec<Range>,
     pub written: Vec<(u64, Vec<u8>)>,
 }
 
-/// Its wrappers are renamed and numbered in their order, its device section is emptied, and the reference is added behind
-/// everything. None where it is no ELF file with wrappers.
+/// Its wrappers are renamed and numbered in their order, its device section is cleared, and the reference is appended. None if it
+/// is not an ELF file with wrappers.
 pub fn split_of(library: &dyn ReadAt, reference: &[u8]) -> Option<Split> {
     let elf = Elf::parse(library).ok()?;
     let mut split = Split { emptied: Vec::new(), written: Vec::new() };

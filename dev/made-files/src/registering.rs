@@ -3,7 +3,7 @@
 
 use super::elf::{PROGBITS, Section, elf, string_table, symbol};
 
-/// Sections lie at multiples of 64 in the order given, so that addresses can equal file offsets.
+/// Sections are at multiples of 64 in the order given, so that addresses can equal file offsets.
 fn places(sizes: &[usize]) -> Vec<u64> {
     let mut at = 64;
     sizes
@@ -115,8 +115,8 @@ fn section_name(kernel: &str) -> &'static str {
     format!(".text.{kernel}").leak()
 }
 
-/// One entry of a container: kind (1 PTX, 2 cubin), compute capability, flags, stored bytes, size when unpacked (0 where
-/// it is not packed).
+/// One entry of a container: kind (1 PTX, 2 cubin), compute capability, flags, stored bytes, size when unpacked (0 if it is not
+/// packed).
 pub type Image<'a> = (u16, u32, u64, &'a [u8], u64);
 
 pub fn nvidia_container(images: &[Image<'_>]) -> Vec<u8> {

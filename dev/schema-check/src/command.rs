@@ -1,4 +1,4 @@
-//! What the command printed, against what the command says of it.
+//! The command's output, compared with the command's schema.
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// The one JSON document in what `program` printed, as its schema says.
 ///
 /// # Panics
-/// If it is no JSON, has no schema, or does not fit it.
+/// If it is not JSON, has no schema, or does not match it.
 pub fn answer(program: &str, printed: &[u8]) -> Value {
     let whole = || String::from_utf8_lossy(printed);
     let document: Value = serde_json::from_slice(printed).unwrap_or_else(|error| panic!("{error}: {}", whole()));

@@ -23,7 +23,7 @@ pub enum FetchError {
     Wheel { path: PathBuf, source: zip::result::ZipError },
 }
 
-/// Brings what a registry has into the cache unless it is there, and says where it lies.
+/// Fetches an artifact of a registry into the cache unless it is there, and returns its path.
 pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
     settle(artifact, |work| {
         // What an interrupted fetch left.

@@ -79,7 +79,7 @@ fn here(artifact: &Artifact, fetch: &str) -> Option<PathBuf> {
     Some(artifact.place())
 }
 
-/// Where an artifact lies once it is fetched.
+/// The path of a fetched artifact.
 pub fn directory(name: &str) -> PathBuf {
     let found = manifest().into_iter().find(|artifact| artifact.name() == name);
     found.map_or_else(|| cache().join("artifacts").join(name), |artifact| artifact.place())

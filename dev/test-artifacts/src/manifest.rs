@@ -71,7 +71,7 @@ impl Artifact {
         if self.version.is_empty() { self.package.clone() } else { format!("{}-{}", self.package, self.version) }
     }
 
-    /// Its directory, where nothing else is ever put. Runtimes lie where the product looks for them.
+    /// Its directory, which contains nothing else. Runtimes are where the product looks for them.
     pub fn place(&self) -> PathBuf {
         self.place_in(&cache())
     }
@@ -90,7 +90,7 @@ impl Artifact {
         place.is_dir() && (self.kind != Kind::Runtime || fs::read_to_string(stamp(place)).ok() == Some(self.stamp()))
     }
 
-    /// Says of a runtime's directory what it was fetched as: parts and targets are no part of its name.
+    /// Records how a runtime's directory was fetched: parts and targets are not in its name.
     pub(crate) fn write_stamp(&self, dir: &Path) -> std::io::Result<()> {
         if self.kind == Kind::Runtime { fs::write(stamp(dir), self.stamp()) } else { Ok(()) }
     }

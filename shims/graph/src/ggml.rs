@@ -42,7 +42,7 @@ impl Graph {
         unsafe { core::slice::from_raw_parts(self.nodes, usize::try_from(self.count).unwrap_or(0)) }
     }
 
-    /// How often a tensor is used by others of the whole graph; None where it is not among them.
+    /// How often a tensor is used by others of the whole graph; None if it is not among them.
     ///
     /// SAFETY: a graph of ggml's.
     unsafe fn uses(&self, tensor: *const Tensor) -> Option<i32> {
@@ -68,7 +68,7 @@ macro_rules! functions {
         pub struct Functions { $(pub $field: unsafe extern "C" fn($($arg),*) -> $ret,)* }
 
         impl Functions {
-            /// Those of the library behind this one; None where it lacks one.
+            /// Those of the library behind this one; None if it lacks one.
             pub fn find() -> Option<Functions> {
                 let found = |name: &CStr| Some(crate::real::next(name)).filter(|at| !at.is_null());
                 // SAFETY: functions of these names have had these signatures in every version.
@@ -106,7 +106,7 @@ impl Functions {
     ///
     /// SAFETY: a graph of ggml's.
     pub unsafe fn check(&self, graph: *const Graph) -> Result<(), &'static str> {
-        // SAFETY: as promised; what is read lies within the structures in every version, which only grew.
+        // SAFETY: as promised; the fields exist in every version of the structures, which only grew.
         unsafe {
             let count = (self.node_count)(graph);
             if (self.overhead)() != OVERHEAD {

@@ -1,8 +1,8 @@
 //! Writes down the graphs that a program has a GPU compute, as `whichkernel source --graph` reads them.
 //!
-//! Preloaded before ggml's own library: every graph goes through `ggml_backend_graph_compute_async`. What a tensor is made of stands
-//! in a structure of ggml's, whose layout is checked against what ggml's own functions say before a line is written; where
-//! it does not hold, that is written instead. The products of every graph are counted besides ([`products`]).
+//! Preloaded before ggml's own library: every graph goes through `ggml_backend_graph_compute_async`. A tensor's fields are in a
+//! structure of ggml's, whose layout is checked against ggml's own functions before a line is written; if it does not match, that
+//! is written instead. The products of every graph are counted as well ([`products`]).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -38,14 +38,14 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
         const FAILED: c_int = -1;
         return FAILED;
     }
-    // SAFETY: the function that this one stands before, by its own signature.
+    // SAFETY: the wrapped function, by its own signature.
     let real: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int = unsafe { core::mem::transmute(real) };
     let from = text::now_ns();
     // SAFETY: the caller's backend and graph.
     let summary = unsafe { products::summary(backend, graph.cast()) };
     // One at a time; what another thread computes meanwhile is not written down.
     let mine = BUSY.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
-    // SAFETY: the caller's backend and graph, while nobody else is here.
+    // SAFETY: the caller's backend and graph, with exclusive access.
     let wrote = mine && unsafe { describe(backend, graph.cast()) };
     if wrote {
         read_back::by_this_thread(true);
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     if mine {
         read_back::by_this_thread(false);
         if wrote {
-            // SAFETY: nobody else is here.
+            // SAFETY: exclusive access.
             let text = unsafe { &mut *&raw mut TEXT };
             let _ = writeln!(text, "@ end {}", text::now_ns());
             text.flush();
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn ggml_backend_sched_graph_compute_async(scheduler: *mut 
         return -1;
     }
     let from = text::now_ns();
-    // SAFETY: the function that this one stands before, by its own signature, and the caller's own call.
+    // SAFETY: the wrapped function, by its own signature, and the caller's own call.
     let status = unsafe {
         let real: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int = core::mem::transmute(real);
         real(scheduler, graph)
@@ -105,7 +105,7 @@ unsafe fn describe(backend: *mut c_void, graph: *const Graph) -> bool {
     }
     // SAFETY: as promised; the layout was checked.
     let hash = unsafe { hash(graph) };
-    // SAFETY: nobody else is here.
+    // SAFETY: exclusive access.
     let (hashes, written) = unsafe { (&mut *&raw mut HASHES, &mut *&raw mut WRITTEN) };
     let count = *written as usize;
     if hashes.iter().take(count).any(|known| *known == hash) {

@@ -160,7 +160,7 @@ fn thread() -> i64 {
     unsafe { syscall(SYS_GETTID) }
 }
 
-/// `products.PID` in the directory that the variable names; None where it names none.
+/// `products.PID` in the directory that the variable names; None if it names none.
 fn file() -> Option<c_int> {
     let own = (process() as u64) << 32;
     let known = FILE.load(Ordering::Acquire);

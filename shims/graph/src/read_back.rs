@@ -1,5 +1,5 @@
-//! What the program reads back from the GPU within a graph that is written down: the host goes by it in what it launches next, such
-//! as the experts that a router chose.
+//! The data that the program reads back from the GPU within a recorded graph: the host's next launches depend on it, such as the
+//! experts that a router chose.
 
 use crate::text::Text;
 use crate::{TEXT, real};
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn hipMemcpyAsync(to: *mut c_void, from: *const c_void, le
     if real.is_null() {
         return NO_RUNTIME;
     }
-    // SAFETY: the function that this one stands before, by its own signature, and the caller's own call.
+    // SAFETY: the wrapped function, by its own signature, and the caller's own call.
     let status = unsafe {
         let real: unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int, *mut c_void) -> c_int = core::mem::transmute(real);
         real(to, from, len, how, on)
@@ -61,7 +61,7 @@ unsafe fn note(to: *const c_void, from: *const c_void, len: usize) {
     if THREAD.load(Ordering::Relaxed) != unsafe { pthread_self() } {
         return;
     }
-    // SAFETY: whoever writes a graph down is this thread, and it is here.
+    // SAFETY: only this thread records a graph.
     let text = unsafe { &mut *&raw mut TEXT };
     let _ = write!(text, "@ read {:#x} {len} ", from as usize);
     if len > MOST || len % 4 != 0 || len == 0 {

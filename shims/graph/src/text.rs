@@ -1,4 +1,4 @@
-//! Lines for the file beside the stand-in's own, and what the C library says of this process.
+//! Lines for the file beside the stand-in's own, and the C library's information about this process.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;

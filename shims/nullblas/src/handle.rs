@@ -12,7 +12,7 @@ const INVALID_VALUE: Status = 3;
 const HANDLES: usize = 256;
 /// Streams of the handles that were given out; a handle is the address of its place.
 static STREAMS: [AtomicPtr<c_void>; HANDLES] = [const { AtomicPtr::new(core::ptr::null_mut()) }; HANDLES];
-/// Handles of the real library, where one is behind; the stream stands at the same place.
+/// Handles of the real library, if there is one; the stream is at the same offset.
 static REAL: [AtomicPtr<c_void>; HANDLES] = [const { AtomicPtr::new(core::ptr::null_mut()) }; HANDLES];
 static USED: AtomicUsize = AtomicUsize::new(0);
 
@@ -21,7 +21,7 @@ unsafe extern "C" {
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
-/// The library that an environment variable names, opened once; null where it names none.
+/// The library that an environment variable names, opened once; null if it names none.
 pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
     const NONE: *mut c_void = 1 as *mut c_void;
     let known = kept.load(Ordering::Acquire);

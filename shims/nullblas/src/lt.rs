@@ -85,7 +85,7 @@ fn set(name: &CStr, object: *mut c_void, attribute: c_int, value: &[u8]) -> Stat
     call(name, [object as usize, attribute as usize, value.as_ptr() as usize, value.len(), 0])
 }
 
-/// A matrix as it lies in memory; with its batch.
+/// A matrix as in memory, with its batch.
 fn layout(kind: u32, rows: i64, columns: i64, leading: i64, batch: i64, stride: i64) -> Option<*mut c_void> {
     let mut made: *mut c_void = core::ptr::null_mut();
     let words = [&raw mut made as usize, modern(kind) as usize, rows as usize, columns as usize, leading as usize];

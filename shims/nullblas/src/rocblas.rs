@@ -144,7 +144,7 @@ macro_rules! gemm {
 
 gemm! { rocblas_sgemm ROCBLAS_SGEMM F32 rocblas_hgemm ROCBLAS_HGEMM F16 rocblas_dgemm ROCBLAS_DGEMM F64 }
 
-/// Calls that are no product of two matrices: their names stand in the record, and they answer that they are not implemented.
+/// Calls other than products of two matrices: their names are recorded, and they return "not implemented".
 fn unsupported(name: &CStr) -> Status {
     // SAFETY: the string lives for the call.
     unsafe { whichkernel_unsupported(name.as_ptr()) };

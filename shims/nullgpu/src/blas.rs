@@ -4,7 +4,7 @@ use crate::record::{Blas, kind};
 use crate::{stream, sys, trace, world};
 use core::ffi::{CStr, c_char, c_void};
 
-/// Called by the library that stands in for hipBLAS. Time, stream, graph and device are filled in here.
+/// Called by the stand-in for hipBLAS. Time, stream, graph and device are filled in here.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn whichkernel_blas(call: *const Blas, on: *mut c_void) {
     world::world();

@@ -48,59 +48,20 @@ unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on:
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpy(to: *mut c_void, from: *const c_void, len: usize, how: c_int) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { copy(to, from, len, how, core::ptr::null_mut()) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyWithStream(
-    to: *mut c_void,
-    from: *const c_void,
-    len: usize,
-    how: c_int,
-    on: *mut c_void,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { copy(to, from, len, how, on) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyAsync(
-    to: *mut c_void,
-    from: *const c_void,
-    len: usize,
-    how: c_int,
-    on: *mut c_void,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { copy(to, from, len, how, on) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyHtoD(to: *mut c_void, from: *const c_void, len: usize) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { copy(to, from, len, HOST_TO_DEVICE, core::ptr::null_mut()) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyDtoH(to: *mut c_void, from: *const c_void, len: usize) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { copy(to, from, len, DEVICE_TO_HOST, core::ptr::null_mut()) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyPeerAsync(
-    to: *mut c_void,
-    _to_device: c_int,
-    from: *const c_void,
-    _from_device: c_int,
-    len: usize,
-    on: *mut c_void,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { copy(to, from, len, 3, on) })
+forward! {
+    extern fn hipMemcpy(to: *mut c_void, from: *const c_void, len: usize, how: c_int)
+        = keep(copy(to, from, len, how, core::ptr::null_mut()));
+    extern fn hipMemcpyWithStream(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on: *mut c_void)
+        = keep(copy(to, from, len, how, on));
+    extern fn hipMemcpyAsync(to: *mut c_void, from: *const c_void, len: usize, how: c_int, on: *mut c_void)
+        = keep(copy(to, from, len, how, on));
+    extern fn hipMemcpyHtoD(to: *mut c_void, from: *const c_void, len: usize)
+        = keep(copy(to, from, len, HOST_TO_DEVICE, core::ptr::null_mut()));
+    extern fn hipMemcpyDtoH(to: *mut c_void, from: *const c_void, len: usize)
+        = keep(copy(to, from, len, DEVICE_TO_HOST, core::ptr::null_mut()));
+    extern fn hipMemcpyPeerAsync(
+        to: *mut c_void, _to_device: c_int, from: *const c_void, _from_device: c_int, len: usize, on: *mut c_void
+    ) = keep(copy(to, from, len, 3, on));
 }
 
 /// Rows of `width` bytes, each at its own pitch.
@@ -139,33 +100,15 @@ unsafe fn rows(
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpy2D(
-    to: *mut c_void,
-    to_pitch: usize,
-    from: *const c_void,
-    from_pitch: usize,
-    width: usize,
-    height: usize,
-    how: c_int,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { rows(to, to_pitch, from, from_pitch, width, height, how, core::ptr::null_mut()) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpy2DAsync(
-    to: *mut c_void,
-    to_pitch: usize,
-    from: *const c_void,
-    from_pitch: usize,
-    width: usize,
-    height: usize,
-    how: c_int,
-    on: *mut c_void,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { rows(to, to_pitch, from, from_pitch, width, height, how, on) })
+forward! {
+    extern fn hipMemcpy2D(
+        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, how:
+        c_int
+    ) = keep(rows(to, to_pitch, from, from_pitch, width, height, how, core::ptr::null_mut()));
+    extern fn hipMemcpy2DAsync(
+        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, how:
+        c_int, on: *mut c_void
+    ) = keep(rows(to, to_pitch, from, from_pitch, width, height, how, on));
 }
 
 /// SAFETY: `at` is valid for `len` bytes.
@@ -186,14 +129,8 @@ unsafe fn fill(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> St
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemset(at: *mut c_void, value: c_int, len: usize) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { fill(at, value, len, core::ptr::null_mut()) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemsetAsync(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { fill(at, value, len, on) })
+forward! {
+    extern fn hipMemset(at: *mut c_void, value: c_int, len: usize) = keep(fill(at, value, len, core::ptr::null_mut()));
+    extern fn hipMemsetAsync(at: *mut c_void, value: c_int, len: usize, on: *mut c_void)
+        = keep(fill(at, value, len, on));
 }

@@ -40,8 +40,8 @@ pub enum Code<'a> {
     Opaque,
 }
 
-/// The code object for `target` (as HIP names it, with features) in an image; where it has none of its own, the one for the
-/// generic target that HIP takes for it.
+/// The code object for `target` (as HIP names it, with features) in an image; if it has none of its own, the one for the generic
+/// target that HIP takes for it.
 pub fn code<'a>(image: &'a [u8], target: &[u8], generic: &[u8]) -> Code<'a> {
     if image.starts_with(b"\x7fELF") {
         let runs_here = |name: &[u8]| runs(name, target) || (!generic.is_empty() && serves(name, generic, target));
@@ -69,7 +69,7 @@ fn made_for(elf: &[u8]) -> Option<&[u8]> {
         }
         let from = usize::try_from(u64_at(header, 8)?).ok()?;
         let notes = elf.get(from..from.checked_add(usize::try_from(u64_at(header, 0x20)?).ok()?)?)?;
-        // The text stands in a map of MessagePack, whose next byte is no part of a target's name.
+        // The text is in a MessagePack map, whose next byte is not part of a target's name.
         if let Some(at) = notes.windows(TRIPLE.len()).position(|part| part == TRIPLE) {
             let rest = notes.get(at + TRIPLE.len()..)?;
             let len = rest.iter().position(|b| !(b.is_ascii_lowercase() || b.is_ascii_digit() || b"-+:".contains(b)));

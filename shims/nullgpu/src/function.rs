@@ -67,7 +67,7 @@ static WRITING: Lock<()> = Lock::new(());
 
 fn table() -> Option<&'static [Slot]> {
     let at = TABLE.load(Ordering::Acquire);
-    // SAFETY: SLOTS slots lie there, all zero at first, never unmapped.
+    // SAFETY: SLOTS slots, all zero at first, never unmapped.
     (!at.is_null()).then(|| unsafe { core::slice::from_raw_parts(at, SLOTS) })
 }
 
@@ -171,38 +171,16 @@ unsafe fn occupancy(blocks: *mut c_int, function: Option<&Function>, block: c_in
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipOccupancyMaxActiveBlocksPerMultiprocessor(
-    blocks: *mut c_int,
-    handle: *const c_void,
-    block: c_int,
-    dynamic: usize,
-) -> Status {
-    // SAFETY: the caller's variable.
-    keep(unsafe { occupancy(blocks, by_handle(handle as usize), block, dynamic) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    blocks: *mut c_int,
-    handle: *const c_void,
-    block: c_int,
-    dynamic: usize,
-    _flags: c_uint,
-) -> Status {
-    // SAFETY: the caller's variable.
-    keep(unsafe { occupancy(blocks, by_handle(handle as usize), block, dynamic) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-    blocks: *mut c_int,
-    function: *mut c_void,
-    block: c_int,
-    dynamic: usize,
-) -> Status {
-    // SAFETY: the caller's variable.
-    keep(unsafe { occupancy(blocks, by_function(function), block, dynamic) })
+forward! {
+    extern fn hipOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int, handle: *const c_void, block: c_int, dynamic: usize
+    ) = keep(occupancy(blocks, by_handle(handle as usize), block, dynamic));
+    extern fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: *mut c_int, handle: *const c_void, block: c_int, dynamic: usize, _flags: c_uint
+    ) = keep(occupancy(blocks, by_handle(handle as usize), block, dynamic));
+    extern fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int, function: *mut c_void, block: c_int, dynamic: usize
+    ) = keep(occupancy(blocks, by_function(function), block, dynamic));
 }
 
 #[unsafe(no_mangle)]

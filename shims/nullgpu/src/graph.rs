@@ -139,22 +139,12 @@ unsafe fn instantiate(to: *mut *mut c_void, handle: *mut c_void) -> Status {
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipGraphInstantiate(
-    to: *mut *mut c_void,
-    handle: *mut c_void,
-    _node: *mut *mut c_void,
-    _log: *mut c_char,
-    _len: usize,
-) -> Status {
-    // SAFETY: the caller's variable.
-    keep(unsafe { instantiate(to, handle) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipGraphInstantiateWithFlags(to: *mut *mut c_void, handle: *mut c_void, _flags: u64) -> Status {
-    // SAFETY: the caller's variable.
-    keep(unsafe { instantiate(to, handle) })
+forward! {
+    extern fn hipGraphInstantiate(
+        to: *mut *mut c_void, handle: *mut c_void, _node: *mut *mut c_void, _log: *mut c_char, _len: usize
+    ) = keep(instantiate(to, handle));
+    extern fn hipGraphInstantiateWithFlags(to: *mut *mut c_void, handle: *mut c_void, _flags: u64)
+        = keep(instantiate(to, handle));
 }
 
 #[unsafe(no_mangle)]

@@ -173,26 +173,14 @@ pub unsafe extern "C" fn hipLaunchKernel_spt(handle: *const c_void, grid: Dim3, 
     unsafe { by_handle(handle, api::LAUNCH_KERNEL, grid, block, args, shared, on) }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipLaunchCooperativeKernel(handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: c_uint, on: *mut c_void) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe { by_handle(handle, api::LAUNCH_COOPERATIVE, grid, block, args, shared as usize, on) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipExtLaunchKernel(
-    handle: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    args: *mut *mut c_void,
-    shared: usize,
-    on: *mut c_void,
-    _start: *mut c_void,
-    _stop: *mut c_void,
-    _flags: c_uint,
-) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe { by_handle(handle, api::EXT_LAUNCH, grid, block, args, shared, on) }
+forward! {
+    extern fn hipLaunchCooperativeKernel(
+        handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: c_uint, on: *mut c_void
+    ) = by_handle(handle, api::LAUNCH_COOPERATIVE, grid, block, args, shared as usize, on);
+    extern fn hipExtLaunchKernel(
+        handle: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared: usize, on: *mut c_void, _start:
+        *mut c_void, _stop: *mut c_void, _flags: c_uint
+    ) = by_handle(handle, api::EXT_LAUNCH, grid, block, args, shared, on);
 }
 
 /// `hipLaunchConfig_t`: grid, block, dynamic shared memory, stream, attributes.

@@ -26,6 +26,18 @@ mod tls;
 #[path = "../../common/trace.rs"]
 mod trace;
 
+/// Entry points that only pass their arguments on. The build script finds their names by `extern fn`.
+macro_rules! forward {
+    ($($(#[$about:meta])* extern fn $name:ident($($arg:ident: $type:ty),*) = $call:expr;)*) => {$(
+        $(#[$about])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $type),*) -> crate::error::Status {
+            // SAFETY: the caller's promise.
+            unsafe { $call }
+        }
+    )*};
+}
+
 mod blas;
 mod copy;
 mod device;

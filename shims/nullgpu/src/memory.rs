@@ -20,7 +20,7 @@ struct Block {
     host: bool,
 }
 
-/// The list lies in memory of its own, so that it costs nothing until it is used.
+/// The list has its own memory, so that it costs nothing until it is used.
 struct Blocks {
     list: *mut Block,
     count: usize,
@@ -37,7 +37,7 @@ impl Blocks {
         if self.list.is_null() {
             return &mut [];
         }
-        // SAFETY: MOST blocks lie there and all zero is a valid block.
+        // SAFETY: MOST blocks, and all zero is a valid block.
         unsafe { core::slice::from_raw_parts_mut(self.list, MOST) }
     }
 
@@ -109,40 +109,13 @@ unsafe fn allocate(to: *mut *mut c_void, size: usize, host: bool) -> Status {
     keep(status)
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMalloc(to: *mut *mut c_void, size: usize) -> Status {
-    // SAFETY: the caller's variable.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipExtMallocWithFlags(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMallocManaged(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMallocAsync(to: *mut *mut c_void, size: usize, _stream: *mut c_void) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, false) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipHostMalloc(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, true) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipHostAlloc(to: *mut *mut c_void, size: usize, _flags: c_uint) -> Status {
-    // SAFETY: as above.
-    unsafe { allocate(to, size, true) }
+forward! {
+    extern fn hipMalloc(to: *mut *mut c_void, size: usize) = allocate(to, size, false);
+    extern fn hipExtMallocWithFlags(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, false);
+    extern fn hipMallocManaged(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, false);
+    extern fn hipMallocAsync(to: *mut *mut c_void, size: usize, _stream: *mut c_void) = allocate(to, size, false);
+    extern fn hipHostMalloc(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, true);
+    extern fn hipHostAlloc(to: *mut *mut c_void, size: usize, _flags: c_uint) = allocate(to, size, true);
 }
 
 #[unsafe(no_mangle)]
@@ -239,12 +212,12 @@ pub unsafe extern "C" fn hipPointerGetAttributes(attributes: *mut u8, at: *const
     SUCCESS
 }
 
-/// Whether an address lies in memory that this library gave out.
+/// Whether an address is in memory that this library allocated.
 pub fn ours(at: *const c_void) -> bool {
     BLOCKS.lock().find(at as usize).is_some()
 }
 
-/// Whether `[at, at + len)` lies in one block of the card, so that a result may be written there.
+/// Whether `[at, at + len)` is in one block of the card, so that a result may be written there.
 pub fn room(at: usize, len: usize) -> bool {
     BLOCKS.lock().find(at).is_some_and(|block| at + len <= block.start + block.size)
 }

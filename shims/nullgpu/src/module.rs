@@ -24,7 +24,7 @@ pub struct Module {
     address: u64,
     hash: u64,
     image: &'static [u8],
-    /// The bundle as it lies in memory, where no table that was handed over speaks of it.
+    /// The bundle in memory, if no handed-over table contains it.
     registered: &'static [u8],
     generation: AtomicU32,
 }
@@ -200,7 +200,7 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
     let Some(device) = current() else { return crate::error::NO_DEVICE };
     // The caller may free its copy.
     let Some(kept) = registry::bytes(size) else { return crate::error::OUT_OF_MEMORY };
-    // SAFETY: `image_size` bytes lie there.
+    // SAFETY: the image has `image_size` bytes.
     kept.copy_from_slice(unsafe { core::slice::from_raw_parts(at, size) });
     let Some(module) = make(path, 0, kept) else { return crate::error::OUT_OF_MEMORY };
     if matches!(elf::code(kept, target(&device.arch), target(&device.generic)), elf::Code::Absent) {
@@ -220,22 +220,11 @@ fn target(arch: &'static [u8]) -> &'static [u8] {
     arch.split(|&b| b == 0).next().unwrap_or(&[])
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleLoadData(to: *mut *mut c_void, image: *const c_void) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { load(to, image.cast(), &[]) })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleLoadDataEx(
-    to: *mut *mut c_void,
-    image: *const c_void,
-    _count: c_uint,
-    _options: *mut c_void,
-    _values: *mut *mut c_void,
-) -> Status {
-    // SAFETY: the caller's promise.
-    keep(unsafe { load(to, image.cast(), &[]) })
+forward! {
+    extern fn hipModuleLoadData(to: *mut *mut c_void, image: *const c_void) = keep(load(to, image.cast(), &[]));
+    extern fn hipModuleLoadDataEx(
+        to: *mut *mut c_void, image: *const c_void, _count: c_uint, _options: *mut c_void, _values: *mut *mut c_void
+    ) = keep(load(to, image.cast(), &[]));
 }
 
 #[unsafe(no_mangle)]

@@ -24,7 +24,7 @@ pub fn new<T>() -> Option<&'static mut T> {
     }
     let at = slab.next as *mut T;
     slab.next += size;
-    // SAFETY: fresh zeroed memory, 16-byte aligned, given to nobody else; every `T` used here is plain data.
+    // SAFETY: fresh zeroed memory, 16-byte aligned, without another owner; every `T` used here is plain data.
     Some(unsafe { &mut *at })
 }
 

@@ -30,7 +30,7 @@ pub unsafe fn write(entry: &Entry, args: *mut *mut c_void, grid: [u32; 3]) {
         if entry.flags & flag::ROUTE_TOPK != 0 { (to, int(rows), int(used)) } else { (to, grid[0], int(used)) }
     };
     let experts = if entry.flags & flag::ROUTE_TOPK != 0 { entry.experts } else { used };
-    // A fused top-k writes its ids with a stride of all experts, as the full order would lie.
+    // A fused top-k writes its ids with a stride of all experts, as in the full order.
     let stride = experts;
     if experts == 0 || experts > MOST_EXPERTS || used > experts || rows > 1 << 20 {
         return;

@@ -83,22 +83,11 @@ unsafe fn create(to: *mut *mut c_void, flags: c_uint) -> Status {
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipStreamCreate(to: *mut *mut c_void) -> Status {
-    // SAFETY: the caller's variable.
-    unsafe { create(to, 0) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipStreamCreateWithFlags(to: *mut *mut c_void, flags: c_uint) -> Status {
-    // SAFETY: the caller's variable.
-    unsafe { create(to, flags) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipStreamCreateWithPriority(to: *mut *mut c_void, flags: c_uint, _priority: c_int) -> Status {
-    // SAFETY: the caller's variable.
-    unsafe { create(to, flags | 0x100) }
+forward! {
+    extern fn hipStreamCreate(to: *mut *mut c_void) = create(to, 0);
+    extern fn hipStreamCreateWithFlags(to: *mut *mut c_void, flags: c_uint) = create(to, flags);
+    extern fn hipStreamCreateWithPriority(to: *mut *mut c_void, flags: c_uint, _priority: c_int)
+        = create(to, flags | 0x100);
 }
 
 #[unsafe(no_mangle)]

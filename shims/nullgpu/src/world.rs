@@ -54,7 +54,7 @@ pub struct Kernels {
 static WORLD: AtomicPtr<World> = AtomicPtr::new(core::ptr::null_mut());
 static FIRST: Lock<()> = Lock::new(());
 
-/// Read on the first call of any entry point. Without a valid hand-over there is no device, and nothing else happens.
+/// Read on the first call of any entry point. Without valid input from the parent there is no device, and nothing else happens.
 pub fn world() -> &'static World {
     let known = WORLD.load(Ordering::Acquire);
     if !known.is_null() {
@@ -220,7 +220,7 @@ fn joined<'a>(directory: &CStr, name: &[u8], buffer: &'a mut [u8; 1024]) -> Opti
     CStr::from_bytes_until_nul(buffer).ok()
 }
 
-/// `count` values of plain data at `at`, if they lie inside and are aligned.
+/// `count` values of plain data at `at`, if they are inside and aligned.
 fn view<T: Copy>(bytes: &'static [u8], at: u64, count: usize) -> Option<&'static [T]> {
     let at = usize::try_from(at).ok()?;
     let bytes = bytes.get(at..at.checked_add(count.checked_mul(size_of::<T>())?)?)?;

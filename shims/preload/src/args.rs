@@ -45,7 +45,7 @@ pub fn wanted() -> bool {
     !TABLE.load(Ordering::Relaxed).is_null()
 }
 
-/// The layout of a kernel of the library with this build id; empty where it is not known.
+/// The layout of a kernel of the library with this build id; empty if it is unknown.
 pub fn layout(build_id: &[u8], name: &[u8]) -> &'static [Arg] {
     let (at, len) = (TABLE.load(Ordering::Acquire), LEN.load(Ordering::Acquire));
     if at.is_null() || build_id.is_empty() {
@@ -155,7 +155,7 @@ pub unsafe fn extra(list: *mut *mut c_void, args: *mut *mut c_void) -> Args {
     }
     let (mut buffer, mut size) = (core::ptr::null(), 0_usize);
     for pair in 0..4 {
-        // SAFETY: the list ends with its end tag, which stands in the first place of a pair.
+        // SAFETY: the list ends with its end tag, which is the first item of a pair.
         unsafe {
             match *list.add(pair * 2) as usize {
                 1 => buffer = (*list.add(pair * 2 + 1)).cast_const().cast(),

@@ -1,6 +1,6 @@
-//! Ways around the wrappers. A library that is opened with RTLD_DEEPBIND or into a namespace of its own does not find them, which is
-//! recorded when it is opened. When the process ends, the writable segments of everything that is loaded are searched for addresses of
-//! launch functions: whoever holds one can call it directly.
+//! Ways around the wrappers. A library that is opened with RTLD_DEEPBIND or into its own namespace does not find them, which is
+//! recorded when it is opened. When the process ends, the writable segments of all loaded libraries are searched for addresses of
+//! launch functions: a holder of one can call it directly.
 
 use crate::image::Image;
 use crate::lock::Lock;
@@ -9,8 +9,8 @@ use crate::{blind, lookup, start, sys, trace, unknown, wrapped};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
-/// Calls `hook` with the caller's arguments, and jumps to what it returns with the caller's own return address in place: the loader
-/// searches on behalf of whoever asks.
+/// Calls `hook` with the caller's arguments, and jumps to the result with the caller's own return address in place: the loader's
+/// search depends on the caller.
 macro_rules! before {
     ($name:literal, $hook:ident) => {
         core::arch::global_asm!(
@@ -82,7 +82,8 @@ fn say(how: &[u8], name: *const c_char) {
     blind(text.get(..len).unwrap_or(how));
 }
 
-/// Whose record it is: the child of a fork may hold a lock of the loader's that nobody will open, and one of a vfork has its parent's memory.
+/// Checks the owner of the record: the child of a fork may hold a loader lock that is never released, and the child of a vfork
+/// has its parent's memory.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -162,7 +163,7 @@ extern "C" fn gather(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) ->
     0
 }
 
-/// A library that defines such a function itself is a runtime, or stands before one as we do.
+/// A library that defines such a function itself is a runtime, or a wrapper like us.
 extern "C" fn search(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c_int {
     const LOAD: u32 = 1;
     const WRITABLE: u32 = 2;
@@ -234,7 +235,7 @@ extern "C" fn at_the_end() {
         return;
     }
     if trace::is_open() {
-        // It is no record of a launch: where there is no room for it, none is lost.
+        // Not a record of a launch: if there is no room for it, no launch is lost.
         let text = Text { len: SEARCHED.len() as u32, reserved: 0 };
         trace::try_write(kind::UNSUPPORTED, &[trace::bytes(&text), SEARCHED]);
     } else {

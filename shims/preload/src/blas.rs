@@ -1,6 +1,6 @@
 //! BLAS calls, bracketed: the launches between a call's beginning and its end are its own.
 //!
-//! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the one that the program made.
+//! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the program's.
 
 use crate::record::{Blas, NO_DEVICE, blas, kind};
 use crate::{graph, sys, thread, trace};
@@ -210,8 +210,8 @@ wrap! {
     }
 }
 
-/// One attribute of a matrix layout (hipblasLtMatrixLayoutAttribute_t: 0 batch count, 2 type, 4 rows, 5 columns,
-/// 6 leading dimension), asked of the library; 0 where it does not tell.
+/// One attribute of a matrix layout (hipblasLtMatrixLayoutAttribute_t: 0 batch count, 2 type, 4 rows, 5 columns, 6 leading
+/// dimension), asked of the library; 0 if it does not tell.
 fn shape(layout: *mut c_void, attribute: c_int) -> u64 {
     attribute_of(c"hipblasLtMatrixLayoutGetAttribute", layout, attribute, if matches!(attribute, 0 | 2) { 4 } else { 8 })
 }

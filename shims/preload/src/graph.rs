@@ -116,7 +116,7 @@ pub fn begun(on: *mut c_void, into: *mut c_void, status: u32) {
         GRAPHS.set(into as usize, graph);
     }
     let key = key(on);
-    // The number first: whoever finds the stream finds it.
+    // The number first: a reader that finds the stream also finds it.
     let free = |(stream, number): &&(AtomicUsize, AtomicU32)| {
         const TAKEN: usize = usize::MAX;
         let ours = stream.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
@@ -148,7 +148,7 @@ pub unsafe fn ended(on: *mut c_void, to: *mut *mut c_void, status: u32) {
 /// `InstantiateFlagDeviceLaunch`, of HIP and of CUDA.
 const FROM_DEVICE: u64 = 4;
 
-/// `flags`: as they were passed; what is no set of flags (an older form passes a pointer there) has none.
+/// `flags`: as passed; a value that is not a set of flags (an older form passes a pointer) has none.
 ///
 /// SAFETY: `to` is null or what the runtime has just written.
 pub unsafe fn instantiated(cuda: bool, to: *mut *mut c_void, graph: *mut c_void, flags: u64, status: u32) {
@@ -193,7 +193,7 @@ pub fn launched(exec: *mut c_void, on: *mut c_void, status: u32) {
     note(record::graph::LAUNCH, EXECS.get(exec as usize), 0, on, status);
 }
 
-/// A kernel that stands in a graph without having been captured. The graph gets a number when it is first met.
+/// A kernel in a graph that was not captured. The graph gets a number at its first use.
 pub fn node(graph: *mut c_void, call: &Call) {
     let known = GRAPHS.get(graph as usize);
     let graph_number = if known == 0 { number() } else { known };

@@ -1,5 +1,5 @@
-//! A library as it lies in memory: its SONAME, what it defines, what it imports. Asked without the loader, whose own functions are
-//! found this way too.
+//! A library in memory: its SONAME, its definitions, its imports. Read without the loader, whose own functions are found this way
+//! too.
 
 use crate::sys;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicPtr;
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
 
-/// The dynamic section's addresses; 0 where it has none.
+/// The dynamic section's addresses; 0 if it has none.
 #[derive(Clone, Copy)]
 pub struct Image {
     base: usize,
@@ -45,7 +45,7 @@ impl Image {
         }
     }
 
-    /// What the library calls itself, wherever its file lies; empty where it does not.
+    /// The library's SONAME, independent of its path; empty if it has none.
     pub fn soname(&self) -> &'static [u8] {
         if self.soname == 0 {
             return b"";
@@ -54,7 +54,8 @@ impl Image {
         unsafe { CStr::from_ptr((self.strings + self.soname) as *const c_char) }.to_bytes()
     }
 
-    /// SAFETY: a place in the table. Symbols have 24 bytes: the name's offset, four bytes, the section, which is 0 where it is imported.
+    /// SAFETY: a place in the table. Symbols have 24 bytes: the name's offset, four bytes, the section, which is 0 if it is
+    /// imported.
     unsafe fn symbol(&self, place: usize) -> (*const c_char, bool, usize) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -119,7 +120,7 @@ pub fn holding(address: usize) -> Option<Image> {
     find(|info| holds(info, address))
 }
 
-/// A function of the C library itself, whoever else stands before it. Until glibc 2.34 the loader's had a library of their own.
+/// A function of the C library itself, ignoring wrappers. Until glibc 2.34 the loader's functions had a library of their own.
 pub fn of_libc(name: &[u8]) -> usize {
     let mut found = 0;
     find(|info| {
@@ -131,7 +132,7 @@ pub fn of_libc(name: &[u8]) -> usize {
     found
 }
 
-/// A function of any library that is loaded, but for the one that holds `ours`.
+/// A function of any loaded library, except the one that contains `ours`.
 pub fn anywhere(name: &[u8], ours: &AtomicPtr<c_void>) -> *mut c_void {
     let ours = core::ptr::from_ref(ours) as usize;
     let mut found = 0;

@@ -32,7 +32,7 @@ static WRITING: Lock<()> = Lock::new(());
 
 fn table() -> &'static [Slot] {
     let at = TABLE.load(Ordering::Acquire);
-    // SAFETY: SLOTS slots lie there, zeroed, never unmapped.
+    // SAFETY: SLOTS slots, zeroed, never unmapped.
     if at.is_null() { &[] } else { unsafe { core::slice::from_raw_parts(at, SLOTS) } }
 }
 
@@ -68,7 +68,7 @@ pub fn learn(handle: usize, name: &[u8], module: Option<&'static Module>, layout
     drop(guard);
 }
 
-/// On the path of a launch: waits for nobody.
+/// On the path of a launch: never waits.
 pub fn learn_at_once(handle: usize, name: &[u8]) -> Option<&'static Kernel> {
     let guard = WRITING.try_lock()?;
     insert(handle, name, None, &[], false);
@@ -127,7 +127,7 @@ pub fn forget(module: &Module) {
     drop(guard);
 }
 
-/// A handle that the runtime gave a name: the only registered kernel of that name, or one of nobody knows which library.
+/// A handle that the runtime gave a name: the only registered kernel of that name, or one of an unknown library.
 pub fn known_as(handle: usize, name: &[u8]) {
     let named = |slot: &&Slot| {
         // SAFETY: null or a kernel, which is never freed.
@@ -173,7 +173,7 @@ impl Kernel {
     }
 }
 
-/// In the child of a fork: whoever held the lock does not exist there.
+/// In the child of a fork: the owner of the lock does not exist there.
 pub fn after_fork() {
     WRITING.reset();
 }

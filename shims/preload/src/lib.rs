@@ -58,11 +58,11 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// How far the opening of the trace has come: nobody began, the process that is about it, or done.
+/// The state of opening the trace: not begun, the process that is opening it, or done.
 static STARTED: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = 0;
 const DONE: u32 = u32::MAX;
-/// Threads that make their first call together wait for the one that opens the file, but not for ever.
+/// Threads that make their first call together wait for the one that opens the file, for a bounded time.
 const PATIENCE: u32 = 100_000;
 
 /// Opens the trace on the first call that is wrapped; without a directory nothing is ever written.

@@ -61,7 +61,7 @@ static DLVSYM: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 type Dlvsym = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
 
-/// Both, as the next library behind us has them: somebody else may stand before the C library's too.
+/// Both, from the next library after us: another wrapper may precede the C library's.
 fn loader() -> Option<(Dlsym, Dlvsym)> {
     if DLSYM.load(Ordering::Acquire).is_null() {
         let own = image::of_libc(b"dlvsym");
@@ -115,8 +115,8 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const 
         }
         return null;
     };
-    // What is asked of everybody, and by a version, finds the library that has it, and not us; RTLD_NEXT looks behind the caller,
-    // who may stand behind us. One who defines the function himself stands before it as we do: what he asks for is not his use of it.
+    // A lookup in all libraries, or by version, finds the defining library, not us; RTLD_NEXT starts after the caller, which may
+    // come after us. A caller that defines the function itself is a wrapper like us: its lookup is not a use.
     let among_all = handle == RTLD_NEXT || (handle.is_null() && !version.is_null());
     if among_all {
         let stands_before = image::holding(caller).is_none_or(|image| image.defines(text).is_some());
@@ -148,7 +148,7 @@ pub fn next(name: &CStr) -> *mut c_void {
     dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(RTLD_NEXT, name.as_ptr()) })
 }
 
-/// A library that the process has already; null where it has not.
+/// A library that the process has already; null if it has not.
 pub fn loaded(path: &CStr) -> *mut c_void {
     open(path.as_ptr())
 }
@@ -232,7 +232,7 @@ unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
     }
 }
 
-/// Whether `real` is the library's exported function of the wrapped name; None where it exports none.
+/// Whether `real` is the library's exported function of the wrapped name; None if it exports none.
 fn symbol_of(wrapped: &Wrapped, real: *mut c_void) -> Option<bool> {
     let library = loaded(if wrapped.name.to_bytes().starts_with(b"cu") { c"libcuda.so.1" } else { c"libamdhip64.so.6" });
     if library.is_null() {

@@ -35,7 +35,7 @@ pub fn prepare() {
     }
 }
 
-/// A copy that lives as long as the process: the library that a string stands in may be closed.
+/// A copy that lives as long as the process: the library that contains a string may be closed.
 pub fn keep(bytes: &[u8]) -> Option<&'static [u8]> {
     let to = take(bytes.len());
     if to.is_null() {
@@ -48,7 +48,7 @@ pub fn keep(bytes: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// In the child of a fork: whoever held the lock does not exist there.
+/// In the child of a fork: the owner of the lock does not exist there.
 pub fn after_fork() {
     NOW.reset();
 }

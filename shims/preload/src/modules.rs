@@ -92,7 +92,7 @@ pub fn forget(handle: usize) {
     }
 }
 
-/// In the child of a fork: whoever held the lock does not exist there.
+/// In the child of a fork: the owner of the lock does not exist there.
 pub fn after_fork() {
     WRITING.reset();
 }
@@ -117,7 +117,7 @@ pub fn owner(address: usize) -> (Origin, usize) {
             if header.kind == 1 && search.address.wrapping_sub(start) < header.memsz as usize {
                 search.found = true;
             }
-            // The build id stands in a note of its own or first in a larger one.
+            // The build id has its own note, or is first in a larger one.
             if header.kind == 4 && note.1 == 0 && !build_id(start, header.memsz as usize).is_empty() {
                 note = (start, header.memsz as usize);
             }

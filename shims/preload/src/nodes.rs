@@ -18,7 +18,7 @@ const DEEPEST: u32 = 8;
 /// Room for the lists, one level behind the other: nothing is allocated.
 static ROOM: Lock<[usize; MOST]> = Lock::new([0; MOST]);
 
-/// In the child of a fork: whoever held the lock does not exist there.
+/// In the child of a fork: the owner of the lock does not exist there.
 pub fn after_fork() {
     ROOM.reset();
 }
@@ -107,9 +107,9 @@ struct Walk<'a> {
     how: u32,
 }
 
-/// Tells the nodes of `graph`, all under one new number, which is given back; 0 where the runtime does not answer.
+/// Tells the nodes of `graph`, all under one new number, which is given back; 0 if the runtime does not answer.
 pub fn tell(cuda: bool, graph: *mut c_void, exec: u32, under: usize) -> u32 {
-    // Our own stand-in has no such questions; its graphs are captured, and every launch of them was seen.
+    // Our own stand-in has no such queries; its graphs are captured, and every launch in them was recorded.
     if !cuda && stand_in() {
         return 0;
     }
@@ -137,7 +137,7 @@ pub fn note(what: u32, exec: u32, graph: u32, node: u64, status: u32) {
 }
 
 impl Walk<'_> {
-    /// False where a question was not answered.
+    /// False if a question was not answered.
     fn graph(&mut self, graph: *mut c_void, under: usize, room: &mut [usize], depth: u32) -> bool {
         let mut count = 0;
         // SAFETY: the runtime's function of that name, on a graph of its own; without a list it gives the number.
@@ -213,7 +213,7 @@ pub unsafe fn call(cuda: bool, params: *const c_void, driver: bool) -> Call {
         let params = params.cast::<CudaParams>();
         let mut handle = (*params).function;
         if driver {
-            // Where the node was made from a kernel of a library, there is no function.
+            // If the node was made from a kernel of a library, there is no function.
             let (ask, of) = if handle.is_null() {
                 handle = (*params).kernel;
                 (c"cuKernelGetName", handle)

@@ -72,11 +72,11 @@ pub fn note() {
     }
 }
 
-/// The GPU device files that the process holds: asked when its first launch has returned, by when the runtime has opened them. A program
-/// that is over at once is looked at by nobody else.
+/// The GPU device files that the process holds, read when its first launch has returned: by then the runtime has opened them.
+/// Only this check sees a program that ends at once.
 #[cold]
 fn devices() {
-    // The runtime opens its device early; beyond, whoever watches from outside looks.
+    // The runtime opens its device early; later, the outside observer checks.
     const MOST: u32 = 1024;
     if sys::sealed() {
         return;

@@ -1,7 +1,7 @@
 //! Launches that are alike, by number: the second one and all that follow take sixteen bytes of the record instead of eighty.
 //!
-//! The table is of fixed size and never waits: what finds no place in it is recorded in full. An entry is written by
-//! whoever claims it, told in the record, and only then given out, so that a reader always meets the shape first.
+//! The table has a fixed size and never waits: a shape without a slot is recorded in full. The thread that claims an entry writes
+//! it, records it, and only then publishes it, so that a reader always meets the shape first.
 
 use crate::launch::Call;
 use crate::record::{self, kind};
@@ -58,7 +58,7 @@ fn place(key: &Key) -> usize {
     (mixed >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
-/// What the table says of a shape.
+/// The table's answer for a shape.
 pub enum Found {
     Number(u32),
     /// A place for it.
@@ -76,7 +76,7 @@ pub fn find(key: &Key) -> Found {
     }
     let start = place(key);
     for step in 0..STEPS {
-        // SAFETY: SLOTS slots lie there, zeroed at first, and stay as long as this process.
+        // SAFETY: SLOTS slots, zeroed at first, for the life of this process.
         let slot = unsafe { &*table.add((start + step) & (SLOTS - 1)) };
         match slot.state.load(Ordering::Acquire) {
             EMPTY => return Found::Free(slot),
@@ -92,7 +92,7 @@ pub fn find(key: &Key) -> Found {
 #[cold]
 pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
     slot.state.compare_exchange(EMPTY, BUSY, Ordering::AcqRel, Ordering::Acquire).ok()?;
-    // SAFETY: claimed, so nobody else writes it, and nobody reads it before it has a number.
+    // SAFETY: claimed, so there is no other writer, and no reader before it has a number.
     unsafe { *slot.key.get() = key };
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let shape = record::Shape { id, reserved: 0, launch: *launch };
@@ -113,12 +113,12 @@ fn make() {
     let new = sys::zeroed(SLOTS * size_of::<Slot>()).cast::<Slot>();
     let made = TABLE.compare_exchange(core::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
     if made.is_err() && !new.is_null() {
-        // SAFETY: our own mapping, which nobody has seen.
+        // SAFETY: our own mapping, which is not shared yet.
         unsafe { sys::munmap(new.cast(), SLOTS * size_of::<Slot>()) };
     }
 }
 
-/// In the child of a fork: its file knows none of them. Nobody else is there to be using the table.
+/// In the child of a fork: its file knows none of them. No other thread uses the table.
 pub fn after_fork() {
     if sys::sealed() {
         return;

@@ -16,7 +16,7 @@ pub struct Thread {
 #[inline]
 pub fn now() -> &'static mut Thread {
     const { assert!(size_of::<Thread>() <= tls::SIZE) };
-    // SAFETY: the block is zeroed at first, aligned, and nobody else's.
+    // SAFETY: the block is zeroed at first, aligned, and has no other owner.
     let thread = unsafe { &mut *tls::block().cast::<Thread>() };
     if thread.id == 0 {
         thread.id = sys::thread_id();

@@ -1,7 +1,8 @@
-//! Launch functions that nobody wrapped: told by their names, so that a runtime newer than this library is a gap and no silence.
+//! Launch functions without a wrapper: recognised by their names, so that a newer runtime causes a reported gap instead of
+//! silence.
 //!
-//! A function that no loaded library imports and nobody asked for by name is not called. So the imports of everything that is
-//! loaded are looked through, when a runtime is met, when kernels come in, when a graph becomes executable, and at the end.
+//! A function that no loaded library imports and that was not looked up by name is not called. So the imports of all loaded
+//! libraries are searched: when a runtime appears, when kernels are registered, when a graph becomes executable, and at the end.
 
 use crate::lock::Lock;
 use crate::image::{self, Image};
@@ -35,19 +36,19 @@ fn multiplies(name: &[u8]) -> bool {
             && (has(b"emm") || has(b"Matmul")))
 }
 
-/// What somebody can call and nobody follows: a launch function of a runtime, or a product of a BLAS library.
+/// Functions that can be called and are not wrapped: a launch function of a runtime, or a product of a BLAS library.
 pub fn is_unseen(name: &[u8], function: usize) -> bool {
     let Some(image) = image::holding(function) else { return false };
     // Other libraries may call theirs as they like.
     (is_runtime(&image) && launches(name)) || (is_blas(image.soname()) && multiplies(name))
 }
 
-/// By what it can do: whoever packs a runtime chooses its name.
+/// By its exports: the packager of a runtime chooses its name.
 fn is_runtime(image: &Image) -> bool {
     [&b"hipLaunchKernel"[..], b"cudaLaunchKernel", b"cuLaunchKernel"].iter().any(|name| image.defines(name).is_some())
 }
 
-/// Worth asking where it lies.
+/// Worth looking up its address.
 pub fn is_suspect(name: &[u8]) -> bool {
     launches(name) || multiplies(name)
 }
@@ -57,7 +58,7 @@ fn is_blas(soname: &[u8]) -> bool {
     [&b"librocblas"[..], b"libhipblas", b"libcublas"].iter().any(|name| soname.starts_with(name))
 }
 
-/// Somebody can call this function, and it is not wrapped. Said once per process.
+/// This function can be called, and is not wrapped. Reported once per process.
 pub fn say(name: &[u8]) {
     static SAID: [(AtomicU64, AtomicU32); MOST] = [const { (AtomicU64::new(0), AtomicU32::new(0)) }; MOST];
     let hash = crate::record::fnv(crate::record::FNV, name).max(1);
@@ -113,7 +114,7 @@ pub fn look() {
     drop(guard);
 }
 
-/// In the child of a fork: whoever held the lock does not exist there, and its own file knows nothing yet.
+/// In the child of a fork: the owner of the lock does not exist there, and its own file is still empty.
 pub fn after_fork() {
     LOOKING.reset();
     LOOKED.store(0, Ordering::Release);

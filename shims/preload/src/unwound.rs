@@ -1,5 +1,5 @@
-//! Exceptions that cross a wrapper. The runtime, or a function of the program that it calls, may throw; whoever called the wrapper may
-//! catch. Every frame here has unwind tables, and none stops the search or has anything to undo but two counters per thread.
+//! Exceptions that cross a wrapper. The runtime, or a function of the program that it calls, may throw; the caller of the wrapper
+//! may catch. Every frame here has unwind tables, and none stops the search or has anything to undo but two counters per thread.
 
 use crate::{blind, thread};
 use core::ffi::{c_int, c_void};
@@ -32,5 +32,5 @@ extern "C" fn rust_eh_personality(_: c_int, actions: c_int, _: u64, _: *mut c_vo
     GO_ON
 }
 
-// The compiler's landing pads end there; the function above sends nobody to one.
+// The compiler's landing pads end there; the function above never enters one.
 core::arch::global_asm!(".globl _Unwind_Resume", ".hidden _Unwind_Resume", ".type _Unwind_Resume,@function", "_Unwind_Resume: ud2");

@@ -149,7 +149,7 @@ table! {
         cudaGetDriverEntryPointByVersion cudaGetDriverEntryPointByVersion_ptsz;
 }
 
-/// Every function that is wrapped stands in the table (a test asks for each by name).
+/// Every wrapped function is in the table (a test looks up each by name).
 pub fn by_name(name: &[u8]) -> Option<&'static Wrapped> {
     if !matches!(name.first(), Some(b'h' | b'c' | b'_' | b'r')) {
         return None;
@@ -158,8 +158,8 @@ pub fn by_name(name: &[u8]) -> Option<&'static Wrapped> {
 }
 
 impl Wrapped {
-    /// What to give to someone who asked for this function and got `real`: the wrapper, where it stands before that very
-    /// function. A second runtime's is left alone, and said.
+    /// The result for a lookup of this function that found `real`: the wrapper, if it wraps that very function. A second
+    /// runtime's is left alone, and reported.
     pub fn instead_of(&self, real: *mut c_void) -> *mut c_void {
         if real.is_null() || real.cast_const() == self.wrapper {
             return real;
@@ -182,7 +182,7 @@ impl Wrapped {
     }
 }
 
-/// A function of the runtime that is not wrapped; null where it has none of that name.
+/// A function of the runtime that is not wrapped; null if it has none of that name.
 pub fn unwrapped(name: &CStr) -> *mut c_void {
     let found = lookup::next(name);
     // Looking further may open files.

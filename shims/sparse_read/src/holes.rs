@@ -32,8 +32,8 @@ unsafe fn seek(fd: c_int, offset: i64, whence: i64) -> i64 {
     unsafe { syscall(SYS_LSEEK, fd.into(), offset, whence, 0, 0, 0) }
 }
 
-/// How many bytes of data stand before the hole that takes the rest of `len` bytes from `offset` on; None where there is
-/// no such hole. The descriptor's own place is left as it was.
+/// How many bytes of data precede the hole that fills the rest of `len` bytes from `offset` on; None if there is no such hole.
+/// The descriptor's own position is unchanged.
 unsafe fn lead(fd: c_int, offset: i64, len: usize) -> Option<usize> {
     let end = offset.checked_add(i64::try_from(len).ok()?)?;
     // SAFETY: questions, each of which moves the descriptor's place; it is put back.
@@ -48,7 +48,7 @@ unsafe fn lead(fd: c_int, offset: i64, len: usize) -> Option<usize> {
         seek(fd, before, SEEK_SET);
         (hole, data, size)
     };
-    // An error says that no data stands behind the hole.
+    // An error means that no data follows the hole.
     let whole = size >= end && (data < 0 || data >= end);
     let lead = usize::try_from(hole.checked_sub(offset)?).ok()?;
     // The tensors begin in the page that the header ends in.
@@ -62,7 +62,7 @@ unsafe fn clear(at: *mut c_void, len: usize) -> bool {
     if end <= start {
         return false;
     }
-    // SAFETY: pages that lie wholly inside the caller's buffer, whose old contents the read was to replace.
+    // SAFETY: pages wholly inside the caller's buffer, whose old contents the read was to replace.
     unsafe {
         if syscall(SYS_MADVISE, start as i64, (end - start) as i64, DONTNEED, 0, 0, 0) != 0 {
             return false;

@@ -8,7 +8,7 @@ use crate::{code, next, record};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Words of a module that a record takes; a longer one is told by its hash.
+/// Words of a module in one record; a longer module is identified by its hash.
 const MOST_WORDS: usize = 500 << 10;
 /// Constants that are told of a pipeline.
 const MOST_CONSTANTS: usize = 64;

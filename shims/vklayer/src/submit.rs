@@ -5,7 +5,7 @@ use crate::bodies::{self, done, kind};
 use crate::trace::{begin, bytes, write};
 use crate::{next, sys, times};
 
-/// Takes its place in the order of records before the call, so that nobody is seen to wait for it earlier.
+/// Takes its place in the order of records before the call, so that no wait for it is recorded earlier.
 ///
 /// SAFETY: `fill` writes `count` handles.
 unsafe fn submitted(queue: Handle, fence: u64, count: usize, fill: impl FnOnce(*mut u64), call: impl FnOnce() -> Result) -> Result {
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn wait(device: Handle, count: u32, fences: *const u64, al
     let next = next!(device, vkWaitForFences as Next);
     // SAFETY: the program's own call.
     let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(device, count, fences, all, timeout) });
-    // Where any one of several may have ended it, which one is not known.
+    // Where any one of several may have ended it, which one is unknown.
     if result == SUCCESS && (all != 0 || count == 1) && !fences.is_null() {
         for place in 0..count as usize {
             // SAFETY: the program's own list.

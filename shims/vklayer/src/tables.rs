@@ -64,7 +64,7 @@ functions! {
     vkGetFenceStatus = crate::submit::status,
 }
 
-pub struct Table {
+pub struct DispatchTable {
     key: AtomicUsize,
     /// vkGetDeviceProcAddr of the next, or vkGetInstanceProcAddr of an instance's.
     get: AtomicUsize,
@@ -73,8 +73,8 @@ pub struct Table {
     next: [AtomicUsize; At::Count as usize],
 }
 
-impl Table {
-    const EMPTY: Table = Table {
+impl DispatchTable {
+    const EMPTY: DispatchTable = DispatchTable {
         key: AtomicUsize::new(0),
         get: AtomicUsize::new(0),
         handle: AtomicUsize::new(0),
@@ -84,8 +84,8 @@ impl Table {
 
 pub type Get = unsafe extern "C" fn(Handle, *const c_char) -> Function;
 
-pub static DEVICES: [Table; MOST] = [const { Table::EMPTY }; MOST];
-pub static INSTANCES: [Table; MOST] = [const { Table::EMPTY }; MOST];
+pub static DEVICES: [DispatchTable; MOST] = [const { DispatchTable::EMPTY }; MOST];
+pub static INSTANCES: [DispatchTable; MOST] = [const { DispatchTable::EMPTY }; MOST];
 
 /// SAFETY: a dispatchable handle, or null.
 unsafe fn key(handle: Handle) -> usize {
@@ -96,7 +96,7 @@ unsafe fn key(handle: Handle) -> usize {
     unsafe { *handle.cast::<usize>() }
 }
 
-fn find(tables: &'static [Table], key: usize) -> Option<&'static Table> {
+fn find(tables: &'static [DispatchTable], key: usize) -> Option<&'static DispatchTable> {
     if key == 0 {
         return None;
     }
@@ -104,7 +104,7 @@ fn find(tables: &'static [Table], key: usize) -> Option<&'static Table> {
 }
 
 /// SAFETY: a dispatchable handle, or null.
-pub unsafe fn get(tables: &'static [Table], handle: Handle) -> Option<(Get, Handle)> {
+pub unsafe fn get(tables: &'static [DispatchTable], handle: Handle) -> Option<(Get, Handle)> {
     // SAFETY: as the caller says.
     let table = find(tables, unsafe { key(handle) })?;
     let at = table.get.load(Ordering::Acquire);
@@ -115,7 +115,7 @@ pub unsafe fn get(tables: &'static [Table], handle: Handle) -> Option<(Get, Hand
 /// Remembers a new device or instance. False: there is no room.
 ///
 /// SAFETY: a dispatchable handle that was just made, and its own functions.
-pub unsafe fn enter(tables: &'static [Table], handle: Handle, get: Get, with_functions: bool) -> bool {
+pub unsafe fn enter(tables: &'static [DispatchTable], handle: Handle, get: Get, with_functions: bool) -> bool {
     // SAFETY: as the caller says.
     let key = unsafe { key(handle) };
     for table in tables {
@@ -140,14 +140,14 @@ pub unsafe fn enter(tables: &'static [Table], handle: Handle, get: Get, with_fun
 }
 
 /// SAFETY: a dispatchable handle, or null.
-pub unsafe fn leave(tables: &'static [Table], handle: Handle) {
+pub unsafe fn leave(tables: &'static [DispatchTable], handle: Handle) {
     // SAFETY: as the caller says.
     if let Some(table) = find(tables, unsafe { key(handle) }) {
         table.key.store(0, Ordering::Release);
     }
 }
 
-/// The next function for a handle, as a number; 0 where there is none.
+/// The next function for a handle, as a number; 0 if there is none.
 ///
 /// SAFETY: a dispatchable handle, or null.
 pub unsafe fn next(handle: Handle, at: At) -> usize {

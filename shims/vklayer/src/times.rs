@@ -1,10 +1,10 @@
 //! How long the device works on each dispatch, where the parent asks for it: two timestamps around each, in query pools of our own.
 //!
-//! Both are written when everything before them has ended, so that nothing waits for them; of two dispatches that overlap, the second has
-//! only what it took beyond the first. A pool is reset in the command buffer, where a dispatch stands: no render pass can be open there.
-//! Results are read when a fence behind the submission, its queue or its device has ended, or when the buffer begins anew, and never
-//! waited for. What cannot be timed (a queue without timestamps, secondary buffers, a buffer that is submitted again before it ended, no
-//! room) has no time, and the program's own calls go through as they are.
+//! Both are written when everything before them has ended, so nothing waits for them; of two overlapping dispatches, the second
+//! has only the time beyond the first. A pool is reset in the command buffer at a dispatch, where no render pass can be open.
+//! Results are read when a fence after the submission, its queue or its device has ended, or when the buffer begins anew, and
+//! never waited for. A dispatch that cannot be timed (a queue without timestamps, secondary buffers, a buffer that is submitted
+//! again before it ended, no room) has no time, and the program's own calls are passed on unchanged.
 
 use crate::abi::*;
 use crate::bodies::{self, done, kind};
@@ -21,7 +21,7 @@ const PAIRS: usize = 512;
 const MOST_OF_BUFFER: usize = 64;
 const MOST_POOLS: usize = 1024;
 const MOST_BUFFERS: usize = 4096;
-/// Places where a command buffer may lie from its own on.
+/// Slots that a command buffer may occupy, from its own on.
 const REACH: usize = 64;
 const MOST_COMMAND_POOLS: usize = 1024;
 const MOST_PENDING: usize = 4096;
@@ -513,7 +513,7 @@ impl State {
         Some(Timed { number: of.count + 1, end: Some((functions.stamp, pool, 2 * slot as u32 + 1)) })
     }
 
-    /// A pool that nobody has, by its number.
+    /// An unused pool, by its number.
     fn pool(&mut self, device: u32) -> Option<u16> {
         let free = self.pools.iter().position(|of| of.handle != 0 && of.device == device && !of.taken);
         if let Some(place) = free {
@@ -548,7 +548,7 @@ impl State {
             let Some(pool) = of.pool.get(chunk).and_then(|number| self.pools.get(*number as usize)) else { return };
             self.read = [0; PAIRS * 4];
             let (len, to) = (size_of_val(&self.read), self.read.as_mut_ptr());
-            // SAFETY: room for as many queries as are asked for; nobody is waited for.
+            // SAFETY: room for as many queries as requested; there is no wait.
             let result = unsafe { (functions.results)(device.handle as Handle, pool.handle, 0, 2 * count as u32, len, to, 16, RESULTS) };
             if result < SUCCESS {
                 return say(10, b"timestamps that the driver did not give");

@@ -7,7 +7,7 @@
 use anyhow::Context;
 use codeobject::{CodeObject, Piece, Range, ReadAt, ccob, walk};
 use runtime::Cache;
-use runtime::build::{Request, Step, build};
+use runtime::build::{BuildStep, Request, build};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -35,9 +35,9 @@ pub fn run() -> anyhow::Result<bool> {
     };
     let cache = Cache::at(test_artifacts::cache());
     let built = build(&cache, &request, &|step| match step {
-        Step::Unit { name, done, total } => eprintln!("{done} of {total}: {name}"),
-        Step::Tools(line) => eprintln!("{line}"),
-        Step::Headers | Step::Link => {}
+        BuildStep::Unit { name, done, total } => eprintln!("{done} of {total}: {name}"),
+        BuildStep::Tools(line) => eprintln!("{line}"),
+        BuildStep::Headers | BuildStep::Link => {}
     })?;
     let (bundles, kernels, stubs) = count(&built.library)?;
     let mut page = format!(
@@ -61,7 +61,7 @@ pub fn run() -> anyhow::Result<bool> {
         page.push_str(&format!("\n## Dry run\n\n```text\n{selected}```\n"));
     }
     page.push_str(&moved(&before, &tool.grades()?));
-    // Where it lies on this machine is nobody's business.
+    // Its path on this machine does not belong in the output.
     let place = built.library.parent().map(|dir| dir.display().to_string()).unwrap_or_default();
     let page = page.replace(&format!("{place}/"), "").replace(&place, &built.name);
     fs::write(PAGE, page).context(PAGE)?;

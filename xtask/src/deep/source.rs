@@ -15,7 +15,9 @@ mod symbol;
 use super::gfx1201;
 use anyhow::{Context, bail};
 use compiled::Compiled;
-use source::{DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES, Device, Overrides, Shape, Survey, Tree, Vendor, table};
+use source::{
+    DEFAULT_COLUMNS, DEFAULT_GPUS, DEFAULT_TYPES, Device, Overrides, Shape, Survey, Tree, Vendor, decision_table,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -42,7 +44,7 @@ const COMMITS: &[&str] = &[
     "caa596ab3f",
 ];
 const PAGE: &str = "docs/measurements/source-oracle.md";
-/// What the command writes stands between these; the rest of the page is text.
+/// The command's output is between these; the rest of the page is text.
 const BEGIN: &str = "<!-- written by cargo xtask deep source -->";
 const END: &str = "<!-- end -->";
 
@@ -69,7 +71,7 @@ pub fn run() -> anyhow::Result<bool> {
         eprintln!("{rev}: {rows} rows, {different} different");
         let _ = writeln!(tables, "| {rev} | {} | {rows} | {different} |", date(repo, rev)?);
         agreed &= different == 0 && rows > 0;
-        if table::names().any(|name| name == *rev) {
+        if decision_table::names().any(|name| name == *rev) {
             keep(rev, &compiled)?;
         }
     }

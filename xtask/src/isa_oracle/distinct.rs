@@ -9,7 +9,7 @@ use crate::isa_tables::features;
 use crate::isa_tables::llvm::{Llvm, Oracle, Words};
 use anyhow::Context;
 use codeobject::CodeObject;
-use isa::{Decoder, Step, Target};
+use isa::{DecodeStep, Decoder, Target};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -70,7 +70,7 @@ impl Distinct {
                 let (from, to) = (pair[0], pair[1].min(code.len()));
                 for (offset, length, step) in decoder.walk(&code[from..to]) {
                     comparison.instructions += 1;
-                    let Step::Instruction(instruction) = step else {
+                    let DecodeStep::Instruction(instruction) = step else {
                         comparison.undecoded += 1;
                         continue;
                     };

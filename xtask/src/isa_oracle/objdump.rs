@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use codeobject::CodeObject;
-use isa::{Decoder, Step, Target};
+use isa::{DecodeStep, Decoder, Target};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -110,7 +110,7 @@ fn judge(
     comparison.instructions += 1;
     let step = decoder.step(bytes.get(offset..).unwrap_or_default());
     let ours = match step {
-        Step::Instruction(instruction) => {
+        DecodeStep::Instruction(instruction) => {
             if theirs.starts_with(".long") || theirs.starts_with(".byte") {
                 comparison.only_ours += 1;
             }
@@ -121,7 +121,7 @@ fn judge(
                 format!("{} ({} bytes, not {length})", instruction.printed(), instruction.length)
             }
         }
-        Step::Undecoded | Step::Cut => {
+        DecodeStep::Undecoded | DecodeStep::Cut => {
             comparison.undecoded += 1;
             ".long".to_owned()
         }

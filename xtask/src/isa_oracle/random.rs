@@ -3,7 +3,7 @@
 use crate::isa_tables::features;
 use crate::isa_tables::llvm::{Answer, Llvm, Oracle, Words};
 use isa::layout::Generation;
-use isa::{Decoder, Step, TARGETS, Target};
+use isa::{DecodeStep, Decoder, TARGETS, Target};
 use std::collections::BTreeMap;
 use sys::random::Seeded as Random;
 
@@ -28,8 +28,8 @@ fn known_error(target: &Target, words: &Words, theirs: &Answer) -> bool {
     // The encoding of gfx9's v_fma_mix is accepted on every later processor, where those bits are another format or none.
     let mix =
         target.generation >= Generation::Gfx10 && words[0] >> 26 == 0b110100 && theirs.name.starts_with("v_fma_mix");
-    // 255 in a scalar offset, resource, sampler or destination, and in the sources of VINTERP and of a VOP3 DPP form,
-    // is taken for a literal that follows.
+    // 255 in a scalar offset, resource, sampler or destination, and in the sources of VINTERP and of a VOP3 DPP form, is read as
+    // a literal that follows.
     let format = target.generation.formats().iter().find(|format| words[0] & format.mask == format.value);
     let name = format.map_or("", |format| format.name);
     let literal = matches!(name, "MUBUF" | "MTBUF" | "VBUFFER" | "VSAMPLE" | "VINTERP" | "VOP3" | "VOP3P" | "VOPD3");
@@ -107,6 +107,6 @@ fn encoding(target: &Target, random: &mut Random) -> Words {
 
 fn ours(decoder: &Decoder, words: &Words) -> Option<Answer> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let Step::Instruction(instruction) = decoder.step(&bytes) else { return None };
+    let DecodeStep::Instruction(instruction) = decoder.step(&bytes) else { return None };
     Some(Answer { length: instruction.length, name: instruction.printed() })
 }

@@ -38,8 +38,8 @@ pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usi
     if attempt % 5 == 4 {
         word = (word & !0xff) | [0, 0x7e, 0x7c, 0x6a][attempt / 5 % 4];
     }
-    // LLVM takes 255 in a scalar offset or destination for a literal, which no processor has there (and crashes where
-    // the processor has no such literals at all).
+    // LLVM reads 255 in a scalar offset or destination as a literal, which no processor has there (and crashes if the processor
+    // has no such literals at all).
     for byte in [0, 56] {
         if word >> byte & 0xff == 0xff {
             word ^= 1 << byte;

@@ -48,7 +48,7 @@ pub fn texts(oracle: &mut Oracle, format: &Format, dwords: usize, all: &[Accepte
     Ok(widths.iter().enumerate().map(text).collect())
 }
 
-/// The same for a half of a dual instruction, whose operands lie in `half`.
+/// The same for a half of a dual instruction, whose operands are in `half`.
 pub fn half_texts(oracle: &mut Oracle, half: u64, all: &[Accepted<'_>]) -> anyhow::Result<Vec<String>> {
     let fixed = fixed(oracle, !u128::from(half), 2, all)?;
     Ok(fixed.iter().map(|(mask, _)| if *mask == 0 { String::new() } else { format!("//{mask:x}") }).collect())
@@ -135,7 +135,7 @@ fn fixed(oracle: &mut Oracle, ignored: u128, dwords: usize, all: &[Accepted<'_>]
     Ok(result.collect())
 }
 
-/// Frees the bits of a scalar operand that LLVM accepts alone: flipped, they may have made a number that is no register.
+/// Frees the bits of a scalar operand that LLVM accepts alone: flipped, they may have made a number that is not a register.
 fn free_numbers(
     oracle: &mut Oracle,
     format: &Format,

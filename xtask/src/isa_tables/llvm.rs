@@ -93,7 +93,7 @@ struct Disassembler {
 }
 
 impl Disassembler {
-    /// Length in bytes and the printed line, or None where LLVM does not decode the bytes.
+    /// Length in bytes and the printed line, or None if LLVM does not decode the bytes.
     fn decode(&mut self, bytes: &[u8]) -> Option<(usize, &str)> {
         // SAFETY: both buffers are ours, with their sizes given; LLVM reads one and writes the other.
         let length = unsafe {
@@ -118,7 +118,7 @@ impl Drop for Disassembler {
     }
 }
 
-/// What LLVM says of one encoding: how many bytes it took and the mnemonic it printed.
+/// LLVM's answer for one encoding: the length in bytes and the printed mnemonic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub length: usize,

@@ -1,7 +1,7 @@
 //! `cargo xtask isa-tables`: the decoder's tables, asked out of LLVM opcode by opcode.
 //!
-//! `--check` compares with the committed ones instead of writing them; processor names limit it to those. Beside each
-//! table goes a file of encodings with LLVM's answers, on which the decoder is tested where there is no LLVM.
+//! `--check` compares with the committed ones instead of writing them; processor names limit it to those. Beside each table is a
+//! file of encodings with LLVM's answers, which tests the decoder without LLVM.
 
 mod filling;
 mod limits;

@@ -102,7 +102,7 @@ pub fn format(
     Ok(probed)
 }
 
-/// What stands behind the letters of each opcode's flags.
+/// The meaning of the letters of each opcode's flags.
 fn refusals(oracle: &mut Oracle, format: &Format, found: &[Found]) -> anyhow::Result<Vec<String>> {
     let mut texts = vec![String::new(); found.len()];
     for dwords in 1..=3 {
@@ -164,8 +164,8 @@ fn search(
     Ok(all)
 }
 
-/// Whether any of the wide formats' opcodes takes a literal here. Asked of a few first: where the processor has no
-/// such literals, LLVM crashes on each.
+/// Whether any of the wide formats' opcodes takes a literal here. A few are tried first: if the processor has no such literals,
+/// LLVM crashes on each.
 fn takes_literals(oracle: &mut Oracle, format: &Format, found: &[Found]) -> anyhow::Result<bool> {
     let mut encodings: Vec<Words> = Vec::new();
     for found in found.iter().step_by(1 + found.len() / 16) {
@@ -264,7 +264,7 @@ fn dual(
 /// The operands of both halves of VOPD: first source, second source, result.
 const HALVES: [u64; 2] = [0xff00_0000_0001_ffff, 0x00ff_ffff_0000_0000];
 
-/// What stands behind the letters of each half's flags, by its opcode.
+/// The meaning of the letters of each half's flags, by its opcode.
 fn half_refusals(
     oracle: &mut Oracle,
     format: &Format,
@@ -291,7 +291,7 @@ fn half_refusals(
 
 /// Two eight-byte encodings that LLVM prints as one instruction.
 fn pairs(oracle: &mut Oracle, format: &Format) -> anyhow::Result<Vec<Found>> {
-    // Only matrix opcodes are modified by another; all of them lie in the upper part of the range.
+    // Only matrix opcodes are modified by another; all of them are in the upper part of the range.
     let opcodes: Vec<usize> = (0..1 << 16)
         .filter(|both| [both >> 8, both & 255].iter().all(|half| (0x20..format.opcodes()).contains(half)))
         .collect();

@@ -33,7 +33,7 @@ const FILES: [(&str, &[&str]); 4] = [
 ];
 
 impl Lines {
-    /// Every file as it should be. Processors that were not asked keep what the committed file says of them.
+    /// Every file as it should be. Processors that were not asked keep their entries of the committed file.
     pub fn files(&self) -> anyhow::Result<Vec<(PathBuf, String)>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/isa");
         let mut files = Vec::new();
@@ -67,7 +67,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
     fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
-/// Lines end in the set of processors; `line` reads what stands before it.
+/// Lines end in the set of processors; `line` reads the part before it.
 fn parse<T: Ord>(text: &str, line: impl Fn(&str) -> Option<T>) -> BTreeMap<T, u64> {
     let parsed = text.lines().filter_map(|text| {
         let (head, processors) = text.rsplit_once(' ')?;

@@ -305,7 +305,7 @@ fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> 
     if !t.is_name(at) || at >= close || !matches!(t.text(at + 1), "=" | ";" | "(" | "{" | "," | ":" | "[" | ")") {
         return None;
     }
-    // `a * b(...)` at the start of a statement would be a product that nobody uses: a declaration.
+    // `a * b(...)` at the start of a statement would be an unused product: it is a declaration.
     let mut local = Local::typed(t.text(at), t.joined(of, end), t.line(at));
     if t.text(of) == "auto" {
         let of_element = t.text(at + 1) == ":";
@@ -370,7 +370,7 @@ fn value(t: &Tokens, start: usize) -> (String, String) {
     }
 }
 
-/// What stands before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`; `?` where it is no chain of names.
+/// The text before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`; `?` if it is not a chain of names.
 fn object(t: &Tokens, name: usize) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = name;

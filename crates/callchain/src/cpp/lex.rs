@@ -167,7 +167,7 @@ impl<'s> Lexer<'s> {
                     let braces = braces(self.out.get(open.start..).unwrap_or_default());
                     match open.first {
                         None => open.first = Some(braces),
-                        // The branches open or close different blocks: the first stands for all.
+                        // The branches open or close different blocks: the first is used for all.
                         Some(first) if first != 0 || braces != 0 => self.out.truncate(open.start),
                         Some(_) => {}
                     }

@@ -1,7 +1,7 @@
 //! C, C++ and CUDA: namespaces, classes with their fields and bases, functions, and what their bodies use ([`body`]).
 //!
-//! A reader of declarations, not a compiler: it goes by words and brackets, so that thousands of files are read in a second and
-//! whatever stands in them costs no more than itself.
+//! A reader of declarations, not a compiler: it uses words and brackets, so that thousands of files are read in a second, with
+//! linear cost for any content.
 
 mod body;
 mod lambda;
@@ -68,12 +68,12 @@ pub fn definitions(t: &Tokens) -> Vec<Definition> {
 /// What a pointer to a function is said to be.
 const POINTER: &str = "(pointer)";
 
-/// Where a declaration stands.
+/// The position of a declaration.
 #[derive(Debug, Clone, Default)]
 struct Scope {
     space: String,
     class: String,
-    /// In a namespace without a name: nobody outside of this file can call it.
+    /// In an unnamed namespace: it cannot be called from another file.
     hidden: bool,
 }
 
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What stands before a brace says what is inside.
+    /// The words before a brace tell its content.
     fn braced(&mut self, start: usize, open: usize, close: usize, scope: &Scope, depth: usize) {
         let t = self.tokens;
         if depth >= DEEPEST {
@@ -278,7 +278,7 @@ fn is_virtual(t: &Tokens, from: usize, to: usize) -> bool {
     (from..to).any(|at| matches!(t.text(at), "virtual" | "override"))
 }
 
-/// Tables of functions: the slot's name stands in a comment (`/* .graph_compute = */`) or as a designator.
+/// Tables of functions: the slot's name is in a comment (`/* .graph_compute = */`) or a designator.
 fn tables(t: &Tokens, aliases: &mut Vec<(String, Alias)>) {
     let ends = |at: usize| matches!(t.text(at), "," | "}");
     for at in 0..t.len() {

@@ -8,14 +8,14 @@ pub struct Tokens<'s> {
     other: Vec<u32>,
 }
 
-/// Where a function's name stands, and its parameters' brackets.
+/// The position of a function's name, and of its parameters' brackets.
 pub struct Signature {
     pub name: usize,
     pub open: usize,
     pub close: usize,
 }
 
-/// What has brackets after it and is no function.
+/// Words with brackets after them that are not functions.
 const DECORATION: [&str; 10] = [
     "__attribute__",
     "__launch_bounds__",
@@ -87,7 +87,7 @@ impl<'s> Tokens<'s> {
         self.list.get(at).map_or(0, |token| token.line)
     }
 
-    /// The other half of a bracket; its own place where there is none.
+    /// The other half of a bracket; its own place if there is none.
     pub fn close(&self, at: usize) -> usize {
         self.other.get(at).map_or(at, |&other| other as usize)
     }
@@ -108,7 +108,7 @@ impl<'s> Tokens<'s> {
         })
     }
 
-    /// After the `>` that closes the `<` here; None where it is a comparison.
+    /// After the `>` that closes the `<` here; None if it is a comparison.
     pub fn angles(&self, at: usize) -> Option<usize> {
         let mut depth = 0i32;
         let mut here = at;
@@ -148,7 +148,7 @@ impl<'s> Tokens<'s> {
         None
     }
 
-    /// The function that is declared between two places: the first name with brackets that is no decoration.
+    /// The function declared between two positions: the first name with brackets that is not a decoration.
     pub fn signature(&self, from: usize, to: usize) -> Option<Signature> {
         for open in self.top(from, to).filter(|&at| self.text(at) == "(" && at > from) {
             let mut name = open - 1;

@@ -133,7 +133,7 @@ impl<'a> Elf<'a> {
         [(0, HEADER)].into_iter().chain(self.tables).map(cut)
     }
 
-    /// Where the file ends by its own headers: what follows belongs to somebody else.
+    /// The end of the file by its own headers: anything after it is foreign.
     pub fn end(&self) -> u64 {
         let held = self.sections.iter().filter(|section| section.kind != SHT_NOBITS);
         let sections = held.map(|section| section.offset.saturating_add(section.size));
@@ -255,7 +255,7 @@ fn record_size(at: u64, field: &'static str, size: u16, want: u64) -> Result<()>
     ))
 }
 
-/// The NUL-terminated text at `at`; empty where there is none or it is not UTF-8.
+/// The NUL-terminated text at `at`; empty if there is none or it is not UTF-8.
 pub(crate) fn text_at(table: &[u8], at: u64) -> &str {
     let rest = usize::try_from(at).ok().and_then(|at| table.get(at..)).unwrap_or_default();
     let end = rest.iter().position(|&byte| byte == 0).unwrap_or(rest.len());

@@ -13,7 +13,7 @@ pub struct Relocation {
     pub address: u64,
     pub kind: u32,
     pub symbol: u32,
-    /// 0 where the table has none.
+    /// 0 if the table has none.
     pub addend: i64,
 }
 
@@ -37,7 +37,7 @@ impl Elf<'_> {
         Ok(self.data(section)?.chunks_exact(size).map(relocation).collect())
     }
 
-    /// Every relocation of the file whose place lies in `start..end`, in file order.
+    /// Every relocation of the file with a place in `start..end`, in file order.
     pub fn relocations_within(&self, start: u64, end: u64) -> Result<Vec<Relocation>> {
         let mut found = Vec::new();
         for section in self.sections().iter().filter(|section| section.kind == SHT_RELA) {

@@ -22,7 +22,7 @@ pub struct Entry {
     /// `hsaco`.
     pub kind: String,
     pub ordinal: u64,
-    /// Unpacked, by the table; 0 where it does not say.
+    /// Unpacked, by the table; 0 if it does not say.
     pub size: u64,
 }
 
@@ -38,7 +38,7 @@ impl Entry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Scheme {
-    /// Where each one lies, by ordinal.
+    /// The range of each one, by ordinal.
     Plain(Vec<Range>),
     /// The frames, by ordinal.
     Zstd(Vec<Range>),
@@ -98,7 +98,7 @@ impl Archive {
         }
     }
 
-    /// Where an entry's stored bytes lie.
+    /// The range of an entry's stored bytes.
     pub fn stored(&self, entry: &Entry) -> Option<Range> {
         let (Scheme::Plain(places) | Scheme::Zstd(places)) = &self.scheme;
         places.get(usize::try_from(entry.ordinal).ok()?).copied()

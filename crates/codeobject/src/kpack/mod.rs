@@ -1,4 +1,4 @@
-//! kpack: device code that was taken out of a library and lies beside it (ROCm 7.14 and later can be built so).
+//! kpack: device code that was moved from a library to a file beside it (ROCm 7.14 and later can be built so).
 //!
 //! The library keeps its wrappers, with another magic (`HIPK`), a number each, and a pointer to a reference that names the
 //! archives: `.rocm_kpack_ref`, or `.kpackrf` in Windows files. An archive (`KPAK`) holds the code objects of many libraries, by

@@ -4,7 +4,7 @@ use super::reference::Reference;
 use crate::target::TargetId;
 use std::path::{Path, PathBuf};
 
-/// What stands for the target in a search path.
+/// The placeholder for the target in a search path.
 const PLACEHOLDER: &str = "@GFXARCH@";
 
 /// The variables that change where archives are looked for; lists of files, separated by colons.
@@ -45,8 +45,8 @@ pub fn variants(target: &TargetId) -> Vec<String> {
     (0..=full).rev().map(chosen).collect()
 }
 
-/// The files that are tried for a library at `library`, in order. Without a target, a path with a placeholder is
-/// returned as it stands: whoever asks for all lists the directory.
+/// The files that are tried for a library at `library`, in order. Without a target, a path with a placeholder is returned
+/// unchanged: a caller that wants all lists the directory.
 pub fn candidates(
     reference: &Reference,
     library: &Path,
@@ -70,7 +70,7 @@ pub fn candidates(
     paths
 }
 
-/// The target in the name of a file that a search path stands for: `x_@GFXARCH@.kpack` and `x_gfx1201.kpack`.
+/// The target in the name of a file that matches a search path: `x_@GFXARCH@.kpack` and `x_gfx1201.kpack`.
 pub fn target_in(pattern: &str, file: &str) -> Option<String> {
     let pattern = pattern.rsplit('/').next().unwrap_or(pattern);
     let (before, after) = pattern.split_once(PLACEHOLDER)?;

@@ -1,4 +1,4 @@
-//! The reference that a library keeps: under which name its code lies in which archives.
+//! The reference in a library: the name of its code and the archives that contain it.
 
 use crate::elf::Elf;
 use crate::error::{Error, Problem, Result};
@@ -16,12 +16,12 @@ const PATHS: u32 = 4096;
 pub struct Reference {
     /// `lib/librocsolver.so.0.7`: with `#` and the wrapper's number, the key in the archive's table.
     pub name: String,
-    /// Relative to the library's directory; `@GFXARCH@` stands for the target.
+    /// Relative to the library's directory; `@GFXARCH@` is replaced by the target.
     pub search_paths: Vec<String>,
 }
 
 impl Reference {
-    /// The reference of a host file; None where it has none.
+    /// The reference of a host file; None if it has none.
     pub fn of_elf(elf: &Elf<'_>) -> Option<Result<Self>> {
         let section = elf.section(SECTION)?;
         Some(Self::read(elf.source(), section.offset, section.size))

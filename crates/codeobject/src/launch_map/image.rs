@@ -273,7 +273,7 @@ impl<'data> Image<'data> {
         Some(u64::from_le_bytes(word))
     }
 
-    /// The import that a token stands for.
+    /// The import of a token.
     pub fn import(&self, token: u64) -> Option<&str> {
         let index = token.checked_sub(IMPORTS)? / IMPORT_STRIDE;
         self.imports.get(usize::try_from(index).ok()?).map(String::as_str)

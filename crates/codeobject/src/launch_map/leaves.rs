@@ -12,7 +12,8 @@ const PATHS: usize = 64;
 /// Calls inside calls.
 const DEPTH: u32 = 6;
 
-/// The functions that one ends in through an indirect jump, with its frame already gone. Empty where no path leads to a known address.
+/// The functions that one ends in through an indirect jump, with its frame already gone. Empty if no path leads to a known
+/// address.
 pub fn leaves(image: &Image<'_>, entry: u64) -> BTreeSet<u64> {
     let mut machine = Machine::new(image);
     let mut first = State::new(entry, Memory::default());

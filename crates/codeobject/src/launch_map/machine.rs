@@ -77,7 +77,7 @@ pub(super) enum InstructionEffect {
     Next,
     /// Control moved to an address that may be code of this image or an import.
     Transfer,
-    /// A branch whose condition is not known.
+    /// A branch whose condition is unknown.
     Fork {
         taken: u64,
         next: u64,

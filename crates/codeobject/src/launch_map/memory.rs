@@ -14,7 +14,7 @@ struct Word {
     known: u8,
 }
 
-/// Writes on top of the image. A byte whose value is not known reads as unknown, never as the image's byte.
+/// Writes on top of the image. A byte whose value is unknown reads as unknown, never as the image's byte.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
     words: HashMap<u64, Word>,

@@ -7,7 +7,7 @@ use super::image::Image;
 /// `CudaFatMagic` and `HIPFatMagic` of clang's CGCUDANV.cpp; nvcc writes the same CUDA value.
 const CUDA_MAGIC: u32 = 0x4662_43b1;
 const HIP_MAGIC: u32 = 0x4849_5046;
-/// The bundle lies in a kpack archive; what the wrapper points at is the reference to it.
+/// The bundle is in a kpack archive; the wrapper points to the reference to it.
 const KPACK_MAGIC: u32 = 0x4b50_4948;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,7 +118,7 @@ impl Callee {
     pub(super) const COUNTED: [&str; 2] = ["__hipRegisterFunction", "__cudaRegisterFunction"];
 }
 
-/// Marks the first registration of every handle as the one that wins.
+/// Marks the first registration of every handle as the effective one.
 pub(super) fn settle(registrations: &mut [Registration]) {
     let mut first: HashMap<(Kind, u64), usize> = HashMap::new();
     for (i, registration) in registrations.iter_mut().enumerate() {

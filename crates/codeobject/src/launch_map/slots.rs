@@ -1,9 +1,9 @@
 //! Where a host library keeps the kernels that it got from the CUDA runtime.
 //!
 //! Since CUDA 12.8 a compiled launch no longer passes its stub's address: the stub calls `__cudaGetKernel(&slot, stub)` once and
-//! passes what then stands in the slot, a static variable beside it. The two addresses are loaded one after the other
-//! (`lea rsi, [stub]; lea rdi, [slot]`, or the other way round), so every slot is known before the program runs, also where the runtime is
-//! linked in and nothing has a name. In a live process the slot's content is the kernel's handle, 0 until its first launch.
+//! passes the content of the slot, a static variable beside it. The two addresses are loaded one after the other (`lea rsi,
+//! [stub]; lea rdi, [slot]`, or in reverse), so every slot is known before the program runs, even if the runtime is linked in and
+//! nothing has a name. In a live process the slot's content is the kernel's handle, 0 until its first launch.
 
 use super::Image;
 use std::collections::HashMap;

@@ -155,7 +155,7 @@ fn u64_at(data: &[u8], at: usize) -> Option<u64> {
     bytes(data, at).map(u64::from_le_bytes)
 }
 
-/// The size of a container, header included, by its first 16 bytes; None where no container starts there.
+/// The size of a container, header included, by its first 16 bytes; None if no container starts there.
 pub(super) fn container_size(header: &[u8]) -> Option<u64> {
     let magic = u32_at(header, 0)? == MAGIC;
     let (fixed, body) = (u16_at(header, 6)?, u64_at(header, 8)?);

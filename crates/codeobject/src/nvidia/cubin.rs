@@ -1,7 +1,7 @@
 //! A cubin: an ELF file for one compute capability, its kernels and the resources it states for them.
 //!
-//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper
-//! byte of the code section's `sh_info`. Where neither is there, there is no number.
+//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper byte of the
+//! code section's `sh_info`. If neither exists, there is no number.
 
 use crate::elf::{EM_CUDA, ET_REL, Elf, SHT_SYMTAB, SymbolKind, Symbols};
 use std::collections::HashMap;
@@ -36,8 +36,8 @@ pub struct CubinKernel {
 }
 
 impl CubinKernel {
-    /// Bytes of stack per thread: with the frames of what it calls, where the cubin states that; all ones stand for a depth that is not
-    /// known (recursion, calls by pointer).
+    /// Bytes of stack per thread, including the frames of called functions if the cubin states them; all ones mean an unknown
+    /// depth (recursion, calls by pointer).
     pub fn stack_bytes(&self) -> Option<u32> {
         match self.stack {
             Some(u32::MAX) => None,
@@ -64,7 +64,7 @@ impl Cubin {
     }
 }
 
-/// Reads a cubin; None where the bytes are not an ELF file for the CUDA machine.
+/// Reads a cubin; None if the bytes are not an ELF file for the CUDA machine.
 pub fn cubin(data: &[u8]) -> Option<Cubin> {
     let elf = Elf::parse(&data).ok()?;
     if elf.header.machine != EM_CUDA {

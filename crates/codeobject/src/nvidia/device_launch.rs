@@ -19,7 +19,7 @@ struct References {
     kernels: BTreeSet<String>,
     /// By function.
     to: BTreeMap<String, BTreeSet<String>>,
-    /// The device runtime is there, whoever calls it.
+    /// The device runtime exists, whether or not it is called.
     runtime: bool,
 }
 
@@ -82,7 +82,7 @@ fn of_ptx(text: &[u8]) -> References {
         let entry = line.split_once(".entry").map(|(_, rest)| (true, rest));
         let function = || line.split_once(".func").map(|(_, rest)| (false, rest));
         if let Some((kernel, rest)) = entry.or_else(function) {
-            // A function's result stands in brackets before its name.
+            // A function's result is in parentheses before its name.
             let rest = rest.trim_start();
             let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
             let name: String = rest.trim_start().chars().take_while(|c| is_word(*c)).collect();

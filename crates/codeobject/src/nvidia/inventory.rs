@@ -15,15 +15,17 @@ use crate::{
     pe::{self, Pe},
 };
 
-/// Where in the host file the containers lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Region {
-    /// `.nv_fatbin`: what the runtime loads.
-    Linked,
-    /// `__nv_relfatbin`: relocatable device code, input to the device linker and source of PTX for newer GPUs.
-    Relocatable,
-    /// In no section for fatbins: what a program loads from memory (`cuModuleLoadData`).
-    Embedded,
+say::named! {
+    /// Where the containers are in the host file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Region: name {
+        /// `.nv_fatbin`: what the runtime loads.
+        Linked = "linked",
+        /// `__nv_relfatbin`: relocatable device code, input to the device linker and source of PTX for newer GPUs.
+        Relocatable = "relocatable",
+        /// In no section for fatbins: what a program loads from memory (`cuModuleLoadData`).
+        Embedded = "embedded",
+    }
 }
 
 impl Region {
@@ -110,12 +112,12 @@ pub struct Row {
 impl Row {
     /// A cubin by itself.
     pub fn of_cubin(cubin: Cubin, size: u64) -> Self {
-        // The number stands in e_flags, higher up from version 8 of the format on.
+        // The number is in e_flags, in higher bits from version 8 of the format on.
         let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
         Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
     }
 
-    /// A PTX text by itself; None where it names no target.
+    /// A PTX text by itself; None if it names no target.
     pub fn of_ptx(ptx: Ptx, size: u64) -> Option<Self> {
         let sm = ptx_number(&ptx.target)?;
         Some(Row { ptx: Some(ptx), ..Row::bare(EntryKind::Ptx, sm, size) })
@@ -220,7 +222,7 @@ impl Inventory {
         Ok(found)
     }
 
-    /// One container outside the sections: what is in it, what is wrong with it, its size. None where none begins there.
+    /// One container outside the sections: what is in it, what is wrong with it, its size. None if none begins there.
     pub fn container(
         source: &dyn ReadAt,
         at: u64,

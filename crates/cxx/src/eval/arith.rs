@@ -90,7 +90,7 @@ impl Machine<'_> {
                 Value::bool(if op == Binary::And { a && b } else { a || b })
             }
             Binary::Shl | Binary::Shr => {
-                // By how much is a plain number; as many bits as there are or more is no operation at all.
+                // The shift distance is a plain number; shifting by the width of the type or more is undefined.
                 let by = self.settled(other);
                 if !(0..i64::from(ty.bits())).contains(&by) {
                     return Ok(Value::Opaque(at));

@@ -36,7 +36,7 @@ impl Machine<'_> {
         }
     }
 
-    /// None where the operations do not tell, or something may leave 64 bits on the way.
+    /// None if the operations do not tell, or something may leave 64 bits on the way.
     pub(super) fn range_of(&self, (value, dependence): Number, (first, last): Bounds) -> Option<Bounds> {
         if first > last {
             return None;

@@ -22,7 +22,7 @@ pub enum Builtin {
     Min,
     Max,
     Getenv,
-    /// Returns what is not known, and writes nothing.
+    /// Returns what is unknown, and writes nothing.
     Unknown,
     /// The same, but run where hand-offs are followed to their end.
     UnlessFollowed,

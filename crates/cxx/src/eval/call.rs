@@ -183,7 +183,7 @@ impl<'p> Machine<'p> {
                     kept.push((slot, self.held(slot)));
                 }
             }
-            // All of them: what stands in the frame now.
+            // Every variable in the frame.
             None => {
                 for slot in 0..self.stack.len().saturating_sub(base) as u32 {
                     kept.push((slot, self.held(slot)));
@@ -246,7 +246,7 @@ impl<'p> Machine<'p> {
             let value = self.convert(&param.ty, value)?;
             self.set_slot(root as u32, value);
         }
-        // What it keeps stands in the variables' places while it runs.
+        // Its captures are placed in the variables' slots while it runs.
         let mut around = Vec::with_capacity(closure.kept.len());
         for (slot, value) in &closure.kept {
             if closure.lambda.params.iter().any(|param| param.slot == *slot) {
@@ -327,7 +327,7 @@ impl<'p> Machine<'p> {
         Ok(values)
     }
 
-    /// `called`: a name, what stands before it, and from where it is looked up.
+    /// `called`: a name, its qualifier, and the scope of the lookup.
     pub(super) fn call_function(
         &mut self,
         called: (Sym, &[Segment], View),
@@ -351,7 +351,7 @@ impl<'p> Machine<'p> {
             let Some(index) = picked.filter(|_| self.follows) else { return self.hand_over(&remote, at) };
             let before = self.handoffs.len();
             let result = self.invoke(index, explicit, values, at);
-            // What could not be followed hands over what it was given, in a configuration that is not known.
+            // A call that could not be followed may launch what it was given, in an unknown configuration.
             if !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before {
                 self.hand_over(&remote, at)?;
             }
@@ -362,7 +362,7 @@ impl<'p> Machine<'p> {
                 let program = self.program;
                 let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
                 let declared = declared.find(|function| function.params.len() >= values.len());
-                // What returns nothing does something; if that is a hand-off, nobody would know.
+                // A function that returns nothing has an effect; if that effect is a hand-off, it would go unnoticed.
                 if declared
                     .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
                 {

@@ -23,7 +23,7 @@ impl Machine<'_> {
                 | Builtin::Same
                 | Builtin::Float(_)
         );
-        // min, find and the like may be functions of the tree's own; std's are meant by name or where there is none.
+        // min, find and the like may be functions of the tree's own; std's are meant by name or if there is none.
         if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
             return Ok(None);
         }

@@ -10,7 +10,7 @@ use crate::syntax::sym::Sym;
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// `list.push_back(x)` where the list lies in memory: nothing is copied. False of anything else, which is not looked at.
+    /// `list.push_back(x)` on a list in memory, without a copy. False for any other call, which is not evaluated.
     pub(super) fn grown(&mut self, place: MemoryPlace, name: Sym, args: &[Expr]) -> Run<bool> {
         let [item] = args else { return Ok(false) };
         let (length, of) = match self.peek(place) {

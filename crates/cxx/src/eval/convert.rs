@@ -9,7 +9,7 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
-/// An address that nobody told: what an allocator gives is aligned.
+/// An unknown address: allocators return aligned memory.
 const ALIGNED: i64 = 0x7f00_0000_0000;
 
 impl Machine<'_> {
@@ -28,7 +28,7 @@ impl Machine<'_> {
         if ty.pointers > 0 || ty.reference || !ty.dims.is_empty() {
             return Ok(match value {
                 Value::Int(0, 0, _) if ty.pointers > 0 => Value::Null,
-                // Where that array lies was not told.
+                // The address of that array is unknown.
                 Value::Agg(agg) if ty.pointers > 0 && !ty.reference && matches!(agg.shape, Shape::Array) => {
                     Value::Opaque(ty.span)
                 }
@@ -39,7 +39,7 @@ impl Machine<'_> {
             Base::Bool => self.convert_to(&Ty::Bool, value),
             Base::Int { bits, signed } => self.convert_to(&Ty::Int(*bits, *signed), value),
             Base::Float(bits) => self.convert_to(&Ty::Float(*bits), value),
-            // A name may stand for an integer type, and a template's parameter too.
+            // A name can denote an integer type; so can a template parameter.
             Base::Name(_) | Base::Local(_) | Base::Decltype(_)
                 if matches!(value, Value::Int(..) | Value::Float(..)) =>
             {
@@ -88,7 +88,7 @@ impl Machine<'_> {
         })
     }
 
-    /// An object of `std::integral_constant` stands for its number.
+    /// An object of `std::integral_constant` is its number.
     fn constant_of(&mut self, value: &Value) -> Run<Option<Value>> {
         let Some(instance) = Self::instance(value) else { return Ok(None) };
         let name = instance.of.name.map_or("", |name| self.program.text(name));
@@ -121,8 +121,8 @@ impl Machine<'_> {
         Ok(new)
     }
 
-    /// Whether a number is the same number as a type that may not be known here. A small one is, in all that a platform's
-    /// headers define under a plain name that does not speak of bytes; what a template or `std` makes of it is not known.
+    /// Whether a number is the same number as a type that may not be known here. A small one is, in all that a platform's headers
+    /// define under a plain name that does not speak of bytes; what a template or `std` makes of it is unknown.
     fn keeps(&self, ty: &Type, found: &Ty, value: &Value) -> bool {
         let Base::Name(name) = &ty.base else { return true };
         if !matches!(found, Ty::Named(_) | Ty::Unknown) || !matches!(value, Value::Int(..) | Value::Float(..)) {
@@ -144,7 +144,7 @@ impl Machine<'_> {
             (Ty::Ptr(to), Value::Pointer(_, address)) => Value::Pointer(to.clone(), address),
             (Ty::Ptr(_), value) => value,
             (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(..))) => match value {
-                // What an allocator gives is aligned to 256 bytes or more; its address is not known otherwise.
+                // What an allocator gives is aligned to 256 bytes or more; its address is unknown otherwise.
                 Value::Pointer(_, address) => {
                     Value::typed(address.unwrap_or(ALIGNED), target.int_ty().unwrap_or(IntTy::U64))
                 }
@@ -333,7 +333,7 @@ impl Machine<'_> {
             Some(text)
         };
         match value {
-            // What ends within, or is no plain character, is not the same everywhere.
+            // A string that contains NUL or a character outside ASCII differs between platforms.
             Value::Str(text) if text.bytes().any(|byte| byte == 0 || !byte.is_ascii()) => None,
             Value::Str(text) => Some(text.to_string()),
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => chars(&agg.items),

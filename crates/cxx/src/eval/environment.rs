@@ -1,4 +1,5 @@
-//! Variables of the environment: an input like any other. Every one that is asked for is noted, and stands among the reasons.
+//! Environment variables: an input like any other. Every variable that is read is recorded and listed among the
+//! reasons.
 
 use super::machine::Machine;
 use super::records::{AskedCondition, Run};
@@ -12,7 +13,7 @@ pub const NOT_SET: &str = "not set";
 
 impl Machine<'_> {
     pub(super) fn getenv(&mut self, name: Option<&Expr>, at: Span) -> Run<Value> {
-        // A name that is not known may be any.
+        // An unknown name may be any variable.
         let Some(name) = self.text_arg(name)? else { return Ok(Value::Opaque(at)) };
         if self.sets_variable(&name) {
             return Ok(Value::Opaque(at));

@@ -9,7 +9,7 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::FxMap;
 use std::rc::Rc;
 
-/// Values that one label may stand for.
+/// Values that one label matches.
 const MAX_LABELS: i64 = 4096;
 
 pub(super) enum Flow {
@@ -57,7 +57,7 @@ impl Machine<'_> {
             }
             Stmt::Alias(slot, ty) => self.alias(*slot, ty)?,
             Stmt::Block(stmts) => return self.block(stmts),
-            // Tables written as a chain of ifs: most of their rows are passed over without further ado.
+            // Tables written as a chain of ifs: most of their rows are skipped without further ado.
             Stmt::If { init: None, cond, other: None, .. }
                 if self.trace.is_none() && self.plain_truth(cond) == Some(false) => {}
             Stmt::If { init, cond, then, other } => {
@@ -130,7 +130,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let ty = match self.resolve(ty) {
-            // Whoever needs to know what it stands for is told that it is not known.
+            // Its value is unknown.
             Err(Stop::Undetermined { .. }) => Ty::Unknown,
             found => found?,
         };
@@ -211,8 +211,8 @@ impl Machine<'_> {
                     let constant = var.fixed && var.ty.pointers == 0;
                     let templates = function.map_or(0, |function| function.templates.len());
                     let found = match constant {
-                        // The first call decides, and which that was nobody knows.
-                        _ if super::statics::hangs_on_call(var, templates) => Some(var.span),
+                        // The first call decides, and which call comes first is unknown.
+                        _ if super::statics::depends_on_call(var, templates) => Some(var.span),
                         true => None,
                         false => self.program.write_of_static(function, unit, var),
                     };
@@ -371,7 +371,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The truth of a condition on plain numbers, of equalities joined by `&&`; None where it is not so plain.
+    /// The truth of a condition on plain numbers, of equalities joined by `&&`; None if it is not so plain.
     fn plain_truth(&self, cond: &Expr) -> Option<bool> {
         match &cond.kind {
             ExprKind::Binary(Binary::And, left, right) => match self.plain_truth(left)? {

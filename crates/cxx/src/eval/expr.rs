@@ -395,7 +395,7 @@ impl Machine<'_> {
         self.static_of(&instance, name).ok().flatten()
     }
 
-    /// The place of `base.name` or `base->name`; None where the base is no struct in memory.
+    /// The place of `base.name` or `base->name`; None if the base is not a struct in memory.
     fn member_place(&mut self, base: &Expr, name: Sym, arrow: bool) -> Run<Option<MemoryPlace>> {
         let place = if arrow {
             match self.eval(base)? {
@@ -467,11 +467,11 @@ impl Machine<'_> {
                 Value::Ptr(place) => Some(place),
                 _ => None,
             },
-            // A pointer into memory that nobody looks into is another by its type.
+            // A pointer to memory that is not modelled: identified by its type.
             ExprKind::Cast(_, inner) => {
                 self.place(inner)?.filter(|place| !matches!(self.peek(*place), Some(Value::Pointer(..))))
             }
-            // A call is made once: what it returns stands on the stack for as long as the caller runs.
+            // A call is evaluated once: its result stays on the stack while the caller runs.
             ExprKind::Call(callee, args) => match self.call_raw(callee, args, expr.span)? {
                 Value::Ref(place) => Some(place),
                 Value::Opaque(_) => None,
@@ -506,7 +506,7 @@ impl Machine<'_> {
             self.put(place, Value::Opaque(written));
             return Ok(place);
         }
-        // What a global starts with is no effect of this run, and stays when the run goes back to another count.
+        // The initial value of a global is not an effect of this run, and stays when the run returns to another count.
         self.put(place, value?);
         Ok(place)
     }
@@ -530,30 +530,17 @@ impl Machine<'_> {
     fn name_value(&mut self, name: &Name, at: Span) -> Run<Value> {
         let Some(last) = name.path.last() else { return Ok(Value::Opaque(at)) };
         let alone = matches!(name.root, Root::Global) && name.path.len() == 1;
-        if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
-            if let Some(value) = self.enumerator(last.sym, &[])? {
+        let before = if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
+            &[]
+        } else {
+            // X::member: of a struct, of an enum, or of a namespace.
+            if let Some(instance) = self.scope_of(name)?
+                && let Some(value) = self.static_of(&instance, last.sym)?
+            {
                 return Ok(value);
             }
-            if let Some(global) = self.program.visible_global(last.sym, &[], self.view(), at) {
-                let place = self.global_place(global)?;
-                return Ok(self.read(place, at));
-            }
-            if !self.program.overloads(last.sym).is_empty() {
-                let args = match &last.args {
-                    Some(args) => self.template_values(args)?,
-                    None => Vec::new(),
-                };
-                return Ok(Value::Fn(Rc::new(FnValue { name: last.sym, args, view: self.view() })));
-            }
-            return self.constant(name, last.sym, at);
-        }
-        // X::member: of a struct, of an enum, or of a namespace.
-        if let Some(instance) = self.scope_of(name)?
-            && let Some(value) = self.static_of(&instance, last.sym)?
-        {
-            return Ok(value);
-        }
-        let before = name.path.len().checked_sub(1).and_then(|before| name.path.get(..before)).unwrap_or_default();
+            name.path.split_last().map_or(&[][..], |(_, before)| before)
+        };
         if let Some(value) = self.enumerator(last.sym, before)? {
             return Ok(value);
         }

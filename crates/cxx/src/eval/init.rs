@@ -78,7 +78,7 @@ impl Machine<'_> {
                 let ty = ty.int_ty().unwrap_or(IntTy::I32);
                 if zero { Value::typed(0, ty) } else { Value::Unset(ty, Span::default()) }
             }
-            // It has its type, and is no number yet.
+            // It has a type and no value yet.
             Ty::Float(bits) if !zero => Value::Float(f64::NAN, *bits),
             _ if !zero => Value::Uninit,
             Ty::Float(bits) => Value::Float(0.0, *bits),
@@ -185,7 +185,7 @@ impl Machine<'_> {
                 for (_, value) in items {
                     values.push(self.eval(value)?);
                 }
-                // What a type that is not known makes of a list: an order, a size, a truth of its own.
+                // An unknown type may convert a list in its own way: order, size, truth value.
                 let known = !matches!(ty, Ty::Named(name) if self.program.text(*name) != "initializer_list");
                 Ok(if known { Value::array(values) } else { Value::Opaque(init.span) })
             }
@@ -213,7 +213,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether a variable that holds a number, or where it lies, is among what is given.
+    /// Whether the arguments include a variable that holds a number, or its address.
     fn gives_number(&mut self, args: &[Expr]) -> Run<bool> {
         for arg in args {
             let inner = match &arg.kind {
@@ -293,7 +293,7 @@ impl Machine<'_> {
         self.of_global(global, |machine| machine.global_value(global))
     }
 
-    /// Where a global stands: what it sees, and nothing of whoever asks.
+    /// The scope of a global: it sees its own unit, not the caller's.
     fn of_global<T>(&mut self, global: &Global, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let base = self.stack.len();
         let frame = super::machine::Frame {
@@ -319,7 +319,7 @@ impl Machine<'_> {
                 self.convert(&global.ty, value)
             }
             Initial::Arguments(args) => self.construct(&ty, args, global.span),
-            // Mutable state that nobody set: a global starts as zero, but what it is now nobody knows.
+            // Mutable state: a global starts as zero, but its current value is unknown.
             Initial::None => Ok(Value::Opaque(global.span)),
         }
     }
@@ -362,7 +362,7 @@ impl Machine<'_> {
             },
             // A guard writes at its end to what it was given.
             Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, "an object that is not followed")),
-            // A constructor that is not known may write to what it is given, and keep it.
+            // An unknown constructor may write to its arguments, and keep references to them.
             Ty::Struct(_) | Ty::Named(_) | Ty::Unknown => {
                 self.stranger(None, args, at)?;
                 Ok(Value::Opaque(at))

@@ -1,6 +1,6 @@
-//! From one range of inputs to the next without starting over. A run that has reached its hand-off holds for a
-//! window of them; the first statement on the way that could have gone otherwise for later counts is run again for
-//! them, with memory as it was there. What stands before it is not repeated: it holds for them too.
+//! Moves from one range of inputs to the next without starting over. A run that reached its hand-off holds for a window
+//! of inputs. The first statement that could have gone otherwise for later counts is run again for them, with the
+//! memory of that point. The statements before it are not repeated: they hold for the later counts too.
 
 use super::exec::Flow;
 use super::linear_pieces::Number;
@@ -9,7 +9,7 @@ use super::records::{Handoff, Run, Stop, Window};
 use super::value::{MemoryPlace, Value};
 use crate::syntax::ast::Stmt;
 
-/// Where a machine stands between two statements.
+/// The position of a machine between two statements.
 #[derive(Clone, Copy)]
 struct Mark {
     until: i64,
@@ -60,13 +60,13 @@ impl Machine<'_> {
         Ok(Flow::On)
     }
 
-    /// The statement to run again for the next count that is wanted; None where this block has no more to give.
+    /// The statement to run again for the next count that is wanted; None if this block has no more to give.
     fn go_back(&mut self, narrowed: &mut Vec<(usize, Mark)>) -> Option<usize> {
         if !self.exploring || self.lost {
             return None;
         }
         let from = self.next_wanted(self.until)?;
-        // Marks of counts that nobody asks for are passed over.
+        // Marks of counts outside the question are skipped.
         while let Some((statement, mark)) = narrowed.pop() {
             if mark.until < from {
                 continue;
@@ -134,8 +134,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A number at the first count of this window. One that cannot be told there makes the window void: whoever asks
-    /// starts over at that count.
+    /// A number at the first count of this window. If it cannot be computed, the window is void and the caller starts
+    /// over at that count.
     pub(super) fn now(&mut self, number: Number) -> i64 {
         if number.1 == 0 || self.from == self.input {
             return number.0;

@@ -187,7 +187,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// `std::make_index_sequence<3>{}` as the numbers that it stands for.
+    /// `std::make_index_sequence<3>{}` as its numbers.
     pub(super) fn index_sequence(&mut self, ty: &Type) -> Run<Option<Value>> {
         let Base::Name(name) = &ty.base else { return Ok(None) };
         let Some(last) = name.path.last() else { return Ok(None) };
@@ -207,7 +207,7 @@ impl<'p> Machine<'p> {
         }))
     }
 
-    /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is not known.
+    /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is unknown.
     fn sequence_given(&self, function: &Function, given: Given<'_>) -> Option<Value> {
         let Given::Values(values) = given else { return None };
         let takes = |param: &Param| match &param.ty.base {

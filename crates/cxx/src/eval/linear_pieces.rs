@@ -16,7 +16,7 @@ pub(super) const SYMBOLIC: i64 = i64::MIN / 2;
 pub(super) struct SymbolicInt {
     pub(super) kind: Kind,
     pub(super) size: u32,
-    /// What it is at the wanted counts, by their place: once somebody asked, and None in it where it has no value there.
+    /// Its values at the wanted counts, by index, once they were requested; an item is None if it has no value there.
     pub(super) known: RefCell<Vec<Option<Option<Piece>>>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Wrap(IntTy, Number),
 }
 
-/// Linear for `more` counts after the one that was asked for.
+/// Linear for `more` counts after the requested one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub value: i64,

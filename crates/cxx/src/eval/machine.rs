@@ -1,4 +1,4 @@
-//! The machine that functions are run on: memory, the range of inputs that the run stands for, and what it has seen.
+//! The machine that runs functions: memory, the range of inputs of the run, and its observations.
 
 use super::builtin::{self, Builtin};
 use super::dialect::Dialect;
@@ -20,7 +20,7 @@ pub(super) struct Frame {
     pub view: View,
     pub base: usize,
     pub this: Option<MemoryPlace>,
-    /// What is no function of the program's list returns a reference.
+    /// A function outside the program's list returns a reference.
     pub reference: bool,
 }
 
@@ -48,14 +48,14 @@ pub struct Machine<'p> {
     /// Where static variables are written to, by where they are declared.
     pub(super) static_writes: FxMap<Span, Option<Span>>,
     pub(super) global_slots: FxMap<u32, u32>,
-    /// Those whose value hangs on an outcome that the script gave: they hold for one run.
+    /// Values that depend on an outcome of the script: they hold for one run.
     pub(super) guessed_statics: Vec<(u64, u64)>,
     pub(super) guessed_globals: Vec<u32>,
     pub(super) enum_values: FxMap<(Sym, View), (i64, IntTy)>,
-    /// The same by the enum's number, whoever asks.
+    /// The same by the enum's number, independent of the scope.
     pub(super) enums: FxMap<(u32, Sym), (i64, IntTy)>,
     pub(super) memo: FxMap<MemoKey, Value>,
-    /// What objects of plain structs start as, by where the struct stands; and whether they are zeroed.
+    /// Initial values of objects of plain structs, by the struct's position, and whether they are zeroed.
     pub(super) starts: FxMap<(usize, bool), Value>,
     /// What a name without template arguments means as a type, by unit.
     pub(super) named_types: FxMap<(Sym, u32), Ty>,
@@ -91,9 +91,10 @@ pub struct Machine<'p> {
     /// Such numbers that were asked for in this run: where, and the most that each can be.
     pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
-    /// A call in this run of what is not known: it may have handed something over.
+    /// A call in this run of what is unknown: it may have handed something over.
     pub unfollowed: Option<Span>,
-    /// A function that is given another to hand it over is run, for the configuration; else it is taken for the hand-off.
+    /// A function that receives another one to launch is run, for the configuration; otherwise it counts as the
+    /// hand-off.
     pub follows: bool,
     /// Those for which this holds end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
@@ -261,8 +262,8 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// A number from 1 to `most` that hangs on more than the sources: whoever asks the question supposes one after the
-    /// other. Only the first of a run is supposed; any other is not known.
+    /// A number from 1 to `most` that depends on more than the sources: the caller tries one value after the other.
+    /// Only the first of a run is tried; every other is unknown.
     pub fn suppose(&mut self, most: i64, at: Span) -> Value {
         self.asked.push((at, most));
         match self.supposed {
@@ -298,7 +299,7 @@ impl<'p> Machine<'p> {
         self.ran.take()
     }
 
-    /// Where the running function stands, which is what its names are looked up from.
+    /// The position of the running function: the scope of its name lookups.
     pub(super) fn view(&self) -> View {
         self.frames.last().map_or(View::ANYWHERE, |frame| frame.view)
     }

@@ -46,21 +46,21 @@ impl Machine<'_> {
         } else if let Some(result) = self.container(place, &value, name, args, at)? {
             return Ok(result);
         } else {
-            // A method that is not known may write to a buffer.
+            // An unknown method may write to a buffer.
             self.taint_buffer(&value, at);
         }
         for arg in args {
             let value = self.decayed(arg)?;
             self.taint_reached(&value, at);
         }
-        // A method that is not known may change its object. A context is what it is for a whole run.
+        // An unknown method may change its object. A context stays the same for a whole run.
         let kept = Self::instance(&self.here(place)).is_some_and(|instance| instance.of.role == Role::Context);
         if let Some(place) = place
             && !kept
         {
             self.taint(place, at);
         }
-        // What a memory pool hands out is not known, but it is something.
+        // What a memory pool hands out is unknown, but it is something.
         if name == sym::ALLOC {
             return Ok(Value::Pointer(Rc::new(Ty::Unknown), None));
         }
@@ -108,7 +108,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The one way to call an object with so many arguments; None where there is none, or more than one.
+    /// The one way to call an object with so many arguments; None if there is none, or more than one.
     pub(super) fn call_operator(&self, object: &Value, args: usize) -> Option<(Rc<Instance>, Arc<Function>)> {
         let instance = Self::instance(object).filter(|instance| instance.of.role == Role::Plain)?;
         let fits = |method: &&Arc<Function>| {

@@ -1,10 +1,9 @@
 //! The interpreter: functions, run with real values, up to the hand-off that settles the question.
 //!
-//! Whatever is not known is carried as unknown; a decision on it is a fork, and a construct that is not understood
-//! ends the run with its place. Nothing is guessed.
+//! Whatever is unknown is carried as unknown; a decision on it is a fork, and a construct that is not understood ends the run
+//! with its place. Nothing is guessed.
 
 mod arith;
-mod arrivals;
 mod bounds;
 mod builtin;
 mod call;
@@ -15,6 +14,7 @@ pub mod dialect;
 mod environment;
 mod exec;
 mod expr;
+mod external_bytes;
 mod footprint;
 mod handoff;
 mod init;

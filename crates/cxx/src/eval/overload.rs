@@ -79,8 +79,8 @@ impl<'p> Machine<'p> {
         Ok(picked)
     }
 
-    /// The functions that are declared before the one that is being run, and whether others of that name and arity are in its unit: ones
-    /// that are declared later, in another namespace, or as a friend.
+    /// The functions that are declared before the running one, and whether its unit has others of that name and arity:
+    /// declared later, in another namespace, or as a friend.
     fn declared_before(
         &self,
         visible: Vec<u32>,
@@ -160,7 +160,7 @@ impl<'p> Machine<'p> {
         others.find_map(|other| other.params.get(position)?.default.as_ref())
     }
 
-    /// The one that fits best, and whether that hangs on the types of the arguments.
+    /// The best match, and whether it depends on the types of the arguments.
     fn best(
         &mut self,
         fits: &[(u32, &Function)],
@@ -220,7 +220,7 @@ impl<'p> Machine<'p> {
         Err(self.unsure(at, format!("{name} at {place} may not be the one that is linked")))
     }
 
-    /// Which of several functions takes these arguments with the least conversion; None where that cannot be told.
+    /// Which of several functions takes these arguments with the least conversion; None if that cannot be told.
     pub(super) fn by_types(&mut self, list: &[&Function], args: &[Expr]) -> Option<usize> {
         // How far each argument is from each function's parameter: itself, promoted, converted.
         let mut ranks: Vec<Vec<u8>> = vec![Vec::with_capacity(args.len()); list.len()];

@@ -41,7 +41,7 @@ pub struct Platform {
     pub properties: Vec<(String, Property)>,
     /// `getenv`.
     pub environment: Vec<(String, String)>,
-    /// What somebody knows of functions that run elsewhere, by name and template arguments: numbers for the dialect's own
+    /// Known facts about functions that run elsewhere, by name and template arguments: numbers for the dialect's own
     /// builtins.
     pub facts: Arc<BTreeMap<String, Vec<i64>>>,
 }
@@ -62,13 +62,13 @@ pub struct Handoff {
     pub at: Span,
     /// The functions that were active, outermost first.
     pub stack: Vec<Sym>,
-    /// Done within a library: there is no function to look at.
+    /// Done inside a library: there is no function to evaluate.
     pub library: bool,
     /// Local integers of the function that hands over, by name.
     pub locals: Vec<(Sym, Value)>,
 }
 
-/// What a hand-off comes to, in terms of whoever asks: a class of theirs, and numbers that hold for all inputs of the run.
+/// The result of a hand-off in the caller's terms: a class, and numbers that hold for all inputs of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     pub class: usize,
@@ -90,7 +90,7 @@ pub struct Arrival {
     /// The address that was copied from.
     pub from: i64,
     pub length: i64,
-    /// None where nobody knows.
+    /// None if unknown.
     pub bytes: Option<Rc<[u8]>>,
 }
 

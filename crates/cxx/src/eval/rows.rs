@@ -1,5 +1,5 @@
-//! Tables that are written as a chain of ifs: `if (type == A && width == 16) return ...;`, hundreds of them. Which rows can hold for
-//! the value at hand is known after the first time; the others are passed over together, as each would be by itself.
+//! Tables that are written as a chain of ifs: `if (type == A && width == 16) return ...;`, hundreds of them. Which rows can hold
+//! for the value at hand is known after the first time; the others are skipped together, as each would be by itself.
 
 use super::machine::Machine;
 use super::records::Rows;
@@ -42,7 +42,7 @@ impl Machine<'_> {
                 continue;
             }
             let Some((_, value)) = asked_first(stmt).filter(|(of, _)| *of == slot) else { break };
-            // An enumerator's number is known once it was asked for; anything else is no row.
+            // An enumerator's number is known after its first lookup; anything else is not a row.
             if self.is_fixed(value) {
                 let steps = self.steps;
                 self.eval(value).ok()?;

@@ -23,14 +23,14 @@ impl Machine<'_> {
             None => Ok(value),
             Some(theirs) => match together(&mine, &theirs) {
                 Some(ty) if ty.same(&mine) != Some(true) => self.convert_to(&ty, value),
-                // A template's own parameter, or what nobody looked up: it may be any number.
+                // A template's own parameter, or an unresolved name: it may be any number.
                 None if matches!(theirs, Ty::Named(_)) && calls(other) => Ok(Value::Opaque(other.span)),
                 _ => Ok(value),
             },
         }
     }
 
-    /// None where it cannot be told.
+    /// None if it cannot be told.
     pub(super) fn static_type(&mut self, expr: &Expr) -> Option<Ty> {
         self.type_of(expr)
     }
@@ -108,7 +108,7 @@ impl Machine<'_> {
         let program = self.program;
         let mut found: Option<Ty> = None;
         for function in program.overloads(last).iter().filter_map(|&index| program.function(index)) {
-            // What a template returns may hang on its parameters.
+            // The return type of a template may depend on its parameters.
             if matches!(function.ret.base, Base::Local(_) | Base::Auto) || function.ret.pointers > 0 {
                 return None;
             }

@@ -3,8 +3,8 @@
 use super::machine::Machine;
 use super::records::Run;
 use super::value::{MemoryPlace, Ty, Value};
-use crate::syntax::ast::{Expr, ExprKind, Initial, Stmt, Var};
-use crate::syntax::visit::parts;
+use crate::syntax::ast::{Expr, ExprKind, Initial, Var};
+use crate::syntax::visit::{Part, parts_in};
 use std::hash::{Hash, Hasher};
 
 impl Machine<'_> {
@@ -34,7 +34,7 @@ impl Machine<'_> {
                 if let Some(reads) = self.env_reads.get(reads..).filter(|reads| !reads.is_empty()) {
                     self.env_of_statics.insert(key, reads.to_vec());
                 }
-                // One that hangs on the input of its first call holds for this very run.
+                // A static that depends on the input of its first call holds for this run only.
                 let varies = self.has_settled(settled) || self.peek(place).is_some_and(Value::varies);
                 if varies {
                     self.hold_point();
@@ -49,8 +49,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Template arguments of the running function, folded: a template's statics are one per instance. None where they are not
-    /// plain enough to tell instances apart.
+    /// Template arguments of the running function, folded: a template's statics are one per instance. None if they are not plain
+    /// enough to tell instances apart.
     fn template_key(&self) -> Option<u64> {
         let function = self.function()?;
         let mut folded = std::hash::DefaultHasher::new();
@@ -74,82 +74,23 @@ impl Machine<'_> {
     }
 }
 
-/// Whether what a static begins as hangs on what its first call was given or made: variables of the running function, or its object.
-pub(super) fn hangs_on_call(var: &Var, templates: usize) -> bool {
-    let mut read = Read { slots: Vec::new(), own: Vec::new(), this: false };
-    match &var.init {
-        Initial::None => {}
-        Initial::Value(init) => read.expr(init),
-        Initial::Arguments(args) => args.iter().for_each(|arg| read.expr(arg)),
-    }
-    // Template parameters, and what a lambda has for itself, are nobody's arguments.
-    let own = &read.own;
-    read.this || read.slots.iter().any(|slot| *slot as usize >= templates && !own.contains(slot))
-}
-
-struct Read {
-    slots: Vec<u32>,
-    own: Vec<u32>,
-    this: bool,
-}
-
-impl Read {
-    fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Local(slot, _) => self.slots.push(*slot),
-            ExprKind::This => self.this = true,
-            ExprKind::Lambda(lambda) => {
-                self.own.extend(lambda.params.iter().map(|param| param.slot));
-                self.own.extend(lambda.own.iter().map(|(slot, _)| *slot));
-                lambda.own.iter().for_each(|(_, value)| self.expr(value));
-                lambda.body.iter().for_each(|stmt| self.stmt(stmt));
-            }
-            _ => parts(expr).into_iter().for_each(|part| self.expr(part)),
+/// Whether the initial value of a static depends on its first call: on variables of the running function, or on its object.
+pub(super) fn depends_on_call(var: &Var, templates: usize) -> bool {
+    let (mut read, mut own, mut this) = (Vec::new(), Vec::new(), false);
+    let parts = match &var.init {
+        Initial::None => Vec::new(),
+        Initial::Value(init) => parts_in(init),
+        Initial::Arguments(args) => args.iter().flat_map(parts_in).collect(),
+    };
+    for part in parts {
+        match part {
+            Part::Var(var) => own.push(var.slot),
+            Part::Bound(slot) => own.push(slot),
+            Part::Expr(Expr { kind: ExprKind::Local(slot, _), .. }) => read.push(*slot),
+            Part::Expr(Expr { kind: ExprKind::This, .. }) => this = true,
+            Part::Expr(_) | Part::Unparsed(_) => {}
         }
     }
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Expr(expr) | Stmt::Return(Some(expr), _) | Stmt::Case(expr) => self.expr(expr),
-            Stmt::Decl(vars) => {
-                for var in vars {
-                    self.own.push(var.slot);
-                    match &var.init {
-                        Initial::Value(value) => self.expr(value),
-                        Initial::Arguments(args) => args.iter().for_each(|arg| self.expr(arg)),
-                        Initial::None => {}
-                    }
-                }
-            }
-            Stmt::If { init, cond, then, other } => {
-                init.iter().for_each(|init| self.stmt(init));
-                self.expr(cond);
-                self.stmt(then);
-                other.iter().for_each(|other| self.stmt(other));
-            }
-            Stmt::Switch(switch) => {
-                self.expr(&switch.value);
-                switch.body.iter().for_each(|stmt| self.stmt(stmt));
-            }
-            Stmt::For { init, cond, step, body } => {
-                self.stmt(init);
-                cond.iter().chain(step).for_each(|expr| self.expr(expr));
-                self.stmt(body);
-            }
-            Stmt::Each { slot, parts, range, body, .. } => {
-                self.own.push(*slot);
-                self.own.extend(parts);
-                self.expr(range);
-                self.stmt(body);
-            }
-            Stmt::While { cond, body, .. } => {
-                self.expr(cond);
-                self.stmt(body);
-            }
-            Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
-            Stmt::Cases(pair) => pair.iter().for_each(|expr| self.expr(expr)),
-            Stmt::Alias(slot, _) => self.own.push(*slot),
-            Stmt::Return(None, _) | Stmt::Break | Stmt::Continue | Stmt::Default | Stmt::Empty | Stmt::Unparsed(_) => {}
-        }
-    }
+    // Template parameters, and the variables of a lambda, do not come from the call.
+    this || read.iter().any(|slot| *slot as usize >= templates && !own.contains(slot))
 }

@@ -154,7 +154,7 @@ impl Machine<'_> {
         number
     }
 
-    /// Forms of earlier runs are forgotten; whoever still holds one holds a number that is not followed.
+    /// Drops the forms of earlier runs; a remaining reference to one is a number that is no longer tracked.
     pub(super) fn forget_symbolic(&mut self) {
         self.first_symbolic = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
         self.symbolic.clear();
@@ -249,7 +249,7 @@ impl Machine<'_> {
         (at - 1, false)
     }
 
-    /// The same of the wanted counts alone; what is between them nobody asks for.
+    /// The same for the wanted counts only.
     fn wanted_alike(
         &self,
         (test, left, right): (Test, Number, Number),
@@ -278,7 +278,7 @@ impl Machine<'_> {
         (held, false)
     }
 
-    /// The value so many counts further on; None where it has none (a division by zero) or cannot be told.
+    /// The value so many counts further on; None if it has none (a division by zero) or cannot be told.
     pub(super) fn at(&self, number: Number, at: i64) -> Option<Piece> {
         self.at_wanted(number, (at, None))
     }

@@ -100,7 +100,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a lambda may write to, of the variables around it, when somebody calls it whom nobody follows.
+    /// The surrounding variables that a lambda may write to when an unknown caller calls it.
     fn taint_written(&mut self, closure: &Closure, at: Span) {
         let mut slots = Vec::new();
         crate::syntax::visit::locals(&closure.lambda.body, &mut slots);
@@ -161,7 +161,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Which memory it gives hangs on every call before, and decides nothing.
+    /// The address it returns depends on every earlier call, and decides nothing.
     pub(super) fn hands_out_memory(&self, function: &Function) -> bool {
         let gives_memory = matches!(function.ret.base, Base::Void) && function.ret.pointers == 1;
         gives_memory && (self.dialect.hands_out_memory)(self.program.text(function.name))

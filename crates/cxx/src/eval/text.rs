@@ -38,7 +38,7 @@ impl Machine<'_> {
         let Some(text) = first else { return Ok(Value::Opaque(at)) };
         Ok(match builtin {
             Builtin::Strlen => Value::size(text.len()),
-            // A number that is no int is whatever a library makes of it.
+            // The formatting of a number that is not an int is up to the library.
             Builtin::Atoi => match i32::try_from(leading_number(&text, 10)) {
                 Ok(number) => Value::int(i64::from(number)),
                 Err(_) => Value::Opaque(at),
@@ -187,7 +187,7 @@ impl Machine<'_> {
         Ok(Value::Void)
     }
 
-    /// The array that begins here, where as many bytes are meant as `sizeof` says of it.
+    /// The array that begins here, if the length is its `sizeof`.
     fn whole_array(&mut self, to: MemoryPlace, bytes: &[Expr]) -> Run<Option<MemoryPlace>> {
         let [Expr { kind: ExprKind::SizeofExpr(measured), .. }] = bytes else { return Ok(None) };
         let declared = matches!(measured.kind, ExprKind::Member { .. });
@@ -219,7 +219,7 @@ impl Machine<'_> {
         match values.as_slice() {
             [Value::Ptr(place), Value::Int(0, 0, _), bytes @ ..] => {
                 let whole = self.peek(*place).cloned().unwrap_or_default();
-                // As many bytes as there are, or `sizeof` of an object whose size is not known.
+                // As many bytes as there are, or `sizeof` of an object whose size is unknown.
                 let size = self.size_of(&whole.ty()).and_then(|size| i64::try_from(size).ok());
                 let given = bytes.first().and_then(|bytes| self.settle(bytes));
                 let named = args.get(2).is_some_and(|bytes| match &bytes.kind {
@@ -319,7 +319,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// The text after a method that changes it; None where its arguments are not known.
+    /// The text after a method that changes it; None if its arguments are unknown.
     fn changed(&mut self, text: &str, method: &str, args: &[Expr]) -> Run<Option<String>> {
         if let ("append" | "push_back", [only]) = (method, args) {
             return Ok(self.piece(Some(only))?.map(|piece| format!("{text}{piece}")));

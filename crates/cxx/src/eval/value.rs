@@ -31,7 +31,7 @@ pub enum Value {
     Agg(Rc<Agg>),
     Type(Rc<Ty>),
     Pack(Rc<Vec<Value>>),
-    /// A pointer that is not null, to memory of this type that nobody looks into; its address, where that is told.
+    /// A non-null pointer to memory of this type that is not modelled; its address, if known.
     Pointer(Rc<Ty>, Option<i64>),
     /// Not known, and where it came from.
     Opaque(Span),
@@ -221,7 +221,7 @@ impl Ty {
         }
     }
 
-    /// Whether two types are one; None where either is not known well enough.
+    /// Whether two types are one; None if either is unknown well enough.
     pub fn same(&self, other: &Ty) -> Option<bool> {
         Some(match (self, other) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => return None,

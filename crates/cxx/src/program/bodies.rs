@@ -1,4 +1,4 @@
-//! The bodies that stand apart from their units, for whoever looks into them.
+//! The bodies that are stored apart from their units.
 
 use super::Program;
 use crate::syntax::ast::Function;
@@ -8,7 +8,7 @@ use crate::syntax::parse::Declared;
 use crate::syntax::sym::Sym;
 use std::ops::Range;
 
-/// Gives functions and variables what tokens of theirs stand for. False where one stands anywhere else: such a unit must be
+/// Expands the body tokens of functions and variables. False if a body token is anywhere else: such a unit must be
 /// parsed [with its bodies](Program::with_bodies).
 pub(super) fn give_back(toks: &[Tok], declared: &mut Declared) -> bool {
     let mut left = toks.iter().filter(|tok| tok.kind == Kind::Body).count();
@@ -42,7 +42,7 @@ pub(super) fn long(declared: &Declared) -> Vec<Range<usize>> {
 }
 
 impl Program {
-    /// The tokens of a body that stands apart from its unit.
+    /// The tokens of a body that is stored apart from its unit.
     pub(super) fn stored(&self, body: BodyId) -> &[Tok] {
         self.macros.included.bodies.get(body).map_or(&[], |body| body.toks())
     }
@@ -64,7 +64,7 @@ impl Program {
         out
     }
 
-    /// A list of tokens, and where in it a function's body stands.
+    /// A list of tokens, and the range of a function's body in it.
     pub(crate) fn stands_in<'a>(&'a self, function: &'a Function) -> (&'a [Tok], Range<usize>) {
         match &function.home {
             Some((body, range)) => {
@@ -81,7 +81,7 @@ impl Program {
         toks.get(range).unwrap_or_default()
     }
 
-    /// Whether a name stands in a function's body.
+    /// Whether a name occurs in a function's body.
     pub fn mentions(&self, function: &Function, name: Sym) -> bool {
         self.has_tok(function, |tok| tok.sym == name && tok.kind == Kind::Ident)
     }

@@ -2,16 +2,17 @@
 //! is only declared, the unit that defines it is looked for and loaded.
 
 mod bodies;
-mod mention;
-mod reached;
+mod dependencies;
+mod expression_tokens;
+mod lookup_declarations;
+mod read_only_use;
 mod region;
 mod relevance;
 mod same_build;
-mod spelled;
 mod state;
 mod visible;
 
-pub use reached::{Alike, Reached};
+pub use dependencies::{Alike, Reached};
 pub use relevance::{Hanging, Relevance};
 
 use crate::syntax::ast::{Body, Enum, Function, Global, Initial, Members, Struct, Type, same_type};
@@ -23,7 +24,7 @@ use crate::syntax::parse::{self, Declared, Names, Pick, SeenSignatures};
 use crate::syntax::preprocess::Preprocessor;
 use crate::syntax::sym::{self, FxMap, FxSet, Interner, Sym};
 use crate::syntax::vocabulary::Vocabulary;
-use spelled::Spelled;
+use lookup_declarations::Spelled;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -47,7 +48,7 @@ pub struct Program {
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
-    /// Aliases that stand for one of their arguments, as each unit has them.
+    /// Aliases of one of their arguments, per unit.
     picks: FxMap<Sym, Vec<(u32, Option<Pick>)>>,
     pub enums: Vec<Enum>,
     /// Operators that are defined by functions, with the names in their parameters.
@@ -116,7 +117,7 @@ impl Program {
         }
         if let Some(before) = before {
             let otherwise = self.macros.otherwise(before);
-            // `__has_include(<x>)` is asked for under a name that stands in no file.
+            // `__has_include(<x>)` is looked up under a name that no file contains.
             if !otherwise.iter().any(|name| self.interner.text(*name).contains('(')) {
                 let named = |tok: &Tok| tok.kind == Kind::Ident && otherwise.contains(&tok.sym);
                 let mentions = |file| self.files.get(file).is_none_or(|file| file.toks.iter().any(named));
@@ -287,8 +288,8 @@ impl Program {
         list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
     }
 
-    /// Which of its arguments an alias with parameters stands for, and with how many stars; None where it is another type, or
-    /// where those of that name are not one.
+    /// Which of its arguments an alias with parameters denotes, and with how many stars; None if it is another type, or
+    /// if declarations of that name differ.
     pub fn pick(&self, name: Sym, unit: u32) -> Option<Pick> {
         let list = self.picks.get(&name)?;
         let own = list.iter().any(|(of, _)| *of == unit);
@@ -354,8 +355,8 @@ impl Program {
         of.members.get_or_init(|| parse::members(of, toks(), &self.names, &self.interner))
     }
 
-    /// Whether words in or around a struct change how it lies in memory: packed, aligned members, virtual functions; or it has
-    /// nothing in it.
+    /// Whether words in or around a struct change its memory layout: packed, aligned members, virtual functions; or it
+    /// is empty.
     pub fn is_laid_out_otherwise(&self, of: &Struct) -> bool {
         let toks = self.toks_of(of.unit, of.home);
         let words = [sym::ALIGNAS, sym::ALIGN, sym::ATTRIBUTE, sym::VIRTUAL, sym::DECLSPEC];
@@ -373,7 +374,7 @@ impl Program {
             || self.macros.packed.contains(&of.span.file)
     }
 
-    /// What a global begins as; a long list is parsed when somebody asks for it, and most are tables of numbers that nobody does.
+    /// The initial value of a global. A long list is parsed on demand: most are tables of numbers that are never read.
     pub fn initial<'a>(&'a self, global: &'a Global) -> &'a Initial {
         match &global.list {
             Some(list) => global.parsed.get_or_init(|| {
@@ -393,8 +394,8 @@ impl Program {
         self.units.len() as u32
     }
 
-    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then
-    /// any unit near by whose text has the name. False where there is none.
+    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then any
+    /// unit near by whose text has the name. False if there is none.
     pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
         let text = self.text(name).to_owned();
         let declared: Vec<Span> =
@@ -444,7 +445,7 @@ impl Program {
         Ok(false)
     }
 
-    /// Loads a unit that may define a function; false where it does not, or was loaded before.
+    /// Loads a unit that may define a function; false if it does not, or was loaded before.
     fn defines(&mut self, tree: &dyn Sources, path: &str, name: Sym, text: &str) -> Result<bool, LoadError> {
         let loaded = self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym));
         if loaded || !tree.text(path).is_ok_and(|content| mentions_call(&content, text)) {
@@ -463,7 +464,7 @@ impl Program {
         self.interner.get(name).is_some_and(|name| self.macros.ever.contains(&name))
     }
 
-    /// The functions in whose bodies a name stands.
+    /// The functions whose bodies contain a name.
     pub fn naming(&self, name: Sym) -> FxSet<u32> {
         // Many units have the same body.
         let mut known: FxMap<BodyId, bool> = FxMap::default();

@@ -1,9 +1,9 @@
-//! What stands in a stretch of a file, by its tokens alone: code, directives, and the names that it declares.
+//! The content of a part of a file, by its tokens alone: code, directives, and the names that it declares.
 
 use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym::{self, Interner, Sym};
 
-/// Tokens that are no part of a directive.
+/// Tokens outside directives.
 pub fn code(toks: &[Tok]) -> impl Iterator<Item = &Tok> + use<'_> {
     let mut directive = false;
     toks.iter().filter(move |tok| {
@@ -23,8 +23,7 @@ pub fn directives(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     })
 }
 
-/// The names that declarations of a file's own level declare; None where they are not whole, or of a kind that is not
-/// looked into.
+/// The names that declarations of a file's own level declare; None if they are not whole, or of a kind that is not looked into.
 pub fn declared(toks: &[Tok], interner: &Interner, is_macro: &dyn Fn(Sym) -> bool) -> Option<Vec<Sym>> {
     let mut all = Vec::new();
     let (mut depth, mut angle) = (0usize, 0usize);

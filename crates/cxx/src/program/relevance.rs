@@ -1,11 +1,11 @@
-//! Which conditionals can have a part in what was run. A build under another define differs in the regions whose `#if` asks for
-//! it; where no such region touches a function that ran, or a name that one of them means, the answer is the same, and the
-//! whole program need not be read again to know it.
+//! Which conditionals can affect a run. A build with another define differs in the regions whose `#if` reads it. If no
+//! such region touches a function that ran, or a name in one of them, the answer is the same, and the whole program
+//! need not be read again.
 //!
 //! Everything here errs to one side: what cannot be told apart counts as having a part.
 
 use super::Program;
-use super::mention::Named;
+use super::read_only_use::Named;
 use super::region::{code, declared, directives};
 use crate::syntax::files::Span;
 use crate::syntax::lex::{Kind, Tok};
@@ -13,7 +13,7 @@ use crate::syntax::macros::Group;
 use crate::syntax::sym::{self, FxMap, FxSet, Sym};
 use crate::syntax::vocabulary::Role;
 
-/// What may be looked up by a name: a struct, an enum, a global, an alias, as it stands in its file.
+/// Declarations found by name: a struct, an enum, a global, an alias, with their position in the file.
 #[derive(Debug)]
 struct Entity {
     names: Vec<Sym>,
@@ -48,7 +48,7 @@ pub struct Relevance<'p> {
     asked_by: FxMap<Sym, Vec<(u16, u32)>>,
 }
 
-/// What hangs on a define.
+/// The parts that depend on a define.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hanging {
     /// Those of the functions that ran; None: all of them, as far as can be told.
@@ -108,7 +108,7 @@ impl Program {
 }
 
 impl<'p> Relevance<'p> {
-    /// Where a function's body stands.
+    /// The position of a function's body.
     fn body_of(&self, index: u32) -> Option<(u16, u32, u32)> {
         let function = self.program.function(index)?;
         // From brace to brace: what it begins or ends with may stand under a condition, and not be there.
@@ -129,7 +129,7 @@ impl<'p> Relevance<'p> {
             (from, to) = (Some(Span::of(open)), Some(Span::of(close)));
         }
         let (first, last) = (from?, to?);
-        // Of a body that a macro made, all stands where the macro was called.
+        // A body that a macro made is positioned at the macro call.
         (first.file == last.file).then(|| (first.file, first.start, last.end.max(first.end)))
     }
 
@@ -140,7 +140,7 @@ impl<'p> Relevance<'p> {
         toks.get(from..to.max(from)).unwrap_or_default()
     }
 
-    /// Back to the end of what stands before a declaration.
+    /// Back to the end of the previous declaration.
     fn declaration_start(&self, span: Span) -> u32 {
         let before = self.raw(span.file, 0, span.start);
         let ends = |tok: &Tok| tok.is(sym::SEMI) || tok.is(sym::RBRACE) || tok.is(sym::LBRACE) || tok.is(sym::HASH);
@@ -175,7 +175,7 @@ impl<'p> Relevance<'p> {
                 out.push(Entity { names, file, start, end, mentions: self.names_in(file, start, end).collect() });
             }
         };
-        // Nothing that decides stands in a context or a pool.
+        // Contexts and pools decide nothing.
         for found in program.all_structs().filter(|found| found.role == Role::Plain) {
             let toks = program.unit_toks(found.unit).get(found.body.clone()).unwrap_or_default();
             if let (Some(name), Some(first), Some(last)) = (found.name, toks.first(), toks.last()) {
@@ -195,7 +195,7 @@ impl<'p> Relevance<'p> {
         out
     }
 
-    /// What of a run may hang on a define; None: nothing.
+    /// The parts of a run that may depend on a define; None if there are none.
     pub fn hangs_on(&self, name: &str) -> Option<Hanging> {
         // `__has_include(<x>)` is asked by its first word.
         let name = self.program.interner.get(name.split('(').next().unwrap_or(name))?;
@@ -315,7 +315,7 @@ impl<'p> Relevance<'p> {
         plain
     }
 
-    /// What a region changes: the names that it may define or declare, and what stands around it.
+    /// The effect of a region: the names that it may define or declare, and its surroundings.
     fn follow(&self, group: &Group, changed: &mut Changed) {
         if group.end == 0 {
             changed.all = true;
@@ -338,7 +338,7 @@ impl<'p> Relevance<'p> {
             }
         }
         changed.open_spans.push((group.file, group.start, group.end));
-        // A write to a variable, wherever it stands, changes what is known of it.
+        // A write to a variable anywhere changes what is known about it.
         let plain: Vec<Tok> = code(toks).copied().collect();
         for (at, tok) in plain.iter().enumerate().filter(|(_, tok)| tok.kind == Kind::Ident) {
             if !self.program.globals_named(tok.sym).is_empty()

@@ -8,13 +8,13 @@ use crate::syntax::macros::Group;
 use crate::syntax::sym::{self, Sym};
 
 impl Program {
-    /// Whether this program under these defines too would be what it is. False where that cannot be told.
+    /// Whether this program under these defines too would be what it is. False if that cannot be told.
     pub fn same_under(&self, defines: &[(&str, &str)]) -> bool {
         let known = |(name, value): &(&str, &str)| Some((self.interner.get(name)?, value.parse().ok()?));
         let Some(defines) = defines.iter().map(known).collect::<Option<Vec<(Sym, u32)>>>() else { return false };
         let varied = |name: &Sym| defines.iter().any(|(varied, _)| varied == name);
         let in_code = |toks: &[Tok]| toks.iter().any(|tok| tok.kind == Kind::Ident && varied(&tok.sym));
-        // What conditionals asked for is not known of a build whose headers were taken over.
+        // What conditionals asked for is unknown of a build whose headers were taken over.
         if self.taken_over
             || defines
                 .iter()
@@ -24,7 +24,7 @@ impl Program {
         {
             return false;
         }
-        // `__has_include(<x>)` is asked for under a name that stands in no condition.
+        // `__has_include(<x>)` is looked up under a name that no condition contains.
         let groups = || self.macros.groups.values();
         if !defines.iter().all(|(name, _)| groups().any(|group| group.asked.contains(name))) {
             return false;
@@ -53,7 +53,7 @@ impl Program {
     }
 }
 
-/// The lines of a file that are no conditions.
+/// The lines of a file that are not conditions.
 fn beside_conditions(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     let lines = toks.chunk_by(|_, next| !next.bol());
     lines.filter(|line| {

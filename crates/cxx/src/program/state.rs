@@ -1,15 +1,15 @@
-//! State that outlives a call: a variable that anything in its unit writes to holds, when a dispatch comes, whatever was written
-//! last, which no reading of the sources can tell. What it starts with is no answer.
+//! State that outlives a call: a variable with writers in its unit holds the last written value when a dispatch comes,
+//! which the sources do not tell. Its initial value is not an answer.
 
 use super::Program;
-use super::mention::Named;
+use super::read_only_use::Named;
 use crate::syntax::ast::{Function, Global, INTERNAL, Var};
 use crate::syntax::files::Span;
 use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym;
 
 impl Program {
-    /// Where a global is written to; None where nothing that can see it does.
+    /// Where a global is written to; None if nothing that can see it does.
     pub fn write_of_global(&self, global: &Global) -> Option<Span> {
         *global.written.get_or_init(|| self.find_write(global))
     }
@@ -18,7 +18,7 @@ impl Program {
         if global.fixed || self.vocabulary().settled.contains(&self.text(global.name)) {
             return None;
         }
-        // Units that nobody has read may write to what they can see.
+        // Units that were not read may write to every variable they can see.
         match global.internal {
             true => {
                 let named = Named { name: global.name, ty: Some(&global.ty), unit: global.unit };

@@ -1,5 +1,5 @@
-//! What a name means where it stands: in which unit and in which namespace. Units are compiled by themselves, so a `static`, a
-//! constant or an enum of one is not another's, whatever it is called.
+//! Name lookup by unit and namespace. Units are compiled separately: a `static`, a constant or an enum of one unit is
+//! never another's, even with the same name.
 
 use super::Program;
 use crate::syntax::ast::{Enum, INTERNAL, Segment, View};
@@ -122,7 +122,7 @@ impl Program {
         }
         let qualified: Vec<Sym> = path.iter().map(|segment| segment.sym).filter(|sym| *sym != sym::STD).collect();
         let mut found = Vec::new();
-        // What an alias stands for is not followed: all of them, and more than one is none.
+        // Aliases are not followed: all candidates are returned, and more than one means none.
         if qualified.iter().any(|name| self.spelled.aliases.contains(name)) {
             return seen.into_iter().map(|(index, _)| index).collect();
         }

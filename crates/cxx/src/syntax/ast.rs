@@ -1,5 +1,5 @@
 //! The parsed subset of C++. Local names are numbers already: every variable, parameter and template parameter of a
-//! function has one slot in its frame, and a lambda shares the frame of the function it stands in.
+//! function has one slot in its frame, and a lambda shares the frame of its function.
 
 use super::files::Span;
 use super::integer::IntTy;
@@ -62,7 +62,7 @@ pub enum ExprKind {
         left: bool,
     },
     Throw,
-    /// `new` and `delete`: a value that nobody looks into.
+    /// `new` and `delete`: a value that is not modelled.
     Heap,
 }
 
@@ -236,7 +236,7 @@ pub enum Stmt {
 pub struct Switch {
     pub value: Expr,
     pub body: Vec<Stmt>,
-    /// A label that stands within another statement, or that could not be read.
+    /// A label inside another statement, or an unreadable one.
     pub hidden: bool,
     /// Label to statement, once it is known that all labels are the same in every run.
     pub jumps: OnceLock<Jumps>,
@@ -339,9 +339,9 @@ pub struct Signature {
 pub struct Function {
     pub signature: Arc<Signature>,
     pub unit: u32,
-    /// The namespace it stands in, by the program's number.
+    /// Its namespace, by the program's number.
     pub space: u32,
-    /// Where its body stands in its unit.
+    /// The range of its body in its unit.
     pub body: Option<Range<usize>>,
     /// The tokens that it really is a stretch of, where they are not its unit's: what a single token there means, and what is
     /// within such.
@@ -392,7 +392,7 @@ pub struct Struct {
     pub union: bool,
     pub role: Role,
     pub unit: u32,
-    /// What stands in `alignas(...)`.
+    /// The argument of `alignas(...)`.
     pub aligned: Option<Range<usize>>,
     pub body: Range<usize>,
     /// The tokens that both are stretches of, where they are not its unit's.
@@ -447,9 +447,9 @@ pub struct Global {
     pub name: Sym,
     pub ty: Type,
     pub init: Initial,
-    /// Where a long list stands that it begins as, and what it says once that was asked.
+    /// The position of a long initializer list, and its value once it was parsed.
     pub list: Option<Range<usize>>,
-    /// What the token that stands there means.
+    /// The meaning of the token at this position.
     pub home: Option<BodyId>,
     pub parsed: OnceLock<Initial>,
     pub span: Span,

@@ -1,7 +1,7 @@
-//! Bodies of functions stand in a unit as a single token between their braces, and so do long lists of numbers with theirs: a
-//! header is mostly bodies, and of these a question runs a few. A body that a header brought into one unit is not copied into the next, and one that no directive stands in
-//! is not even expanded before somebody looks at it: no macro can become another on the way through it, so the names that may
-//! be met in it are kept with what each stood for.
+//! A unit stores the body of a function as a single token between its braces, and a long list of numbers likewise: a
+//! header is mostly bodies, and a question runs few of them. A body from a header is not copied into the next unit. A
+//! body without directives is not expanded before it is used: no macro can change inside it, so the names in it are
+//! stored with their definitions at that point.
 
 use super::lex::{BodyId, Kind, Tok};
 use super::macro_table::Stood;
@@ -30,7 +30,7 @@ impl StoredBody {
         self.toks.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// Whether there may be such a token in it, wherever it comes from; false only where there is none.
+    /// Whether there may be such a token in it, wherever it comes from; false only if there is none.
     pub(crate) fn may_have(&self, is: impl Fn(&Tok) -> bool) -> bool {
         let bodies = self.macros.iter().map(|(_, made)| made.body.as_slice());
         self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(&is)
@@ -58,7 +58,7 @@ impl Bodies {
         self.bodies.get(id.0 as usize).map(Arc::as_ref)
     }
 
-    /// The token that stands for a body from now on.
+    /// The token that represents a body from now on.
     pub(crate) fn add(&mut self, toks: &Arc<Vec<Tok>>, range: Range<usize>, macros: Stood) -> Option<Tok> {
         let first = toks.get(range.start)?;
         let off = u32::try_from(self.bodies.len()).ok()?;
@@ -87,7 +87,7 @@ impl Bodies {
             let mut at = range.start.max(done);
             done = range.end;
             while bodies.next_if(|body| body.start < at).is_some() {}
-            // Where there is nothing to leave out, it is taken over as it stands.
+            // If there is nothing to leave out, it is copied unchanged.
             if bodies.peek().is_none_or(|body| body.end >= range.end) {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Short {
         out.extend_from_slice(toks.get(range).unwrap_or_default());
     }
 
-    /// Where a stretch of the unit stands; None where it is not here, or begins or ends within a body.
+    /// The position of a range of the unit; None if it is not here, or begins or ends inside a body.
     pub(crate) fn place(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let of = |at: usize, last: bool| {
             let after = self.stretches.partition_point(|(from, ..)| if last { *from < at } else { *from <= at });

@@ -3,14 +3,14 @@
 use super::lex::{Kind, Tok};
 use super::sym::{self, Sym};
 
-/// Whether tokens stay as they are but for the macros in them, whatever these stand for: no directive and nothing that makes names,
-/// every bracket is closed by one of its kind, and no argument of a macro ends within another bracket.
+/// Whether tokens keep their structure for any definition of the macros in them: no directive, no token pasting,
+/// matched brackets, and no macro argument that ends inside another bracket.
 pub(crate) fn is_plain(toks: &[Tok]) -> bool {
     let mut open = Open::default();
     toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()
 }
 
-/// Where the bracket is closed that tokens begin with; None where what is between is not plain.
+/// Where the bracket is closed that tokens begin with; None if what is between is not plain.
 pub(crate) fn plain_end(toks: &[Tok]) -> Option<usize> {
     let mut open = Open::default();
     for (at, tok) in toks.iter().enumerate() {
@@ -32,7 +32,7 @@ struct Open {
 }
 
 impl Open {
-    /// False where tokens with this one are not plain.
+    /// False if tokens with this one are not plain.
     fn take(&mut self, tok: &Tok) -> bool {
         if tok.kind != Kind::Punct {
             return true;

@@ -24,8 +24,8 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 }
                 ready.push(number(defined));
             }
-            // What a compiler can do and which headers are installed is nothing that the tree says: asked for like a
-            // define that nobody gave, under the name that stands there. `defined(__has_include)` is none of these.
+            // The tree does not say what a compiler supports or which headers are installed: such a query is handled
+            // like a define without a value, under its own spelling. `defined(__has_include)` is not such a query.
             sym::HAS_INCLUDE
             | sym::HAS_INCLUDE_NEXT
             | sym::HAS_BUILTIN
@@ -54,7 +54,7 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                     ready.push(operator);
                     continue;
                 }
-                // `true` and `false` are words of the language: nobody has to define them.
+                // `true` and `false` are keywords: no define is needed.
                 let word = matches!(tok.sym, sym::TRUE | sym::FALSE) || sym::is_positional(tok.sym);
                 if tok.kind == Kind::Ident && !word && !pp.macros.table.has(tok.sym) {
                     pp.defined(tok);
@@ -144,7 +144,7 @@ fn holds(toks: &[Tok], interner: &Interner) -> bool {
     Reader { interner, toks, at: 0 }.ternary(0).0 != 0
 }
 
-/// Whether a condition holds under these defines in place of a build's own; None where a name in it is not `settled`: defines alone
+/// Whether a condition holds under these defines in place of a build's own; None if a name in it is not `settled`: defines alone
 /// do not say what it means.
 pub(crate) fn under(
     base: &FxMap<Sym, Arc<Macro>>,
@@ -327,7 +327,7 @@ impl Reader<'_> {
                 self.eat(sym::RPAREN);
                 value
             }
-            // What `defined` was replaced by: a number that stands in its own flags. What a name was: one that stands in its place.
+            // `defined` is replaced by a number with its own flags, a name by a number in its position.
             (Kind::Number, Sym(0)) => (i64::from(tok.flags & 1), false),
             (Kind::Number, sym::BODY) => (i64::from(tok.off), false),
             (Kind::Number, sym) => {

@@ -1,6 +1,6 @@
-//! Which bodies need not be expanded before somebody looks at them: those of functions of a file's own level, in which no directive
-//! stands and every macro that may be met is plain. All else goes the long way, and so does a guess that was wrong: a unit in
-//! which such a body is no function's is parsed as a whole.
+//! Which bodies can be expanded on demand: those of functions at file level without directives, in which every macro is
+//! plain. All others are expanded at once. A wrong guess is corrected: a unit in which such a body does not belong to a
+//! function is parsed as a whole.
 
 use super::bodies::LONG;
 use super::brackets::{close, plain_end};
@@ -17,8 +17,8 @@ const SIGNATURE: usize = 500;
 const MACROS: usize = 64;
 
 impl Preprocessor<'_> {
-    /// Takes over what stands between two directives or names of macros as it is: that is most of a file. Bodies that can wait are
-    /// left out.
+    /// Copies the tokens between two directives or macro names, which is most of a file. Bodies that can wait are left
+    /// out.
     pub(crate) fn copy_plain(&mut self) {
         if self.floor > 0 || copy_frames(&mut self.frames, 0, &self.macros.table, &mut self.pool, &mut self.out) {
             return;
@@ -58,8 +58,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The token that stands for the body whose brace is at `open` of a file, and where the closing one is; None where it must be
-    /// read now.
+    /// The token for the body whose brace is at `open` of a file, and the position of the closing brace; None if it
+    /// must be read now.
     fn defer(&mut self, toks: &Arc<Vec<Tok>>, open: usize) -> Option<(Tok, usize)> {
         let file = toks.get(open)?.file;
         if self.braces.long.is_some_and(|(of, end)| of == file && open < end) || !self.begins_body() {
@@ -93,7 +93,7 @@ impl Preprocessor<'_> {
         if self.braces.open > 0 {
             return false;
         }
-        // Back over the parameters to the name, and to what stands before that: a type.
+        // Back over the parameters to the name, and to the type before it.
         let mut depth = 0usize;
         let mut before = self.out.iter().rev().take(SIGNATURE).skip_while(|tok| {
             depth += usize::from(tok.is(sym::RPAREN));
@@ -109,7 +109,7 @@ impl Preprocessor<'_> {
         named && typed
     }
 
-    /// The macros that may be met in these tokens, each with what it stands for now; None where one of them is not plain.
+    /// The macros that may occur in these tokens, with their current definitions; None if one of them is not plain.
     fn met(&self, toks: &[Tok]) -> Option<Stood> {
         let table = &self.macros.table;
         let add = |toks: &[Tok], found: &mut Vec<(Sym, Arc<Macro>)>| {
@@ -124,7 +124,7 @@ impl Preprocessor<'_> {
         };
         let mut found = Vec::new();
         add(toks, &mut found)?;
-        // What a name stands for may name others.
+        // A definition may name other macros.
         let mut next = 0;
         while let Some(made) = found.get(next).map(|(_, made)| made.clone()) {
             add(&made.body, &mut found)?;

@@ -10,11 +10,11 @@ use std::sync::Arc;
 const MAX_ARGS: usize = 4096;
 const MAX_NESTED: usize = 40;
 
-/// What stands between a macro's parentheses, and the closing one.
+/// The tokens between a macro's parentheses, and the closing one.
 type Arguments = (Vec<Vec<Tok>>, Tok);
 
 impl Preprocessor<'_> {
-    /// Pushes the replacement of `tok` where it is a macro's name; false where it stays as it is.
+    /// Pushes the replacement of `tok` where it is a macro's name; false if it stays as it is.
     pub(crate) fn expand(&mut self, tok: Tok) -> Result<bool, LoadError> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return Ok(false);
@@ -28,7 +28,7 @@ impl Preprocessor<'_> {
             None => Vec::new(),
             Some(params) => match self.arguments(params.len(), found.variadic)? {
                 Some((args, close)) => {
-                    // What the macro makes stands where the whole call does, so that a quote shows its arguments.
+                    // The expansion has the position of the whole call, so that a quote shows its arguments.
                     if close.file == tok.file && close.end() > tok.off {
                         at.len = u16::try_from(close.end() - tok.off).unwrap_or(tok.len);
                     }
@@ -43,7 +43,7 @@ impl Preprocessor<'_> {
         Ok(true)
     }
 
-    /// What a name that stands for a single number or sign becomes: most macros that are met do.
+    /// The replacement of a name by a single number or sign, the most common kind of macro.
     pub(crate) fn constant(&self, tok: &Tok) -> Option<Tok> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return None;

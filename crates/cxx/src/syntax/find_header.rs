@@ -1,4 +1,4 @@
-//! Where a header lies in a tree, by the name that an `#include` gives it.
+//! The path of a header in a tree, by its name in an `#include`.
 
 use super::files::Sources;
 

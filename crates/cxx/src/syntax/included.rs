@@ -1,6 +1,6 @@
-//! A header that was read before is not read again. What including a file comes to hangs on the macros as they stand and on the headers
-//! that it would pass over; where these are the same as before, so are its tokens and the macros after it. Of a long one it is known
-//! which macros those are: the names in its files, and in what these stand for. All others may be what they like.
+//! A header that was read before is not read again. The result of including a file depends on the current macros and on
+//! the headers that it would skip. If these are the same, so are its tokens and the macros after it. For a long header
+//! the relevant macros are known: the names in its files, and in their definitions. Other macros do not matter.
 //!
 //! Only an include between two declarations is kept: one within the arguments of a macro, or a file that ends within them, goes the long way.
 
@@ -13,7 +13,7 @@ use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::sync::Arc;
 
 impl Preprocessor<'_> {
-    /// Takes over what a file came to before; false where it must be read.
+    /// Takes over what a file came to before; false if it must be read.
     pub(crate) fn replay(&mut self, file: u16) -> bool {
         let fits = |known: &&Arc<Outcome>| {
             known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)
@@ -102,7 +102,7 @@ impl Preprocessor<'_> {
 }
 
 impl Macros {
-    /// Whether the macros that have a part in an outcome stand for the same now.
+    /// Whether the macros that affect an outcome have the same definitions now.
     fn meets(&self, needs: &Needs) -> bool {
         let same = |(name, made): &(Sym, Arc<Macro>)| {
             self.table.get(*name).is_some_and(|now| Arc::ptr_eq(now, made) || now.alike(made))

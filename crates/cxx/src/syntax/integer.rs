@@ -66,7 +66,7 @@ impl IntTy {
         if i32::try_from(value).is_ok() { IntTy::I32 } else { IntTy::I64 }
     }
 
-    /// The least and the largest value, as they are kept; none where every 64 bits are one.
+    /// The least and the largest value, as they are kept; none if every 64 bits are one.
     pub fn limits(self) -> Option<(i64, i64)> {
         Some(match self {
             IntTy::Bool => (0, 1),

@@ -10,7 +10,7 @@ pub enum Kind {
     String,
     Char,
     Punct,
-    /// The body of a function, which stands with another unit: no text has such a token.
+    /// The body of a function, stored with another unit: source text has no such token.
     Body,
 }
 
@@ -24,13 +24,13 @@ pub struct Tok {
     pub len: u16,
 }
 
-/// The number of a body that stands apart from its unit.
+/// The number of a body that is stored apart from its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BodyId(pub(crate) u32);
 
 /// First token of its line.
 pub const BOL: u8 = 1;
-/// White space stands before it.
+/// Preceded by white space.
 pub const SPACE: u8 = 2;
 /// A macro's name that must not be expanded again.
 pub const PAINTED: u8 = 4;
@@ -42,7 +42,7 @@ impl Tok {
     pub fn end(&self) -> u32 {
         self.off.saturating_add(u32::from(self.len))
     }
-    /// The body that this token stands for.
+    /// The body that this token represents.
     pub fn body(&self) -> Option<BodyId> {
         (self.kind == Kind::Body).then_some(BodyId(self.off))
     }
@@ -91,7 +91,7 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
                 }
             }
         };
-        // A literal that would end inside a character (bytes that are no ASCII) is taken to its end; nothing else can.
+        // A literal that would end inside a non-ASCII character is extended to its end; no other token can.
         let end = match kind {
             Kind::String | Kind::Char => {
                 (end..=bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len())
@@ -200,8 +200,8 @@ fn named(bytes: &[u8], at: usize) -> (Kind, usize) {
     }
 }
 
-/// The length of a punctuator. `>` always stands alone: whether two make a shift or close two template lists, only the
-/// parser knows.
+/// The length of a punctuator. `>` is always a token of its own: only the parser knows whether two make a shift or
+/// close two template lists.
 fn punct(rest: &[u8]) -> usize {
     match rest {
         [b'<', b'<', b'<' | b'=', ..] | [b'<', b'=', b'>', ..] | [b'.', b'.', b'.', ..] | [b'-', b'>', b'*', ..] => 3,
@@ -283,7 +283,7 @@ pub fn float(text: &str) -> Option<(f64, u8)> {
     }
 }
 
-/// The value of a character literal; None where it is not one character.
+/// The value of a character literal; None if it is not one character.
 pub fn character(text: &str) -> Option<i64> {
     let inner = unescaped(text.split_once('\'')?.1.strip_suffix('\'')?)?;
     match inner.as_slice() {
@@ -301,7 +301,7 @@ pub fn characters(text: &str) -> i64 {
     }
 }
 
-/// What a string literal says, without quotes; one whose bytes are no text ends with a mark that no other has.
+/// The content of a string literal, without quotes; one that is not valid UTF-8 ends with a unique mark.
 pub fn string(text: &str) -> String {
     if let Some(raw) = text.split_once('"').filter(|(prefix, _)| prefix.ends_with('R')).map(|(_, rest)| rest) {
         let inner = raw.split_once('(').and_then(|(mark, rest)| rest.strip_suffix(&format!("){mark}\"")));

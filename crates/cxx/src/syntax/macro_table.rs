@@ -1,4 +1,4 @@
-//! A macro, and what names stand for at a place of a unit.
+//! A macro, and the definitions at a position of a unit.
 
 use super::brackets::is_plain;
 use super::lex::Tok;
@@ -36,13 +36,13 @@ pub type Defined = Vec<(Sym, Option<Arc<Macro>>)>;
 /// Macros as they stood for a body.
 pub(crate) type Stood = Box<[(Sym, Arc<Macro>)]>;
 
-/// What names stand for right now, by their number: every name of every file is looked up in it.
+/// The current definitions, by name number: every name of every file is looked up here.
 #[derive(Debug, Default)]
 pub(crate) struct MacroTable {
     by_name: Vec<Option<Arc<Macro>>>,
     /// Those of a single body.
     few: FxMap<Sym, Arc<Macro>>,
-    /// The names that stand for anything.
+    /// The names with a definition.
     names: SymSet,
 }
 

@@ -7,7 +7,7 @@ use super::outcomes::Included;
 use super::sym::{FxMap, FxSet, Sym};
 use std::sync::Arc;
 
-/// One `#if` with all that follows up to its `#endif`, as it stands in its file.
+/// One `#if` with everything up to its `#endif`, at its position in the file.
 #[derive(Debug, Clone)]
 pub struct Group {
     pub file: u16,
@@ -39,9 +39,9 @@ pub struct Macros {
     pub(crate) undefined: FxSet<Sym>,
     /// Names that a conditional asked for while nothing defined them, and where first.
     pub asked: FxMap<Sym, Vec<Span>>,
-    /// Every conditional that was met, by where it stands.
+    /// Every conditional that was read, by position.
     pub groups: FxMap<(u16, u32), Group>,
-    /// Every macro that was ever made, by where it stands.
+    /// Every macro that was ever defined, by position.
     pub definitions: FxMap<(u16, u32), (Sym, Arc<Macro>)>,
     /// Headers of the dialect's own that a unit includes and the tree does not have.
     pub absent: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Macros {
     pub(crate) system: FxMap<String, Option<String>>,
     pub(crate) quoted: FxMap<(u16, String), Option<String>>,
     pub(crate) included: Included,
-    /// How the table differs from what the unit began with, as one number that does not hang on the order.
+    /// How the table differs from the unit's initial state, as one number that does not depend on the order.
     pub(crate) state: u64,
     /// Names that were set since the unit began, with what each stood for before.
     pub(crate) set: Defined,

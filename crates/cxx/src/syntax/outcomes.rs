@@ -7,15 +7,15 @@ use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file, and whether it was passed over because it had been read (`#pragma once`).
+/// A file, and whether it was skipped because it had been read (`#pragma once`).
 pub(super) type Visit = (u16, bool);
 
 /// What including a file came to.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// The macros when it began ([`Macros::state`]); None where those were of another build.
+    /// The macros when it began ([`Macros::state`]); None if those were of another build.
     pub(super) state: Option<u64>,
-    /// Those of them that have a part in it; None where that was not looked into.
+    /// Those of them that have a part in it; None if that was not looked into.
     pub(super) needs: Option<Needs>,
     /// The files that it led to, itself first, each as it was met first.
     pub(super) visits: Vec<Visit>,

@@ -1,9 +1,9 @@
-//! The preprocessor: a stream of tokens in, a stream out. Every token keeps the place it came from (what a macro made
-//! stands where the macro was called), so lines survive whatever is expanded.
+//! The preprocessor: a stream of tokens in, a stream out. Every token keeps its origin (an expansion has the position
+//! of the macro call), so line numbers survive.
 //!
-//! Every unit begins with the same defines and reads its headers for itself, as a compiler does: what one unit defines
-//! changes no other. Files are named as they lie in the tree; a header outside of it (the compiler's, a platform's) is
-//! passed over.
+//! Every unit begins with the same defines and reads its own headers, as in a compiler: the defines of one unit do not
+//! change another. Files have their path in the tree; a header outside the tree (the compiler's, a platform's) is
+//! skipped.
 
 use super::condition;
 use super::files::{Files, LoadError, Sources, Span};
@@ -85,7 +85,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// No condition leaves out what stands here.
+    /// No condition excludes the current tokens.
     pub fn is_live(&self) -> bool {
         self.conds.last().is_none_or(|cond| cond.live)
     }
@@ -96,7 +96,7 @@ struct Cond {
     live: bool,
     taken: bool,
     outer: bool,
-    /// Where its `#if` stands.
+    /// The position of its `#if`.
     at: (u16, u32),
 }
 
@@ -278,7 +278,7 @@ impl<'a> Preprocessor<'a> {
                     && !self.macros.fixed.contains(&name.sym)
                 {
                     self.macros.undefined.insert(name.sym);
-                    // One that is made anew is no more what it is known for.
+                    // A redefined macro loses its known meaning.
                     if self.macros.kept.remove(&name.sym) {
                         self.recorder.spoil();
                     }
@@ -464,7 +464,8 @@ impl<'a> Preprocessor<'a> {
     }
 }
 
-/// Takes over what stands before the next macro's name in the replacements above a level, innermost first; false where none is left.
+/// Copies the tokens before the next macro name in the replacements above a level, innermost first; false if none is
+/// left.
 pub(crate) fn copy_frames(
     frames: &mut Vec<Frame>,
     floor: usize,

@@ -1,4 +1,4 @@
-//! What stands in a function: every variable, expression and call, with the conditions around it.
+//! Every variable, expression and call of a function, with the conditions around it.
 
 use crate::syntax::ast::{Binary, Expr, ExprKind, Initial, Name, Stmt, Unary, Var};
 use crate::syntax::files::Span;
@@ -18,6 +18,8 @@ pub enum Part<'a> {
     Var(&'a Var),
     /// Every expression, and before each of its parts itself.
     Expr(&'a Expr),
+    /// The slot of a variable without a [`Var`]: a range-for's, an alias, a parameter or capture of a lambda.
+    Bound(u32),
     Unparsed(Span),
 }
 
@@ -101,7 +103,8 @@ impl<'a> Visit<'a, '_> {
                 cond.iter().chain(step).for_each(|expr| self.expr(expr));
                 self.stmt(body);
             }
-            Stmt::Each { range, body, .. } => {
+            Stmt::Each { slot, parts, range, body, .. } => {
+                self.bound(std::iter::once(slot).chain(parts));
                 self.expr(range);
                 self.stmt(body);
             }
@@ -111,14 +114,14 @@ impl<'a> Visit<'a, '_> {
             }
             Stmt::Block(stmts) => stmts.iter().for_each(|stmt| self.stmt(stmt)),
             Stmt::Unparsed(span) => (self.seen)(Part::Unparsed(*span), &self.guards),
-            Stmt::Return(None, _)
-            | Stmt::Alias(..)
-            | Stmt::Break
-            | Stmt::Continue
-            | Stmt::Default
-            | Stmt::Cases(_)
-            | Stmt::Empty => {}
+            Stmt::Cases(pair) => pair.iter().for_each(|expr| self.expr(expr)),
+            Stmt::Alias(slot, _) => self.bound([slot]),
+            Stmt::Return(None, _) | Stmt::Break | Stmt::Continue | Stmt::Default | Stmt::Empty => {}
         }
+    }
+
+    fn bound<'b>(&mut self, slots: impl IntoIterator<Item = &'b u32>) {
+        slots.into_iter().for_each(|slot| (self.seen)(Part::Bound(*slot), &self.guards));
     }
 
     fn expr(&mut self, expr: &'a Expr) {
@@ -132,6 +135,9 @@ impl<'a> Visit<'a, '_> {
                 return;
             }
             ExprKind::Lambda(lambda) => {
+                self.bound(
+                    lambda.params.iter().map(|param| &param.slot).chain(lambda.own.iter().map(|(slot, _)| slot)),
+                );
                 lambda.own.iter().for_each(|(_, value)| self.expr(value));
                 lambda.body.iter().for_each(|stmt| self.stmt(stmt));
             }

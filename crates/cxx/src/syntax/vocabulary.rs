@@ -20,7 +20,7 @@ pub enum Role {
     Plain,
     /// Nothing in it is looked at: guards, pools of memory.
     Foreign,
-    /// It is what it is for a whole run, whatever methods are called on it; what they return is not known.
+    /// It is what it is for a whole run, whatever methods are called on it; what they return is unknown.
     Context,
 }
 
@@ -29,7 +29,7 @@ pub struct Vocabulary {
     pub words: &'static [(&'static str, Word)],
     /// Macros whose definition is not taken: checks and logs, which are answered as calls.
     pub kept: &'static [&'static str],
-    /// Statements that begin with one of these only say that a variable is not used, which is no use of it.
+    /// Statements that begin with one of these only mark a variable as unused, which is not a use.
     pub unused: &'static [&'static str],
     /// Declarations that stand before every program: types of the platform that are looked into.
     pub prelude: &'static str,
@@ -39,7 +39,7 @@ pub struct Vocabulary {
     pub beside: &'static [&'static str],
     /// The ending of headers that must be in the tree: one that is not is told.
     pub own_header: &'static str,
-    /// Globals that hold what they start with in every question, whoever may write to them.
+    /// Globals that hold their initial value in every question, regardless of writers.
     pub settled: &'static [&'static str],
     /// By the name of a function: whether the platform answers for it.
     pub answered: fn(&str) -> bool,

@@ -6,7 +6,7 @@
 use crate::trials::Trial;
 use std::hint::black_box;
 use std::io;
-use sys::perf_event::{Attr, Event, Place, bit};
+use sys::perf_event::{Attr, Event, UprobePlace, bit};
 
 const CALLS: u64 = 3;
 
@@ -41,7 +41,7 @@ fn without_bpf(pmu: u32) -> Trial {
         Ok(offset) => offset,
         Err(error) => return Trial::refused("/proc/self/maps", &error),
     };
-    let place = Place { pmu, path: "/proc/self/exe", offset, at_return: false };
+    let place = UprobePlace { pmu, path: "/proc/self/exe", offset, at_return: false };
     let attr = Attr { flags: bit::EXCLUDE_KERNEL, ..Attr::default() };
     let event = match Event::uprobe(&place, &attr, 0, -1) {
         Ok(event) => event,

@@ -1,6 +1,6 @@
 //! The answer of a dry run on Vulkan: which card, whether anything went through it, and the rows.
 
-use super::seen::seen;
+use super::dispatches::seen;
 use super::{VulkanCard, VulkanCell, VulkanMap, VulkanOutcome, VulkanRow, rows};
 use crate::account::Checked;
 use crate::products::Part;
@@ -62,7 +62,7 @@ impl VulkanSelection {
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
-        // Then nobody knows what it computed with: none is not all.
+        // Then it is unknown what it computed with: none does not mean all.
         if exit == Some(0) && seen_in_all == 0 {
             basis = basis.without("what the program computed with", None, LeftOutWhy::OutOfView);
         }

@@ -1,15 +1,15 @@
 //! The same for Vulkan: a real program, the real loader, RADV and its compiler, on a kernel driver that is not there.
 //!
-//! Mesa's own stand-in takes the place of the kernel driver. RADV compiles each pipeline to the card's own instructions and
-//! submits it; nothing is computed, so everything here is Selected. Fences signal at once and timestamps read zero: they are no
-//! evidence. What was dispatched is recorded by our layer, what was compiled is told by the driver itself.
+//! Mesa's own stand-in replaces the kernel driver. RADV compiles each pipeline to the card's own instructions and submits it;
+//! nothing is computed, so everything here is Selected. Fences signal at once and timestamps read zero: they are not evidence.
+//! Our layer records the dispatches; the driver itself reports what it compiled.
 
 mod answer;
 mod cards;
 mod cell;
 mod difference;
+mod dispatches;
 mod rows;
-mod seen;
 mod sightings;
 mod survey;
 mod trace;
@@ -25,7 +25,7 @@ pub use sightings::{VulkanDryrun, VulkanRecord, vulkan_library};
 pub use survey::{VulkanMap, VulkanSurvey};
 pub use trace::{VulkanStep, steps as vulkan_steps};
 
-use crate::Place;
+use crate::RunRoot;
 use crate::error::{DryrunError, io_at};
 use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
@@ -48,7 +48,7 @@ const STAND_IN: &str = "libamdgpu_noop_drm_shim.so";
 
 #[derive(Debug)]
 pub struct VulkanRequest<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     pub card: VulkanCard,
     pub command: &'a [OsString],
     /// Files and directories that the program must see.
@@ -93,7 +93,7 @@ impl VulkanOutcome {
 
 impl VulkanRequest<'_> {
     pub fn run(&self) -> Result<VulkanOutcome, DryrunError> {
-        let Place::Tree { root, name } = self.place else {
+        let RunRoot::Tree { root, name } = self.place else {
             return Err(DryrunError::NoVulkanTree { place: self.place.name() });
         };
         let stand_in = self.place.library(STAND_IN);

@@ -1,6 +1,6 @@
 //! What was selected, counted: one row for each pipeline and column count.
 
-use super::seen::SeenDispatch;
+use super::dispatches::SeenDispatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

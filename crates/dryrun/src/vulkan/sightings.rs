@@ -3,7 +3,7 @@
 //! `matmul.path` is a word of the HIP backend's rules; a claim about it must never be answered by another backend's choice.
 
 use super::{VulkanCell, VulkanRow, VulkanSelection};
-use crate::Place;
+use crate::RunRoot;
 use crate::account::Checked;
 use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Observation, Refused, Selected as Rung, Subject,
@@ -42,7 +42,7 @@ fn field_of_view() -> FieldOfView {
 /// Who, where, on what.
 #[derive(Debug)]
 pub struct VulkanRecord<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     /// As the stand-in calls it, and its target.
     pub card: super::VulkanCard,
     /// Name and version of the driver.
@@ -56,8 +56,8 @@ pub struct VulkanRecord<'a> {
 const LIBRARY: &str = "libggml-vulkan.so";
 
 /// Name and SHA-256 of ggml's backend for Vulkan.
-pub fn vulkan_library(place: &Place) -> Option<(String, String)> {
-    let Place::Tree { root, .. } = place else { return None };
+pub fn vulkan_library(place: &RunRoot) -> Option<(String, String)> {
+    let RunRoot::Tree { root, .. } = place else { return None };
     let folders = ["ggml/backends0", "ggml", ""].map(|folder| root.join("usr/lib/x86_64-linux-gnu").join(folder));
     let path = folders.iter().map(|folder| folder.join(LIBRARY)).find(|path| path.is_file())?;
     let file = inventory::File::open(&path).ok()?;

@@ -1,11 +1,11 @@
 //! The map of a card on Vulkan: for each tensor type and column count, which pipelines the real program dispatches.
 //!
-//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; where one length ends is told by
-//! the graph's last node.
+//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; the graph's last node marks the end of
+//! a length.
 
-use super::seen::{evaluations, seen};
+use super::dispatches::{evaluations, seen};
 use super::{VulkanCard, VulkanCell, VulkanOutcome, VulkanRequest, rows};
-use crate::Place;
+use crate::RunRoot;
 use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
 use crate::session::{Ending, Streams};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub struct VulkanSurvey<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     pub card: VulkanCard,
     pub shape: Shape,
     /// Layers of the skeleton. The last one is narrowed to one column behind its attention: see [`Shape::least_layers`].
@@ -27,7 +27,7 @@ pub struct VulkanSurvey<'a> {
 #[derive(Debug, Clone)]
 pub struct VulkanMap {
     pub card: VulkanCard,
-    /// In its driver's words; none where nothing was dispatched.
+    /// In its driver's words; none if nothing was dispatched.
     pub device: Option<String>,
     pub driver: Option<String>,
     pub cells: Vec<VulkanCell>,
@@ -136,7 +136,7 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
         Ending::Code(0) => format!("{} evaluations were seen, {} were asked for", lists.len(), columns.len()),
         _ => words_of(&outcome.said, outcome.ending),
     };
-    // Which of them is whose is not known then.
+    // Which of them is whose is unknown then.
     if lists.len() > columns.len() {
         return (device, failed(kind, columns, &problem));
     }

@@ -1,7 +1,7 @@
 //! Every dispatch in order, for the trace file: nothing that was pushed is left out.
 
 use super::VulkanOutcome;
-use super::seen::seen;
+use super::dispatches::seen;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct VulkanStep<'r> {
     pub m: Option<u32>,
     pub n: Option<u32>,
     pub k: Option<u32>,
-    /// Work groups; none where the device reads them from memory.
+    /// Work groups; none if the device reads them from memory.
     pub groups: Option<[u32; 3]>,
     pub constants: Option<&'r BTreeMap<u32, u32>>,
     pub subgroup: Option<u32>,

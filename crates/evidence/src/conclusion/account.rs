@@ -4,30 +4,11 @@ use super::basis::{LeftOut, Why};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-macro_rules! keyed {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $key:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[$about])* #[serde(rename = $key)] $variant,)+
-        }
-
-        impl $name {
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-
-            /// The name in data and in the message files.
-            pub fn key(self) -> &'static str {
-                match self {
-                    $($name::$variant => $key,)+
-                }
-            }
-        }
-    };
-}
-
-keyed! {
+say::named! {
     /// Whose account it is: a means of counting that shares nothing with the observer's own.
-    Witness {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Witness: key and ALL {
         /// The question lists its own units: nothing can be missing from the list.
         Question = "question",
         /// Executables and mapped files of every process of the tree: at start, at exec and at exit.
@@ -49,9 +30,11 @@ keyed! {
     }
 }
 
-keyed! {
+say::named! {
     /// A kind of thing that an observer cannot see.
-    Blind {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Blind: key and ALL {
         /// Calls that do not go through the dynamic linker's lookup.
         DirectCalls = "direct-calls",
         /// Processes into which nothing was loaded.

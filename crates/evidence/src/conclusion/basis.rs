@@ -7,141 +7,64 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    Bytes,
-    Calls,
-    Cells,
-    Claims,
-    Commits,
-    Files,
-    Instructions,
-    Kernels,
-    Launches,
-    Libraries,
-    Observers,
-    Points,
-    Probes,
-    Rows,
-    Settings,
-}
-
-impl Unit {
-    pub const ALL: [Unit; 15] = [
-        Unit::Bytes,
-        Unit::Calls,
-        Unit::Cells,
-        Unit::Claims,
-        Unit::Commits,
-        Unit::Files,
-        Unit::Instructions,
-        Unit::Kernels,
-        Unit::Launches,
-        Unit::Libraries,
-        Unit::Observers,
-        Unit::Points,
-        Unit::Probes,
-        Unit::Rows,
-        Unit::Settings,
-    ];
-
-    /// The name in data and in the message files.
-    pub fn key(self) -> &'static str {
-        match self {
-            Unit::Bytes => "bytes",
-            Unit::Calls => "calls",
-            Unit::Cells => "cells",
-            Unit::Claims => "claims",
-            Unit::Commits => "commits",
-            Unit::Files => "files",
-            Unit::Instructions => "instructions",
-            Unit::Kernels => "kernels",
-            Unit::Launches => "launches",
-            Unit::Libraries => "libraries",
-            Unit::Observers => "observers",
-            Unit::Points => "points",
-            Unit::Probes => "probes",
-            Unit::Rows => "rows",
-            Unit::Settings => "settings",
-        }
+say::named! {
+    /// What is counted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Unit: key and ALL {
+        Bytes = "bytes",
+        Calls = "calls",
+        Cells = "cells",
+        Claims = "claims",
+        Commits = "commits",
+        Files = "files",
+        Instructions = "instructions",
+        Kernels = "kernels",
+        Launches = "launches",
+        Libraries = "libraries",
+        Observers = "observers",
+        Points = "points",
+        Probes = "probes",
+        Rows = "rows",
+        Settings = "settings",
     }
 }
 
-/// Why something is not among the answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Why {
-    /// Nobody asked for it: another card, another type, another library.
-    NotAsked,
-    /// It is there and could not be read.
-    Unreadable,
-    /// The rules do not decide it with what was given.
-    Undetermined,
-    /// The run that should have answered it failed.
-    Failed,
-    /// The system refused.
-    Refused,
-    /// It happened, and the record of it was lost.
-    Lost,
-    /// It went by a door that nobody watches.
-    OutOfView,
-    /// What is known of another target stood in for it.
-    OtherTarget,
-    /// Some of it was seen, and not all.
-    InPart,
-    /// It follows by a rule, and was not seen itself.
-    Inferred,
-    /// Only a file says so, which anybody can have written.
-    OnlyTold,
-    /// It differs by itself, also where nobody looks.
-    Unsteady,
-    /// Nobody told it.
-    Untold,
-    /// A second account has another number.
-    Disagrees,
-    /// It was told to stop before it was done.
-    Stopped,
-}
-
-impl Why {
-    pub const ALL: [Why; 15] = [
-        Why::NotAsked,
-        Why::Unreadable,
-        Why::Undetermined,
-        Why::Failed,
-        Why::Refused,
-        Why::Lost,
-        Why::OutOfView,
-        Why::OtherTarget,
-        Why::InPart,
-        Why::Inferred,
-        Why::OnlyTold,
-        Why::Unsteady,
-        Why::Untold,
-        Why::Disagrees,
-        Why::Stopped,
-    ];
-
-    pub fn key(self) -> &'static str {
-        match self {
-            Why::NotAsked => "not-asked",
-            Why::Unreadable => "unreadable",
-            Why::Undetermined => "undetermined",
-            Why::Failed => "failed",
-            Why::Refused => "refused",
-            Why::Lost => "lost",
-            Why::OutOfView => "out-of-view",
-            Why::OtherTarget => "other-target",
-            Why::InPart => "in-part",
-            Why::Inferred => "inferred",
-            Why::OnlyTold => "only-told",
-            Why::Unsteady => "unsteady",
-            Why::Untold => "untold",
-            Why::Disagrees => "disagrees",
-            Why::Stopped => "stopped",
-        }
+say::named! {
+    /// Why something is not among the answers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Why: key and ALL {
+        /// Nobody asked for it: another card, another type, another library.
+        NotAsked = "not-asked",
+        /// It is there and could not be read.
+        Unreadable = "unreadable",
+        /// The rules do not decide it with what was given.
+        Undetermined = "undetermined",
+        /// The run that should have answered it failed.
+        Failed = "failed",
+        /// The system refused.
+        Refused = "refused",
+        /// It happened, and the record of it was lost.
+        Lost = "lost",
+        /// It went by a door that nobody watches.
+        OutOfView = "out-of-view",
+        /// What is known of another target stood in for it.
+        OtherTarget = "other-target",
+        /// Some of it was seen, and not all.
+        InPart = "in-part",
+        /// It follows by a rule, and was not seen itself.
+        Inferred = "inferred",
+        /// Only a file says so, which anybody can have written.
+        OnlyTold = "only-told",
+        /// It differs by itself, also where nobody looks.
+        Unsteady = "unsteady",
+        /// Nobody told it.
+        Untold = "untold",
+        /// A second account has another number.
+        Disagrees = "disagrees",
+        /// It was told to stop before it was done.
+        Stopped = "stopped",
     }
 }
 
@@ -184,8 +107,9 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// `asked` units were asked for, of which `answered` have an answer, by the observer of that name, who looked at these: a file, a
-    /// tree, a card, a process; at none where nobody looked at all. Nobody answers without a name, nor of nothing in particular.
+    /// `asked` units were asked for, of which `answered` have an answer. `by`: the observer. `of`: what it examined (a file, a
+    /// tree, a card, a process); empty if nothing was examined. Both are required: there is no answer without an observer and an
+    /// object.
     ///
     /// ```compile_fail
     /// evidence::Basis::new(evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
@@ -230,7 +154,7 @@ impl Basis {
         Basis::new(by, of, rung, unit, asked, answered).account(Account::searched(Witness::Question))
     }
 
-    /// Nobody can know how many there were: what came is all there is to speak of, unless something was lost or left out.
+    /// The number of units is unknowable: those that came are all, unless something was lost or left out.
     pub fn live<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,
@@ -296,19 +220,19 @@ impl Basis {
         self.left_out.iter().any(|left| left.decides)
     }
 
-    /// The question is about this rung: an answer from a lower one is no whole answer to it.
+    /// The question is about this rung: an answer from a lower one is not a whole answer to it.
     #[must_use]
     pub fn asked_of(mut self, rung: Rung) -> Self {
         self.asked_of = Some(rung);
         self
     }
 
-    /// The answers stand on the rung that was asked about, or above it.
+    /// The answers stand on the requested rung, or above it.
     pub(super) fn is_high_enough(&self) -> bool {
         self.asked_of.is_none_or(|asked| self.rung >= asked)
     }
 
-    /// Somebody besides the observer says how much there is.
+    /// A second source, beside the observer, says how much there is.
     pub(super) fn has_second_account(&self) -> bool {
         !self.accounts.is_empty()
     }

@@ -29,50 +29,31 @@ impl Says {
     }
 }
 
-/// How far a conclusion reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reach {
-    /// Nothing was answered, or not what the question turns on: neither it nor its contrary is known.
-    Unknown,
-    /// It holds of what was answered; of what was lost or left out it says nothing.
-    Answered,
-    /// It holds of all that the observer saw, which is all by its own account. No second account says that there is no more.
-    Alone,
-    /// It holds of all there is, by two accounts.
-    Whole,
-}
-
-impl Reach {
-    /// As in tables and data.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reach::Unknown => "unknown",
-            Reach::Answered => "answered",
-            Reach::Alone => "alone",
-            Reach::Whole => "whole",
-        }
+say::named! {
+    /// How far a conclusion reaches.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Reach: name {
+        /// Nothing was answered, or not what the question turns on: neither it nor its contrary is known.
+        Unknown = "unknown",
+        /// It holds of what was answered; of what was lost or left out it says nothing.
+        Answered = "answered",
+        /// It holds of all that the observer saw, which is all by its own account. No second account says that there is no more.
+        Alone = "alone",
+        /// It holds of all there is, by two accounts.
+        Whole = "whole",
     }
 }
 
-/// What an answer begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Word {
-    Yes,
-    No,
-    Partly,
-    NotKnown,
-}
-
-impl Word {
-    pub fn key(self) -> &'static str {
-        match self {
-            Word::Yes => "yes",
-            Word::No => "no",
-            Word::Partly => "partly",
-            Word::NotKnown => "not-known",
-        }
+say::named! {
+    /// What an answer begins with.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Word: key {
+        Yes = "yes",
+        No = "no",
+        Partly = "partly",
+        NotKnown = "not-known",
     }
 }
 
@@ -124,7 +105,7 @@ impl Conclusion {
         self.basis.rung
     }
 
-    /// The rung that was asked about, where the answers stand on a lower one.
+    /// The requested rung, where the answers stand on a lower one.
     pub fn not_observed(&self) -> Option<Rung> {
         self.basis.asked_of.filter(|_| !self.basis.is_high_enough())
     }
@@ -133,7 +114,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// None where nobody can know.
+    /// None if it is unknowable.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }

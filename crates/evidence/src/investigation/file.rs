@@ -174,7 +174,7 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
     Ok(Investigation { title: file.title, subject: file.subject, phases, pages, claims, questions })
 }
 
-/// A topic that no observer writes can never be graded: a slip of the pen, told where it stands.
+/// A topic that no observer writes can never be graded: it is a typo, reported with its position.
 fn known_topic(topic: &Spanned<String>) -> Result<(), (Range<usize>, String)> {
     topics::check(topic.get_ref()).map_err(|what| (topic.span(), what))
 }

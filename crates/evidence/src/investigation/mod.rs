@@ -157,7 +157,7 @@ impl Investigation {
             })
     }
 
-    /// This machine is the one that the file calls `host`: what is claimed of it is then claimed of this one.
+    /// This machine is the file's `host`: claims about that host are then claims about this machine.
     pub fn is_about_this_machine(&mut self, host: &str) {
         let asks = self
             .questions

@@ -15,7 +15,8 @@ fn known() -> &'static [Topic] {
     KNOWN.get_or_init(|| listed(include_str!("../../../../docs/topics.md")))
 }
 
-/// The first column of every table, and what the last says of the value. In "`bundle.size`, `.role`" the second stands for `bundle.role`.
+/// The first column of every table, and the type of the value from the last. In "`bundle.size`, `.role`" the second means
+/// `bundle.role`.
 fn listed(page: &str) -> Vec<Topic> {
     let mut all = Vec::new();
     for row in page.lines().filter_map(|row| row.strip_prefix("| `")) {

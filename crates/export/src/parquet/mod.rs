@@ -13,7 +13,7 @@ pub use read::{ReadError, read};
 pub use sheet::sheet;
 pub use write::Writer;
 
-/// One column's values in a row group; None stands for null.
+/// One column's values in a row group; None is null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Values {
     /// UTF-8.
@@ -55,13 +55,13 @@ pub struct Column {
 
 /// Columns of one length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct ParquetTable {
     pub columns: Vec<Column>,
-    /// What the file says of itself beside its rows.
+    /// The file's own metadata beside its rows.
     pub about: Vec<(String, String)>,
 }
 
-impl Table {
+impl ParquetTable {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
@@ -81,9 +81,9 @@ const MAGIC: &[u8; 4] = b"PAR1";
 mod tests {
     use super::*;
 
-    fn table() -> Table {
+    fn table() -> ParquetTable {
         let column = |name: &str, values| Column { name: name.to_owned(), values };
-        Table {
+        ParquetTable {
             columns: vec![
                 column("text", Values::Text(vec![Some("a".into()), None, Some("日本".into()), Some(String::new())])),
                 column("bytes", Values::Bytes(vec![None, Some(vec![0, 255]), None, Some(vec![])])),
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    /// A lake is copied about: what comes back damaged is refused with a word on where, and takes nobody down.
+    /// A lake is copied between machines: damaged files are refused with a position, without a crash.
     #[test]
     fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
         let whole = written(1);

@@ -2,7 +2,7 @@
 //! such: what is to be proved must be as it was exported.
 
 use super::thrift::{Reader, Value};
-use super::{Column, MAGIC, Table, Values};
+use super::{Column, MAGIC, ParquetTable, Values};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
@@ -19,7 +19,7 @@ say::worded! { ReadError {
     Page { column, group } => "export-parquet-page",
 }}
 
-pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<ParquetTable, ReadError> {
     let body = bytes.strip_prefix(MAGIC).and_then(|rest| rest.strip_suffix(MAGIC)).ok_or(ReadError::Magic)?;
     let (rest, len) = body.split_last_chunk::<4>().ok_or(ReadError::Footer)?;
     let len = u32::from_le_bytes(*len) as usize;
@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
     let mut total = 0usize;
     for (group, of) in meta.list(4).iter().enumerate() {
         let rows = of.number(3).and_then(|rows| usize::try_from(rows).ok()).ok_or(ReadError::Footer)?;
-        // A row of ours has a hash in it: a file that says it has more rows than would fit is no file of ours.
+        // Each of our rows contains a hash: a file that claims more rows than would fit is not ours.
         total = total.saturating_add(rows);
         if total.saturating_mul(8) > bytes.len().saturating_add(4096) {
             return Err(ReadError::Footer);
@@ -71,7 +71,7 @@ pub fn read(bytes: &[u8]) -> Result<Table, ReadError> {
         .list(5)
         .iter()
         .filter_map(|pair: &Value<'_>| Some((pair.text(1)?.to_owned(), pair.text(2).unwrap_or_default().to_owned())));
-    Ok(Table { about: about.collect(), columns })
+    Ok(ParquetTable { about: about.collect(), columns })
 }
 
 /// The one page of a chunk, added to what was read before.

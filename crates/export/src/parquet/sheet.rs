@@ -1,6 +1,6 @@
 //! A plain table of texts, as it is also written as CSV: the same rows and columns as a Parquet file.
 
-use super::{Column, Table, Values, Writer};
+use super::{Column, ParquetTable, Values, Writer};
 use std::io;
 
 /// The bytes of the file. A column that `numbers` names holds integers, every other text; a cell with nothing in it is null.
@@ -18,7 +18,7 @@ pub fn sheet(columns: &[&str], numbers: &[&str], rows: &[Vec<String>]) -> io::Re
     };
     let columns = columns.iter().enumerate().map(column).collect::<io::Result<_>>()?;
     let mut writer = Writer::new(Vec::new())?;
-    writer.group(&Table { columns, about: Vec::new() })?;
+    writer.group(&ParquetTable { columns, about: Vec::new() })?;
     writer.finish(&[])
 }
 

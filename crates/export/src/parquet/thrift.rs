@@ -1,4 +1,4 @@
-//! Thrift's compact protocol, in which Parquet writes what it says of itself
+//! Thrift's compact protocol, in which Parquet writes its metadata
 //! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>).
 
 pub const I32: u8 = 5;

@@ -1,7 +1,7 @@
 //! Writing a file: row groups as they come, and what is in them at the end.
 
 use super::thrift::{Fields, varint};
-use super::{Column, MAGIC, Table, Values};
+use super::{Column, MAGIC, ParquetTable, Values};
 use std::io::{self, Write};
 
 /// `Encoding` of parquet.thrift.
@@ -27,7 +27,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Every group has the columns of the first.
-    pub fn group(&mut self, table: &Table) -> io::Result<()> {
+    pub fn group(&mut self, table: &ParquetTable) -> io::Result<()> {
         let schema: Vec<_> = table
             .columns
             .iter()
@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// `about`: what the file says of itself beside its rows.
+    /// `about`: the file's own metadata beside its rows.
     pub fn finish(mut self, about: &[(String, String)]) -> io::Result<W> {
         let mut root = Fields::default();
         root.text(4, "schema");

@@ -10,7 +10,7 @@ const LIMIT: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct Images {
     rows: Vec<Row>,
-    /// Where each lies in the file.
+    /// The range of each in the file.
     offsets: Vec<u64>,
     errors: Vec<nvidia::FatbinError>,
     bytes: u64,
@@ -24,7 +24,7 @@ impl Images {
         self.bytes += size;
     }
 
-    /// None where it is no cubin that can be read.
+    /// None if it is not a readable cubin.
     pub fn cubin(&mut self, source: &dyn ReadAt, range: Range, offset: u64) -> Option<Range> {
         let bytes = source.bytes(range.start, range.len(), "cubin").ok()?;
         let row = Row::of_cubin(nvidia::cubin(&bytes)?, range.len());
@@ -32,10 +32,10 @@ impl Images {
         Some(range)
     }
 
-    /// A text from `.version` on, up to the first byte that is none. None where it has no version and target behind each other.
+    /// A text from `.version` on, up to the first byte that is none. None if it has no version and target behind each other.
     pub fn ptx(&mut self, source: &dyn ReadAt, range: Range, offset: u64) -> Option<Range> {
         let is_text = |bytes: &[u8]| bytes.iter().position(|byte| *byte < 9 || *byte == 127).unwrap_or(bytes.len());
-        // Most are no PTX, and say so at once.
+        // Most are not PTX, which shows at once.
         let head = source.bytes(range.start, range.len().min(64 << 10), "PTX").ok()?;
         nvidia::ptx_number(nvidia::ptx(head.get(..is_text(&head))?).target.as_str())?;
         let bytes = source.bytes(range.start, range.len().min(LONGEST_TEXT), "PTX").ok()?;
@@ -48,7 +48,7 @@ impl Images {
         Some(Range { start: range.start, end: range.start + size })
     }
 
-    /// None where no container begins there.
+    /// None if no container begins there.
     pub fn container(&mut self, source: &dyn ReadAt, rest: Range, offset: u64) -> Option<Range> {
         let (rows, errors, size) = Inventory::container(source, rest.start, rest.len(), LIMIT)?;
         self.errors.extend(errors);

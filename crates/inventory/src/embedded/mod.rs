@@ -1,5 +1,5 @@
-//! Device code that lies in a file outside its device sections: in `.rodata`, as a byte array, for `hipModuleLoadData`; behind the end of
-//! the file's own headers; in a stream or an archive in it. "This target is not in the file" must have looked there too.
+//! Device code in a file outside its device sections: in `.rodata`, as a byte array, for `hipModuleLoadData`; after the end of
+//! the file's own headers; in a stream or an archive in it. "This target is not in the file" requires a search there too.
 
 pub(crate) mod images;
 
@@ -12,7 +12,7 @@ use say::say;
 pub struct Embedded {
     /// In the file: of the code object, or of the stream that it was unpacked from.
     pub offset: u64,
-    /// `gzip`, `xz > zip`: what it was unpacked from, from the file inwards. Empty where it lies there as it is.
+    /// `gzip`, `xz > zip`: the containers it was unpacked from, outermost first. Empty if it is uncompressed.
     pub inside: String,
     pub object: ObjectReport,
 }

@@ -8,7 +8,7 @@ pub(super) struct Function<'n> {
     /// The last component.
     pub name: &'n str,
     pub arguments: Vec<&'n str>,
-    /// The parameter list without its parentheses; None where the name came without one.
+    /// The parameter list without its parentheses; None if the name came without one.
     pub parameters: Option<&'n str>,
 }
 

@@ -3,96 +3,55 @@
 pub use gguf::Path;
 use std::fmt;
 
-/// Whose kernel it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Library {
-    Ggml,
-    /// Tensile-generated GEMM kernels, as rocBLAS and hipBLASLt ship them; the name does not tell which of the two.
-    Tensile,
-    RocBlas,
-    HipBlasLt,
-    Cublas,
-    Cutlass,
-    CompositeKernel,
-    PyTorch,
-    OnnxRuntime,
-    Jax,
-    Aiter,
-    Bitsandbytes,
-    RocPrim,
-    RocRand,
-    Rpp,
-    Rccl,
-    Cupy,
-    HipSparseLt,
-    AoTriton,
-    Vllm,
-    Cub,
-    Thrust,
-    Triton,
-    Runtime,
-    Unknown,
-}
-
-impl Library {
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Ggml => "ggml",
-            Self::Tensile => "tensile",
-            Self::RocBlas => "rocblas",
-            Self::HipBlasLt => "hipblaslt",
-            Self::Cublas => "cublas",
-            Self::Cutlass => "cutlass",
-            Self::CompositeKernel => "composable-kernel",
-            Self::PyTorch => "pytorch",
-            Self::OnnxRuntime => "onnxruntime",
-            Self::Jax => "jax",
-            Self::Aiter => "aiter",
-            Self::Bitsandbytes => "bitsandbytes",
-            Self::RocPrim => "rocprim",
-            Self::RocRand => "rocrand",
-            Self::Rpp => "rpp",
-            Self::Rccl => "rccl",
-            Self::Cupy => "cupy",
-            Self::HipSparseLt => "hipsparselt",
-            Self::AoTriton => "aotriton",
-            Self::Vllm => "vllm",
-            Self::Cub => "cub",
-            Self::Thrust => "thrust",
-            Self::Triton => "triton",
-            Self::Runtime => "runtime",
-            Self::Unknown => "unknown",
-        }
+say::named! {
+    /// Whose kernel it is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Library: key {
+        Ggml = "ggml",
+        /// Tensile-generated GEMM kernels, as rocBLAS and hipBLASLt ship them; the name does not tell which of the two.
+        Tensile = "tensile",
+        RocBlas = "rocblas",
+        HipBlasLt = "hipblaslt",
+        Cublas = "cublas",
+        Cutlass = "cutlass",
+        CompositeKernel = "composable-kernel",
+        PyTorch = "pytorch",
+        OnnxRuntime = "onnxruntime",
+        Jax = "jax",
+        Aiter = "aiter",
+        Bitsandbytes = "bitsandbytes",
+        RocPrim = "rocprim",
+        RocRand = "rocrand",
+        Rpp = "rpp",
+        Rccl = "rccl",
+        Cupy = "cupy",
+        HipSparseLt = "hipsparselt",
+        AoTriton = "aotriton",
+        Vllm = "vllm",
+        Cub = "cub",
+        Thrust = "thrust",
+        Triton = "triton",
+        Runtime = "runtime",
+        Unknown = "unknown",
     }
 }
 
-macro_rules! families {
-    ($($variant:ident $key:literal),* $(,)?) => {
-        /// What a kernel is for.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Family { $($variant),* }
-        impl Family {
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-            /// The name in tables, JSON and, behind `family-`, in the language files.
-            pub fn key(self) -> &'static str {
-                match self { $(Self::$variant => $key),* }
-            }
-        }
-    };
-}
-
-families! {
-    Mmvq "mmvq", Mmq "mmq", MmqFixup "mmq-fixup", Dmmv "dmmv", Mmvf "mmvf", Mmf "mmf",
-    MulMatVec "mul-mat-vec", Matmul "matmul", MatmulHelper "matmul-helper",
-    Gemm "gemm", GemmHelper "gemm-helper", Gemv "gemv", Blas "blas", BlasPointers "blas-pointers",
-    Repack "repack", Quantize "quantize", Dequantize "dequantize", Convert "convert", Copy "copy",
-    FlashAttention "flash-attention", FlashAttentionFixup "flash-attention-fixup", Attention "attention",
-    AttentionIndexer "attention-indexer", Rope "rope", Softmax "softmax", Norm "norm",
-    GetRows "get-rows", SetRows "set-rows", Scatter "scatter", Binary "binary", Glu "glu", Activation "activation",
-    Elementwise "elementwise", Reduce "reduce", Scan "scan", Sort "sort", MoeRouting "moe-routing", Moe "moe",
-    Convolution "convolution", Pool "pool", Layout "layout", StateSpace "state-space", Recurrent "recurrent",
-    Hadamard "hadamard", Random "random", Loss "loss", Optimizer "optimizer", AllReduce "all-reduce", Collective "collective",
-    LinearAlgebra "linear-algebra", Generated "generated", Runtime "runtime", Other "other",
+say::named! {
+    /// What a kernel is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Family: key and ALL {
+        Mmvq = "mmvq", Mmq = "mmq", MmqFixup = "mmq-fixup", Dmmv = "dmmv", Mmvf = "mmvf", Mmf = "mmf",
+        MulMatVec = "mul-mat-vec", Matmul = "matmul", MatmulHelper = "matmul-helper",
+        Gemm = "gemm", GemmHelper = "gemm-helper", Gemv = "gemv", Blas = "blas", BlasPointers = "blas-pointers",
+        Repack = "repack", Quantize = "quantize", Dequantize = "dequantize", Convert = "convert", Copy = "copy",
+        FlashAttention = "flash-attention", FlashAttentionFixup = "flash-attention-fixup", Attention = "attention",
+        AttentionIndexer = "attention-indexer", Rope = "rope", Softmax = "softmax", Norm = "norm",
+        GetRows = "get-rows", SetRows = "set-rows", Scatter = "scatter", Binary = "binary", Glu = "glu", Activation = "activation",
+        Elementwise = "elementwise", Reduce = "reduce", Scan = "scan", Sort = "sort", MoeRouting = "moe-routing", Moe = "moe",
+        Convolution = "convolution", Pool = "pool", Layout = "layout", StateSpace = "state-space", Recurrent = "recurrent",
+        Hadamard = "hadamard", Random = "random", Loss = "loss", Optimizer = "optimizer", AllReduce = "all-reduce", Collective = "collective",
+        LinearAlgebra = "linear-algebra", Generated = "generated", Runtime = "runtime", Other = "other",
+    }
 }
 
 impl Family {
@@ -123,7 +82,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// Extents of the output tile of one workgroup; 0 where the name does not say.
+/// Extents of the output tile of one workgroup; 0 if the name does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     pub rows: u32,

@@ -59,7 +59,7 @@ pub fn known_kernels() -> usize {
     KERNELS.len()
 }
 
-/// Reads a ggml kernel; None where the name is not in the table.
+/// Reads a ggml kernel; None if the name is not in the table.
 pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     let plain = function.path.strip_prefix("(anonymous namespace)::").unwrap_or(function.path);
     if plain.contains("::") {

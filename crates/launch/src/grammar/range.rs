@@ -21,7 +21,7 @@ pub struct Variants {
     pub live_values: BTreeSet<i64>,
     pub count: usize,
     pub live: usize,
-    /// Where there is no number: what distinguishes them.
+    /// Without a number: what distinguishes them.
     pub forms: BTreeSet<String>,
 }
 

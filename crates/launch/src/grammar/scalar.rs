@@ -27,7 +27,7 @@ const ALIASES: &[(&str, &str)] = &[("fp16", "F16"), ("fp32", "F32"), ("int8", "I
 /// Types that no kernel's identifier names as such: `i64` in one is C++'s.
 const UNNAMED: &[&str] = &["I8", "I16", "I64", "F64"];
 
-/// Words for types inside identifiers, longest first, so that none is taken for one that begins it.
+/// Words for types inside identifiers, longest first, so that a prefix never matches instead of the whole word.
 fn type_words() -> &'static [(String, &'static str)] {
     static WORDS: OnceLock<Vec<(String, &'static str)>> = OnceLock::new();
     WORDS.get_or_init(|| {

@@ -33,7 +33,7 @@ const TYPES: [(&str, &str); 20] = [
     ("b", "BF16"),
 ];
 
-/// Reads a Tensile name; None where it does not start as one.
+/// Reads a Tensile name; None if it does not start as one.
 pub(super) fn read(name: &str) -> Option<Facts> {
     if let Some(facts) = custom(name) {
         return Some(facts);

@@ -1,9 +1,9 @@
 //! What must not be kept or shown: keys, tokens, passwords and prompts, wherever command lines, variables, addresses and
 //! logs hold them.
 //!
-//! One room for all: the ledger's writer sends every observation and every text of raw evidence through here, and whoever
-//! shows a command line, a variable or an address asks here first. A command line is best given as words: there a value's
-//! ends are known. In a text they must be guessed, and what cannot be told from other text stays; `docs/ledger.md` says what.
+//! The only place for redaction: the ledger's writer passes every observation and every text of raw evidence through it, and so
+//! does every output of a command line, a variable or an address. A command line is best given as words, where the end of a value
+//! is known. In running text it must be guessed, and secrets that look like other text stay; `docs/ledger.md` lists them.
 
 mod named;
 mod names;
@@ -68,7 +68,7 @@ pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     rewritten.flatten().map_or(Cow::Borrowed(observation), Cow::Owned)
 }
 
-/// Every text in a JSON document; true where something was left out.
+/// Every text in a JSON document; true if something was left out.
 fn json(value: &mut Value) -> bool {
     match value {
         Value::String(held) => match text(held) {
@@ -142,7 +142,7 @@ impl<R: Read> Read for Lines<R> {
         if self.ready.position() == self.ready.get_ref().len() as u64 {
             let mut line = Vec::new();
             (&mut self.from).take(LINE).read_until(b'\n', &mut line)?;
-            // A byte that is no text must not save a secret: such a line is rewritten too, and only then.
+            // A byte that is not UTF-8 must not protect a secret: such a line is rewritten too, but only then.
             let hidden = match text(&String::from_utf8_lossy(&line)) {
                 Cow::Owned(shown) => Some(shown.into_bytes()),
                 Cow::Borrowed(_) => None,

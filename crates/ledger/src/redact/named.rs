@@ -16,7 +16,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     let before = r"(?:api|access|private|secret|signing|encryption|license|client|auth)[ ]";
     let name = format!(r"((?:{before})?[\p{{L}}_][\p{{L}}\p{{M}}\p{{N}}_.ー-]*)");
     let sign = r#"(["'`\]]{0,2}\s*(?:=>|:=|==|[:=：＝])\s*|\s+is\s+|は\s*|\s+)"#;
-    // `Bearer X`: the scheme is no secret, the word behind it is.
+    // `Bearer X`: the scheme is not secret, the following word is.
     let value =
         r#"((?:(?:bearer|basic|digest|token)\s+)?(?:"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`|「[^」]*」|[^\s「」、。]+))"#;
     pattern(&format!("(?i){name}{sign}{value}"))

@@ -10,6 +10,8 @@ pub(super) enum Hidden {
     Header,
     /// A person's words. llama-bench has numbers of tokens under the same name; those stay.
     Prompt,
+    /// The name of a variable that holds the secret: `--key-env LLAMA_API_KEY`. A key that was typed there by mistake is hidden.
+    Variable,
 }
 
 const SECRETS: [&str; 14] = [
@@ -48,7 +50,7 @@ pub(super) fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Programs whose `-p` is a prompt, also where it stands in a text.
+/// Programs whose `-p` is a prompt, also inside a text.
 pub(super) fn runs_models(word: &str) -> bool {
     let name = program(word.trim_matches(['"', '\'', '`', '(']));
     name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)
@@ -78,6 +80,9 @@ pub(super) fn option(program: &str, word: &str) -> Option<Hidden> {
     if PROMPTS.contains(&name.as_str()) {
         return Some(Hidden::Prompt);
     }
+    if name == "key-env" {
+        return Some(Hidden::Variable);
+    }
     secret(&name)
 }
 
@@ -87,12 +92,15 @@ fn secret(name: &str) -> Option<Hidden> {
     (!names_a_file && name.split('-').any(|part| SECRETS.contains(&part))).then_some(Hidden::Secret)
 }
 
-/// What is shown in the value's place; None where it may be shown.
+/// What is shown in the value's place; None if it may be shown.
 pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
     let numbers = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     match option {
         Hidden::Prompt if numbers => None,
         Hidden::Header if !header(value) => None,
+        Hidden::Variable if value.len() < 20 && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') => {
+            None
+        }
         _ => Some(MARK),
     }
 }

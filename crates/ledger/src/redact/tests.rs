@@ -1,4 +1,4 @@
-//! Planted secrets: each must be gone, and what stands around it must still be there.
+//! Planted secrets: each must be removed, and the text around it must remain.
 
 use super::*;
 
@@ -14,12 +14,13 @@ fn secrets_on_command_lines() {
     let token = "hf_Zk7plantedZk7plantedZk7";
     let prompt = "Zk7planted is my -secret --name";
     let bearer = "Authorization: Bearer Zk7planted";
-    let lines: [&[&str]; 14] = [
+    let lines: [&[&str]; 15] = [
         &["/opt/llama-server", "--api-key", PLANTED, "--port", "8080"],
         &["llama-server", "--api-key=Zk7planted", "--port", "8080"],
         &["python3", "/bin/vllm", "serve", "m", "--api-key", PLANTED, "Zk7-the-next", "--port", "8080"],
         &["llama-cli", "--hf-token", token, "--port", "8080"],
         &["llama-cli", "-hft", PLANTED, "--port", "8080"],
+        &["whichkernel", "probe", "--key-env", PLANTED, "--port", "8080"],
         &["llama-cli", "-p", prompt, "--port", "8080"],
         &["llama-cli", "--prompt", prompt, "--port", "8080"],
         &["llama-cli", "-sys", prompt, "--port", "8080"],
@@ -50,6 +51,7 @@ fn what_is_no_secret_stays() {
         &["llama-bench", "-p", "512,1024", "-n", "32", "-ngl", "99"][..],
         &["llama-server", "-m", "/models/key-lime-7b.gguf", "--api-key-file", "/etc/keys", "--max-tokens", "5"],
         &["ollama", "runner", "--model", "/x/blobs/sha256-aa", "--port", "1234"],
+        &["whichkernel", "probe", "--key-env", "LLAMA_API_KEY"],
     ] {
         assert_eq!(command(line), line);
     }

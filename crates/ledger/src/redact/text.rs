@@ -1,4 +1,4 @@
-//! Secrets in running text: addresses, headers, assignments, options, and tokens that can be told by their shape.
+//! Secrets in running text: addresses, headers, assignments, options, and tokens with a known shape.
 
 use super::named::{self, MARK, pattern};
 use super::names::{self, Hidden};
@@ -42,7 +42,7 @@ static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
 /// `"api_key": "..."` in a line of a log that is JSON, or holds some.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#""([\w-]+)"(\s*:\s*)"((?:[^"\\]|\\.)*)""#));
 
-/// An option and what stands behind it: a quoted text, or a word; also as a list of words is printed.
+/// An option and its value: a quoted text, or a word; also in a printed list of words.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(^|[\s"'\[(])(--?[A-Za-z][\w-]*)(=|["']?\s*,\s*|\s+)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',\])]+)"#)
 });
@@ -68,6 +68,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
 }
 
 fn line(line: &str) -> String {
+    if !suspect(line) {
+        return line.to_owned();
+    }
     let mut shown = options(line);
     for (pattern, step) in STEPS.iter() {
         shown = replace(&shown, pattern, *step);

@@ -21,8 +21,8 @@ pub struct CensusAnswer {
     objects: u64,
     kernels: u64,
     groups: Vec<CountedGroup>,
-    undecoded: Vec<Place>,
-    cut: Vec<Place>,
+    undecoded: Vec<KernelLocation>,
+    cut: Vec<KernelLocation>,
     unread: Vec<Unread>,
     conclusion: Conclusion,
 }
@@ -75,7 +75,8 @@ struct Facts {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Place {
+#[schemars(rename = "Place")]
+struct KernelLocation {
     target: String,
     bundle: Option<usize>,
     address: u64,
@@ -88,7 +89,7 @@ struct Unread {
 }
 
 pub fn census(file: &File, groups: &Groups, report: &FileReport) -> CensusAnswer {
-    let place = |place: &crate::census::WordPlace| Place {
+    let place = |place: &crate::census::WordPlace| KernelLocation {
         target: place.target.clone(),
         bundle: place.bundle,
         address: place.address,

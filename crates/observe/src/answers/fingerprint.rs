@@ -2,7 +2,7 @@
 
 use super::shown;
 use answer::Answer;
-use runtime::fingerprint::{Against, Table, Tools, Window};
+use runtime::fingerprint::{Against, FingerprintTable, Tools, Window};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -88,7 +88,13 @@ struct Compared {
 }
 
 impl Fingerprinted {
-    pub fn new(path: &Path, tools: &Tools, window: Option<&Window>, table: &Table, against: Option<&Against>) -> Self {
+    pub fn new(
+        path: &Path,
+        tools: &Tools,
+        window: Option<&Window>,
+        table: &FingerprintTable,
+        against: Option<&Against>,
+    ) -> Self {
         let release = |(release, says): &(String, String)| Release { release: release.clone(), says: says.clone() };
         let known = Known {
             start: table.start,

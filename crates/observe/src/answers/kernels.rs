@@ -156,7 +156,7 @@ pub fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
     kernel.metadata.agpr_count.or(has_none.then_some(0))
 }
 
-/// None where the symbol does not state it (assembly).
+/// None if the symbol does not state it (assembly).
 pub fn code_size(kernel: &Kernel) -> Option<u64> {
     kernel.code.filter(|extent| extent.stated).map(|extent| extent.size)
 }

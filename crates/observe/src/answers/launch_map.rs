@@ -1,4 +1,4 @@
-//! Which host handle stands for which kernel.
+//! Which host handle denotes which kernel.
 
 use answer::Answer;
 use codeobject::launch_map::{Kind, LaunchMap, Registration, Vendor};

@@ -1,6 +1,6 @@
 //! The NVIDIA part of an overview.
 
-use codeobject::nvidia::{Inventory, Region, Row};
+use codeobject::nvidia::{Inventory, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -62,20 +62,11 @@ struct Target {
     registers_max: Option<u32>,
 }
 
-/// As JSON names it.
-pub(super) fn region(region: Region) -> &'static str {
-    match region {
-        Region::Linked => "linked",
-        Region::Relocatable => "relocatable",
-        Region::Embedded => "embedded",
-    }
-}
-
 impl NvidiaAnswer {
     pub(super) fn new(found: &Inventory, named: &dyn Fn(&str) -> bool) -> Self {
         let mut targets: BTreeMap<String, Target> = BTreeMap::new();
         for row in found.rows.iter().filter(|row| named(&row.target())) {
-            let place = region(row.region);
+            let place = row.region.name();
             let target = targets.entry(format!("{place}:{}", row.target())).or_default();
             (target.kind, target.region) = (row.kind.to_string(), place);
             target.images += 1;
@@ -102,7 +93,7 @@ fn section(found: &Inventory, walked: &codeobject::nvidia::Walked) -> Section {
         entries: entries.remove(&index).unwrap_or_default(),
     };
     Section {
-        region: region(walked.section.region),
+        region: walked.section.region.name(),
         offset: walked.section.offset,
         size: walked.section.size,
         padding: walked.padding,

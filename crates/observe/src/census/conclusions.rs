@@ -4,12 +4,12 @@ use crate::census::group::Groups;
 use crate::census::question::Question;
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 
-/// Every word of the code that was asked for; what is no instruction, cut off or not read stands beside it.
+/// Every word of the requested code; words that are not instructions, cut off or unread are listed beside it.
 fn basis(groups: &Groups) -> Basis {
     let counted: u64 = groups.groups.values().map(|group| group.sum.tally().instructions).sum();
     let lost = (groups.undecoded.len() + groups.cut.len()) as u64;
-    // How many there should be nobody says beforehand: code without a single instruction is read in full, too. Where there
-    // is no code object at all, nothing was asked.
+    // The number of instructions is unknown beforehand: code without a single instruction is read in full, too. Without any code
+    // object, nothing was asked.
     let mut basis = match groups.objects {
         0 => Basis::new("isa", [&groups.of], Rung::Shipped, Unit::Instructions, 0, 0),
         // Where instructions tile the sections to the byte, none was stepped over.

@@ -1,6 +1,6 @@
 //! Adding up: per kernel, per bundle, per target.
 
-use crate::census::look::{Bytes, Digest, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
+use crate::census::count_object::{Bytes, Digest, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 use codeobject::Stub;
 use isa::Proof;
 use isa::census::Sum;
@@ -13,7 +13,7 @@ pub enum By {
     Target,
 }
 
-/// What a group stands for; the parts that it is not grouped by are empty.
+/// The key of a group; the parts that it is not grouped by are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub target: String,
@@ -31,10 +31,10 @@ pub struct Group {
     /// Code objects of which nothing was decoded: no table for their processor, no machine code, or not readable.
     pub uncounted: u64,
     pub kernels: u64,
-    /// Device functions that are no kernels.
+    /// Device functions that are not kernels.
     pub functions: u64,
     pub stubs: u64,
-    /// Kernels that are no stubs, and of which the decoded code still proves that they change nothing.
+    /// Kernels that are not stubs, but whose decoded code proves that they change nothing.
     pub idle: u64,
     /// Bytes of code sections, or of the kernel.
     pub code: u64,
@@ -49,7 +49,7 @@ pub struct Group {
     pub bytes: Option<Bytes>,
 }
 
-/// A word that is no instruction, or the place of an instruction that is cut off.
+/// A word that is not an instruction, or the position of a truncated instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordPlace {
     pub target: String,
@@ -77,7 +77,7 @@ pub struct Groups {
     /// Bytes of code: by the section headers, and as instructions, padding and what was not decoded.
     pub stated: u64,
     pub walked: u64,
-    /// What kernels of a bundle share, where bytes were asked for: its data, and its functions that are no kernels.
+    /// The shared parts of a bundle's kernels, if bytes were requested: its data, and its functions that are not kernels.
     pub shared: BTreeMap<Option<usize>, BTreeSet<Digest>>,
 }
 

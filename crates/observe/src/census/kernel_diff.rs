@@ -1,7 +1,7 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, held against each other.
 
+use crate::census::count_object::{Bytes, Digest, KernelFacts};
 use crate::census::group::{Group, Groups};
-use crate::census::look::{Bytes, Digest, KernelFacts};
 use answer::Answer;
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use isa::Family;
@@ -21,7 +21,7 @@ pub struct Side {
     pub repeated: usize,
     /// Every word of its code was decoded.
     pub complete: bool,
-    /// What the kernels share: data, and functions that are no kernels. None where nobody hashed it.
+    /// The shared parts of the kernels: data, and functions that are not kernels. None if not hashed.
     pub shared: Option<BTreeSet<Digest>>,
 }
 
@@ -154,7 +154,7 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
         // Two targets encode the same thing differently: registers and counts were compared, and no bytes.
         basis = basis.without(".text, .kd, amdhsa.kernels", None, LeftOutWhy::NotAsked);
     } else if a.shared != b.shared {
-        // Functions that are no kernels, or data, differ: whether one of these kernels uses them nobody looked at.
+        // Functions that are not kernels, or data, differ: whether one of these kernels uses them was not checked.
         basis = basis.without(".text, .rodata", None, LeftOutWhy::Undetermined);
     }
     KernelDiff {
@@ -206,7 +206,7 @@ fn encoded(a: &Bytes, b: &Bytes) -> Vec<&'static str> {
     [code, descriptor, metadata].into_iter().flatten().collect()
 }
 
-/// Everything that is compared, by name. A blank before the name puts what is no family first.
+/// Everything that is compared, by name. A blank before the name sorts entries that are not families first.
 fn numbers(group: &Group, mnemonics: bool) -> BTreeMap<String, u64> {
     let tally = group.sum.tally();
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
@@ -290,7 +290,7 @@ mod tests {
         let said = |a: &Side, b: &Side| kernel_diff(a, b, &pairs(a, b, false)).conclusion;
         let (one, two) = (side("a", &[("k", 8)], true), side("b", &[("k", 8)], true));
         assert!(said(&one, &two).is_whole() && said(&one, &two).word() == Word::Yes);
-        // Code that nobody could read may differ, and so may the second kernel of a name.
+        // Unreadable code may differ, and so may the second kernel of a name.
         assert_eq!(said(&one, &side("b", &[("k", 8)], false)).word(), Word::Partly);
         assert_eq!(said(&one, &side("b", &[("k", 8), ("k", 9)], true)).word(), Word::Partly);
         let other = side("b", &[("k", 8), ("more", 8)], true);

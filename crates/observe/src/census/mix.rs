@@ -1,6 +1,6 @@
 //! The instructions of a few kernels of one file, for who knows which ones were chosen.
 
-use super::look::{Census, ObjectCensus, Select};
+use super::count_object::{Census, ObjectCensus, Select};
 use codeobject::{CodeObject, Kernel, TargetId};
 use inventory::{File, Found, Look, Options, inspect};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! The observer `isa`: counts the instructions of the libraries that an investigation names.
 
+use crate::census::count_object::{Census, Select};
 use crate::census::group::{By, Groups};
-use crate::census::look::{Census, Select};
 use crate::census::record::{TOPIC, observations};
 use crate::{Blocked, ObserveContext, Observer, Sighting};
 use codeobject::TargetId;

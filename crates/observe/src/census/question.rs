@@ -12,7 +12,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// None where no instruction of any processor starts so: the question is a typing error.
+    /// None if no instruction of any processor starts so: the question is a typing error.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "matrix" {
             return Some(Question::Matrix);

@@ -14,21 +14,21 @@ const NAME: &str = "inspect";
 pub struct CatalogSaid<'a> {
     pub path: &'a Path,
     pub files: u64,
-    /// How it serves the GPU; None where the target's files were left out when the runtime was fetched.
+    /// How it serves the GPU; None if the target's files were left out when the runtime was fetched.
     pub serves: Option<Conclusion>,
 }
 
 /// A directory, looked at for one GPU.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct DirectorySurvey<'a> {
     /// As it was named.
     pub path: &'a Path,
     pub survey: &'a Survey,
     pub catalogs: Vec<CatalogSaid<'a>>,
 }
 
-impl Place<'_> {
-    /// Every file that lies there was asked for; what could not be read, or was not opened, stands beside it.
+impl DirectorySurvey<'_> {
+    /// Every file in the directory; files that could not be read, or were not opened, are listed beside it.
     fn basis(&self) -> Basis {
         let survey = self.survey;
         let in_part: u64 = survey.libraries.iter().map(|library| library.unread.len() as u64).sum();
@@ -67,7 +67,7 @@ impl Place<'_> {
         basis.completeness()
     }
 
-    /// Would the GPU find kernels in anything that lies there?
+    /// Would the GPU find kernels in any file of the directory?
     pub fn presence(&self) -> Conclusion {
         let mut basis = self.basis();
         let mut found = self.survey.libraries.iter().filter(|library| library.answer() == Some(true)).count() as u64;
@@ -88,8 +88,7 @@ impl Place<'_> {
         basis.presence(found)
     }
 
-    /// Does everything that lies there for GPUs of this vendor serve this one? Loose objects do together: they are sorted by
-    /// target.
+    /// Does every file there for GPUs of this vendor serve this one? Loose objects do so together: they are sorted by target.
     pub fn service(&self, wanted: &Arch) -> Conclusion {
         let (mut asked, mut answered, mut failing) = (0, 0, 0);
         let mut take = |answer: Option<bool>| {

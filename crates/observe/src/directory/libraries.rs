@@ -28,7 +28,7 @@ pub struct Library {
     pub stubs: u64,
     /// SPIR-V modules, of those that are looked into for them.
     pub modules: usize,
-    /// Would the GPU that was asked about find kernels with code? None: not asked, or none needed.
+    /// Would the requested GPU find kernels with code? None: not asked, or none needed.
     pub serves: Option<Serves>,
     /// The files of it that could not be read whole, each with the first reason.
     pub unread: Vec<Unread>,
@@ -42,10 +42,10 @@ pub struct Survey {
     pub unread: Vec<Unread>,
     /// Archives and packages: what is in them was not looked at.
     pub packs: Vec<(PathBuf, Pack)>,
-    /// Regular files that could be opened, and are no archives.
+    /// Regular files that could be opened, and are not archives.
     pub files: u64,
-    /// Host files without device sections that nobody read whole, because nobody asked about a GPU: a code object or a
-    /// module may lie in the middle of one.
+    /// Host files without device sections that were not read in full, because no GPU was given: a code object or a module may be
+    /// in the middle of one.
     pub unsearched: u64,
 }
 
@@ -83,13 +83,13 @@ impl Library {
         self.serves.is_some() && (same_vendor || self.targets.is_empty())
     }
 
-    /// A library without code for the GPU that was asked about. Loose objects are sorted by target: that one directory
-    /// has others is no fault; and a library for another vendor's GPUs is none either.
+    /// A library without code for the requested GPU. Loose objects are sorted by target, so other targets in one directory are
+    /// not an error; neither is a library for another vendor's GPUs.
     pub fn lacks(&self, wanted: &Arch) -> bool {
         self.answer() == Some(false) && self.loose.is_none() && self.is_for(wanted)
     }
 
-    /// Would the GPU find kernels in it? None where nobody can say, or nobody asked.
+    /// Would the GPU find kernels in it? None if unknown, or not requested.
     pub fn answer(&self) -> Option<bool> {
         self.serves.as_ref().and_then(Serves::answer)
     }
@@ -121,7 +121,7 @@ impl Library {
         self.unread.extend(why.map(|why| Unread::new(file.path(), why)));
     }
 
-    /// The code objects and bundles that lie in a directory by themselves (amd-aiter ships thousands): one row for all.
+    /// The loose code objects and bundles of a directory (amd-aiter ships thousands): one row for all.
     fn loose(dir: &Path) -> Self {
         Library {
             path: dir.to_owned(),
@@ -157,11 +157,11 @@ fn read(file: &File, options: &Options) -> FileReport {
     }
 }
 
-/// A file that needs it may carry SPIR-V. Others are not read whole for that where nobody asks about a GPU.
+/// A file that needs it may contain SPIR-V. Others are not read in full for that unless a GPU is given.
 const VULKAN_LOADER: &str = "libvulkan.so";
 
 impl Survey {
-    /// A file of no known kind, where a GPU was asked about. Weights of models are not searched: they are most of what lies on a disk.
+    /// A file of unknown kind, if a GPU was given. Model weights are not searched: they are most of a disk's content.
     fn other(&mut self, file: &File, target: Option<&Arch>) {
         let head = file.bytes(0, file.len().min(9), "magic").unwrap_or_default();
         let weights = head.starts_with(b"GGUF") || head.last() == Some(&b'{') && head.get(6..8) == Some(&[0, 0]);
@@ -201,7 +201,7 @@ impl Survey {
         } else {
             self.unsearched += 1;
         }
-        // Every Windows file is opened for this; those without device code are no GPU libraries.
+        // Every Windows file is opened for this; those without device code are not GPU libraries.
         let listed = device && elf.is_some()
             || part.is_some()
             || out.modules > 0

@@ -1,8 +1,8 @@
-//! A directory or an unpacked package: its GPU libraries and kernel catalogs, what of it nobody looked at, and what may be
-//! concluded of it for one GPU.
+//! A directory or an unpacked package: its GPU libraries and kernel catalogs, its unexamined parts, and the conclusions for one
+//! GPU.
 
 mod conclusions;
 mod libraries;
 
-pub use conclusions::{CatalogSaid, Place};
+pub use conclusions::{CatalogSaid, DirectorySurvey};
 pub use libraries::{Library, Survey, survey};

@@ -9,8 +9,8 @@ use evidence::{
 use runtime::catalogs::LibraryDir;
 use tensile::{Files, Service, Trouble, Verdict};
 
-/// Does it serve the target: is every kernel that its solutions name in a code object? Where it has none, that there are none
-/// for the target. What cannot be read, and kinds of nodes that nobody knows, are left out by name.
+/// Does it serve the target: is every kernel that its solutions name in a code object? Without any, that there are none for the
+/// target. Unreadable files and unknown kinds of nodes are left out by name.
 pub fn serves(service: &Service) -> Conclusion {
     let named: u64 = service.leaves.iter().map(|leaf| leaf.kernels as u64).sum();
     let open: u64 = service.leaves.iter().map(|leaf| leaf.undetermined.len() as u64).sum();
@@ -20,8 +20,8 @@ pub fn serves(service: &Service) -> Conclusion {
             Basis::new(super::NAME, [&service.target], Rung::Shipped, Unit::Kernels, named, named.saturating_sub(open))
                 .account(Account::searched(Witness::SymbolSizes))
         }
-        // How many there could be nobody says: the names in the directory, and what they lead to, were looked at.
-        // The library that reads it goes by these names, too: a file under another one is never loaded.
+        // The expected number is unknown: the names in the directory, and what they lead to, were read. The library that reads it
+        // uses these names, too: a file under another name is never loaded.
         false => Basis::live(super::NAME, [&service.target], Rung::Shipped, Unit::Files, service.files as u64)
             .account(Account::searched(Witness::WriterCount)),
     };
@@ -39,7 +39,7 @@ pub fn serves(service: &Service) -> Conclusion {
     basis.of_all(missing + absent)
 }
 
-/// `service` None: nobody asked, or the target's files were left out when the runtime was fetched.
+/// `service` None: not requested, or the target's files were left out when the runtime was fetched.
 pub fn catalog(
     dir: &LibraryDir,
     runtime: Option<&str>,
@@ -69,7 +69,7 @@ pub fn catalog(
         out.push(saw(&target, "catalog.files", &[library], files.into())?);
     }
     let Some((target, service)) = target.zip(service) else { return Ok(out) };
-    // What cannot be known is no observation; what was left out stands in the coverage of the one that is made.
+    // An unknown value is not an observation; omissions are in the coverage of the one that is made.
     if service.verdict() != Verdict::NotKnown {
         let fact = Fact::new("catalog.serves", About::new([library]), service.verdict().name());
         let (finding, coverage) = (Finding::Saw(fact), coverage_of(&serves(service)));

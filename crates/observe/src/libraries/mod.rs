@@ -1,7 +1,7 @@
 //! What a runtime's libraries need and what its kernel catalogs hold, as observations on the rung Shipped.
 //!
-//! `inspect --record` and `investigate` write the same: NEEDED edges and chains of GPU libraries, files per target of
-//! each catalog, and how a catalog serves the GPU that is asked about.
+//! `inspect --record` and `investigate` write the same: NEEDED edges and chains of GPU libraries, files per target of each
+//! catalog, and how a catalog serves the requested GPU.
 
 mod catalogs;
 mod needed;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A way to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): where two
-/// have the same card, the one that came first keeps it.
+/// A path to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): if two
+/// have the same card, the first keeps it.
 const ORDER: [(&str, &[&str]); 3] =
     [("cuda", &["ggml-cuda", "cuda"]), ("hip", &["ggml-hip", "hip"]), ("vulkan", &["ggml-vulkan", VULKAN_LOADER])];
 
@@ -33,7 +33,7 @@ impl Process {
         ORDER.into_iter().filter(|(_, parts)| has(parts)).map(|(name, _)| name).collect()
     }
 
-    /// None where Vulkan's loader is not mapped, nor a driver of it.
+    /// None if Vulkan's loader is not mapped, nor a driver of it.
     pub fn vulkan(&self) -> Option<VulkanStack> {
         let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
             let fits = self.libraries.iter().filter(|library| library.part.is_some_and(wanted));

@@ -9,7 +9,7 @@ impl Process {
         let of = format!("{} (pid {})", self.name, self.pid);
         let all = self.libraries.len() as u64;
         let basis = Basis::new(ProcessMaps.name(), [of], Rung::Loaded, Unit::Libraries, all, answered);
-        // The kernel lists every mapping. Code that lies in none of a file was written there by the process: nothing names it.
+        // The kernel lists every mapping. Code outside any file was written by the process itself: it has no name.
         match maps::unnamed_code(&self.maps) {
             none if none.is_empty() => basis.account(Account::searched(Witness::ProcessTree)),
             places => basis.cannot_see(Blind::UnnamedCode.named(places.into_iter().take(3))),

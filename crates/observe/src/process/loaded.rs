@@ -7,25 +7,15 @@ use runtime::{
 };
 use std::path::{Path, PathBuf};
 
-/// Where a library lies: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    Program,
-    Bundle,
-    Rocm,
-    System,
-    Other,
-}
-
-impl Origin {
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Program => "program",
-            Origin::Bundle => "bundle",
-            Origin::Rocm => "rocm",
-            Origin::System => "system",
-            Origin::Other => "other",
-        }
+say::named! {
+    /// The location of a library: beside the program (an Ollama bundle, a build tree, an unpacked runtime) or in the system.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Origin: name {
+        Program = "program",
+        Bundle = "bundle",
+        Rocm = "rocm",
+        System = "system",
+        Other = "other",
     }
 }
 
@@ -35,7 +25,7 @@ pub struct Loaded {
     pub path: PathBuf,
     pub deleted: bool,
     pub soname: Option<String>,
-    /// What stands after `.so.` in the file's own name: `4.3.60303`.
+    /// The part after `.so.` in the file's own name: `4.3.60303`.
     pub version: Option<String>,
     /// ROCm release, where the name carries it: `6.3.3`.
     pub release: Option<String>,
@@ -68,7 +58,7 @@ pub(super) fn explain(
             (view.inside(&file.path), file, dynamic)
         })
         .collect();
-    // A library that another newcomer needs comes with that one: open the ones that nobody names first.
+    // A library that another new one needs comes with that one: open those without dependents first.
     let unexplained = |chain: &Chain| -> Vec<PathBuf> {
         let rest = read.iter().filter(|(path, _, dynamic)| {
             dynamic.as_ref().is_ok_and(|dynamic| dynamic.is_dynamic) && chain.by_path(search, path).is_none()
@@ -102,7 +92,7 @@ fn one(
         Err(problem) => (None, Some(problem)),
     };
     let soname = dynamic.and_then(|dynamic| dynamic.soname);
-    // A deleted file has no path to go by: the loader still knows it by its SONAME.
+    // A deleted file has no usable path: the loader still knows it by its SONAME.
     let by_name =
         |name: &str| chain.objects.iter().position(|o| o.name == name || o.dynamic.soname.as_deref() == Some(name));
     let object = chain.by_path(search, &path).or_else(|| by_name(soname.as_deref().unwrap_or(&base)));

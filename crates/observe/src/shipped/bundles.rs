@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Bundle {
     index: usize,
     read: Vec<(Facts, bool)>,
-    /// The most frequent first; what only helps others stands last.
+    /// The most frequent first; helpers last.
     families: Vec<Family>,
 }
 

@@ -4,7 +4,7 @@ use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use inventory::{FileReport, Serves};
 use std::path::Path;
 
-/// Everything in the file was asked for; what could not be read, and what nobody looked at, stands beside it.
+/// Everything in the file; unreadable and unexamined parts are listed beside it.
 pub fn basis(path: &Path, report: &FileReport) -> Basis {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let lost = report.coverage.lost().min(report.size);
@@ -41,7 +41,7 @@ fn byte_map(name: &str, report: &FileReport) -> Account {
 pub fn presence(path: &Path, report: &FileReport, serves: &Serves) -> Conclusion {
     let found = if serves.kernels == 0 { serves.uncounted } else { serves.live() };
     let basis = serves.open.iter().fold(basis(path, report), |basis, open| {
-        // What one GPU's code is called by decides nothing where the two places that are read disagree.
+        // What one GPU's code is called by decides nothing if the two places that are read disagree.
         basis.without(open.as_str(), None, LeftOutWhy::Undetermined)
     });
     basis.presence(found)

@@ -17,11 +17,11 @@ pub struct KernelFact {
     pub lds: Option<u32>,
     pub scratch: Option<u32>,
     pub wavefront: Option<u32>,
-    /// None where the code is not decoded (NVIDIA's).
+    /// None if the code is not decoded (NVIDIA's).
     pub stub: Option<bool>,
 }
 
-/// Gathers the kernels of the wanted target as facts (none where no target is wanted), and a list of all.
+/// Gathers the kernels of the wanted target as facts (none if no target is wanted), and a list of all.
 #[derive(Debug, Clone, Copy)]
 pub struct Gather<'a> {
     pub target: Option<&'a TargetId>,
@@ -47,7 +47,7 @@ impl Gathered {
 
 impl Gather<'_> {
     fn wanted(&self, found: &Found<'_>) -> bool {
-        // Of an object whose names contradict each other nobody can say for which target its kernels are.
+        // If the names of an object contradict each other, the target of its kernels is unknown.
         !found.contradicted
             && matches!((self.target, found.target), (Some(wanted), Some(target)) if target.answers(wanted))
     }

@@ -84,7 +84,7 @@ pub fn sightings(
     Ok(all)
 }
 
-/// The runtime that a path lies in, by the name that observations give it.
+/// The runtime of a path, by its name in observations.
 pub fn runtime_of(path: &Path) -> Option<String> {
     runtime::installed::name(path, &runtime::Cache::from_env())
 }

@@ -6,7 +6,7 @@ use evidence::{Canary, Coverage};
 use inventory::FileReport;
 
 /// The kernels for one target (`sm_90a`, `compute_90`). Registers per thread stand under `vgpr`, static shared memory under
-/// `lds`, as in `inspect --kernels`. SASS is not decoded: whether a kernel is a stub is not known.
+/// `lds`, as in `inspect --kernels`. SASS is not decoded: whether a kernel is a stub is unknown.
 pub fn kernels(report: &FileReport, target: &str) -> Vec<KernelFact> {
     let rows = report.nvidia.iter().flat_map(|found| &found.rows);
     let rows = rows.filter(|row| row.region.is_loadable() && row.target() == target);
@@ -83,7 +83,7 @@ pub fn canary(found: &Inventory) -> Canary {
 
 #[cfg(test)]
 mod tests {
-    use crate::shipped::look;
+    use crate::shipped::count_object;
     use codeobject::TargetId;
     use evidence::{Finding, Rung};
     use made_files as make;

@@ -5,12 +5,12 @@ use codeobject::demangle;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use evidence::{About, Fact, View};
 use inventory::File;
-use runtime::fingerprint::{Table, ggml_kernels, window};
+use runtime::fingerprint::{FingerprintTable, ggml_kernels, window};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The defined symbols of the host file that a view asks for, by their readable names. None where the tables could not
-/// be read: then nothing is known about any.
+/// The defined symbols of the host file that a view asks for, by their readable names. None if the tables could not be read: then
+/// nothing is known about any.
 pub fn symbols(path: &Path, asked: &[View]) -> Option<Vec<Fact>> {
     let file = File::open(path).ok()?;
     let elf = Elf::parse(&file).ok()?;
@@ -42,7 +42,7 @@ fn readable(mangled: &str) -> String {
         depth == 0 && c == '('
     });
     name.truncate(parameters.unwrap_or(name.len()));
-    // A return type stands before the name of a template only, with a blank that is in no argument list.
+    // A return type precedes the name of a template only, with a blank outside any argument list.
     let mut depth = 0;
     let blank = name.rfind(|c| {
         depth += i32::from(c == '>') - i32::from(c == '<');
@@ -53,7 +53,7 @@ fn readable(mangled: &str) -> String {
 
 /// The window of llama.cpp builds that declare the kernels of the file, if they are ggml's and one window holds them.
 pub fn built_from(kernels: &[KernelFact]) -> Option<Fact> {
-    let table = Table::committed();
+    let table = FingerprintTable::committed();
     let names: BTreeSet<String> = kernels.iter().map(|kernel| kernel.mangled.clone()).collect();
     let found = window(&ggml_kernels(&names, &table)?, &table);
     let span = |span: &runtime::fingerprint::Span| match span.to {

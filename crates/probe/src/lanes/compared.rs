@@ -39,22 +39,14 @@ pub enum What {
     Decode,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    Faster,
-    Slower,
-    /// No difference was found, which is not that there is none.
-    Undecided,
-}
-
-impl Verdict {
-    pub fn key(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Undecided => "undecided",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict: key {
+        Faster = "faster",
+        Slower = "slower",
+        /// No difference was found, which is not that there is none.
+        Undecided = "undecided",
     }
 }
 
@@ -188,7 +180,7 @@ fn pairs(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> Vec<PathP
         .collect()
 }
 
-/// What a watch saw in one of them only; nothing where one was not watched.
+/// What a watch saw in one of them only; nothing if one was not watched.
 fn kernels(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> (Vec<String>, Vec<String>) {
     let seen = |probes: &[Probe]| -> Option<BTreeSet<String>> {
         let lists = of(probes, asked, wanted).filter_map(|probe| probe.launches.as_ref());

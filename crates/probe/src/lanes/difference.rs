@@ -24,7 +24,7 @@ const WANTED: f64 = 0.95;
 /// Beyond this the distribution is normal for every purpose (and the exact one is long).
 const EXACT: usize = 40;
 
-/// None where one of them is empty, or a time is none.
+/// None if one of them is empty, or a time is none.
 pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let good = |list: &[f64]| !list.is_empty() && list.iter().all(|time| time.is_finite() && *time > 0.0);
     if !good(first) || !good(second) {

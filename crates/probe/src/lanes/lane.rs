@@ -1,6 +1,6 @@
 //! One setting: a name, and the variables that make it.
 
-/// Why something is no lane.
+/// Why a word is not a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneError {
     Form(String),
@@ -25,8 +25,8 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// `A=NAME=VALUE OTHER=VALUE`: what stands before the first `=` is the lane's name. A word that is no `NAME=VALUE` goes on with the
-    /// value before it.
+    /// `A=NAME=VALUE OTHER=VALUE`: the text before the first `=` is the lane's name. A word without `NAME=` continues the value
+    /// before it.
     pub fn parse(text: &str) -> Result<Lane, LaneError> {
         let wrong = || LaneError::Form(text.to_owned());
         let (name, rest) = text.split_once('=').ok_or_else(wrong)?;

@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(10);
 /// How often a busy server is asked again, and how long in between.
 const AGAIN: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long whoever looks on may look at a time.
+/// How long the observer may look at a time.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a run ended before its last question.
@@ -144,7 +144,7 @@ impl Client {
         said.into()
     }
 
-    /// The answer, or the end where somebody pressed Ctrl-C meanwhile: the request is left to its own deadline.
+    /// The answer, or the end after Ctrl-C: the request is left to its own deadline.
     fn waited(
         &mut self,
         ask: impl FnOnce() -> Result<http::Answer, HttpError> + Send + 'static,
@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    /// Whoever looks on does something. One that fails has no further say: what it said until then stands.
+    /// The observer gets a turn. After a failure it is not called again; its earlier results stay.
     fn looking<T>(&mut self, mut act: impl FnMut(&mut Onlooker) -> Result<T, watch::WatchError>) -> Option<T> {
         match act(self.onlooker.as_mut()?) {
             Ok(done) => Some(done),

@@ -1,4 +1,4 @@
-//! A live server, asked: who it is, prompts of exact lengths, the ladder, and what came of it.
+//! A live server: identity, prompts of exact lengths, the ladder, and the results.
 
 mod client;
 mod ladder;
@@ -7,9 +7,9 @@ mod session;
 
 pub use client::{Client, Ended, Question};
 pub use ladder::{LADDER, Order, Plan};
-pub use session::{Journal, Live, Run, Seen, Session, model_file};
+pub use session::{Journal, Live, ObservedLaunches, Run, Session, model_file};
 
-/// Asks. An error only where nobody could be asked at all.
+/// Sends the prompts. An error only if no server could be reached at all.
 pub fn run(live: &Live, plan: &mut Plan, whole_ladder: bool, progress: &mut dyn FnMut(&str)) -> Result<Run, Ended> {
     let session = Session::open(live.clone(), None)?;
     Ok(climbed(session, plan, whole_ladder, progress))

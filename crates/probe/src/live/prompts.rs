@@ -1,4 +1,4 @@
-//! Prompts of an exact number of tokens, each with a first token of its own, of no meaning and by nobody.
+//! Prompts of an exact number of tokens, each with a unique first token, and without meaning or personal content.
 //!
 //! llama-server and vLLM take tokens by number, and their tokenizers give the numbers. Elsewhere a prompt is written in words, and the
 //! server's own count says how many tokens they were: one word more is one token more for common words, and what does not fit is
@@ -139,7 +139,8 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     // The first answer loads the model, and tells what the server puts around a prompt.
     let (mut answer, mut after) = ask(client, identity, words, 4)?;
     if answer.status == 400 && identity.kind.has_templates() {
-        // Some models have no raw prompts: then their template stands around ours, and counts. The refusal is no failure of the run.
+        // Some models have no raw prompts: then their template surrounds ours, and counts. The refusal is not a failure of the
+        // run.
         if let Some(last) = client.exchanges.last_mut() {
             last.name = "calibrate-raw".into();
         }
@@ -160,7 +161,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
             refused.extend(trial.deck.list.first().and_then(|word| word.chars().next()));
         }
     }
-    // The tokens of a refused list are not known: its first may be a beginning of its first word.
+    // The tokens of a refused list are unknown: its first may be a beginning of its first word.
     words.deck.defer(|word| refused.iter().any(|first| word.starts_with(*first)));
     Ok(Prompts::Words(words))
 }

@@ -28,7 +28,7 @@ pub struct Live {
     pub model: Option<String>,
     pub patience: Duration,
     pub logs: Vec<PathBuf>,
-    /// A log that is no file, read when the run is over.
+    /// A log that is not a file, read after the run.
     pub journal: Option<Journal>,
     /// The server's process, where it is known: its command line is read for claims.
     pub pids: Vec<u32>,
@@ -45,13 +45,13 @@ pub struct Run {
     pub ended: Option<Ended>,
     /// Every run of every length: the answer lists one of each.
     pub every: Vec<Probe>,
-    /// What whoever looked on saw, for the ledger.
-    pub seen: Option<Seen>,
+    /// What the observer saw, for the ledger.
+    pub seen: Option<ObservedLaunches>,
 }
 
 /// Everything that was launched, and how well it was seen.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ObservedLaunches {
     pub tally: Tally,
     pub report: ObserverReport,
 }
@@ -139,7 +139,7 @@ impl Session {
         u64::from(self.identity.kind.caches_silently() && begins)
     }
 
-    /// A question of about so many tokens, which is no probe of a length.
+    /// A question of about so many tokens, which is not a probe of a length.
     pub fn question(&mut self, name: &str, tokens: u64, predict: u64) -> Result<Question, Ended> {
         let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server(say!("probe-unprepared")))?;
         Ok(Question { asked: None, ..prompts.question(&self.identity, name, tokens, predict) })
@@ -212,7 +212,7 @@ impl Session {
         }
         let said = batches(&self.live.command, &claims);
         if !said.is_empty() {
-            // First of all, so that what a log says of the load itself replaces it.
+            // Comes first, so that the log's own statement about the load replaces it.
             logs.insert(0, (GATHERED.to_owned(), said));
         }
         let mut recording = self.recorded(logs);
@@ -225,7 +225,7 @@ impl Session {
                 let (canary, contamination) = (report.canary.clone(), report.contamination.clone());
                 recording.account = Some(Account { observer: report.observer.name(), canary, contamination });
                 account = Some(watched(&tally, &report, unattributed));
-                seen = Some(Seen { tally, report });
+                seen = Some(ObservedLaunches { tally, report });
             }
             Some(Err(error)) => self.leave_out("--watch", error.message()),
             None => {}
@@ -285,7 +285,7 @@ impl Before {
     }
 }
 
-/// Launches while a question was answered; None where nobody looked.
+/// Launches during an answer; None if they were not observed.
 fn launched(exchange: &Exchange) -> Option<u64> {
     Some(exchange.launches.as_ref()?.iter().map(|launch| launch.launches).sum())
 }
@@ -329,7 +329,7 @@ fn batches(command: &[String], claims: &Claims) -> String {
     lines
 }
 
-/// llama-server says where its model lies: on this machine, its header can be read.
+/// llama-server reports the path of its model: if it is on this machine, its header can be read.
 fn local_model(at: &Endpoint, identity: &Identity) -> Option<Mix> {
     model_file(Path::new(identity.model_path.as_deref().filter(|_| at.to.is_here())?))
 }

@@ -1,6 +1,6 @@
 //! Translation units, each by itself and several at a time; one that is there is not compiled again.
 
-use super::Step;
+use super::BuildStep;
 use super::toolchain::{Compiler, Headers};
 use super::tree::Tree;
 use crate::error::{Error, Result, at};
@@ -19,7 +19,7 @@ pub struct Unit<'a> {
     pub headers: &'a Headers,
 }
 
-/// Where a unit's object lies.
+/// The path of a unit's object.
 pub fn object(objects: &Path, unit: &str) -> PathBuf {
     objects.join(unit.replace('/', "_")).with_extension("o")
 }
@@ -31,7 +31,7 @@ impl Unit<'_> {
         units: &[&String],
         objects: &Path,
         jobs: usize,
-        step: &(dyn Fn(Step<'_>) + Sync),
+        step: &(dyn Fn(BuildStep<'_>) + Sync),
     ) -> Result<usize> {
         let missing: Vec<&&String> = units.iter().filter(|unit| !object(objects, unit).is_file()).collect();
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(units.len() - missing.len()));
@@ -44,7 +44,7 @@ impl Unit<'_> {
                         if stopped() {
                             break;
                         }
-                        step(Step::Unit { name: unit, done: done.load(Ordering::Relaxed), total: units.len() });
+                        step(BuildStep::Unit { name: unit, done: done.load(Ordering::Relaxed), total: units.len() });
                         if let Err(error) = self.one(unit, &object(objects, unit)) {
                             failed.lock().map(|mut failed| failed.get_or_insert(error).to_string()).ok();
                             break;

@@ -1,4 +1,5 @@
-//! A runtime that nobody ships, built here: ggml's real HIP backend for one target, with the distribution's clang, and no GPU.
+//! A runtime that no distribution ships, built here: ggml's real HIP backend for one target, with the distribution's clang, and
+//! no GPU.
 //!
 //! The headers and device libraries of HIP come from Debian packages of under a megabyte; the compiler is the machine's own
 //! clang, which knows every AMD target. What CMake would need a whole ROCm for is done by two kinds of calls: each
@@ -43,7 +44,7 @@ pub struct Request {
 
 /// Said while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum BuildStep<'a> {
     Headers,
     Unit {
         name: &'a str,
@@ -81,7 +82,7 @@ impl answer::Answer for Built {
     const SCHEMA: &'static str = "whichkernel.runtime-build/1";
 }
 
-pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<Built> {
+pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<Built> {
     let target = &request.target;
     if !target.starts_with("gfx") || !target.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(Error::BadTarget { name: target.clone() });
@@ -96,7 +97,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
         });
     }
     let compiler = toolchain::compiler()?;
-    step(Step::Headers);
+    step(BuildStep::Headers);
     let headers = headers(cache)?;
     let mut defines = tree.defines()?;
     defines.extend(request.defines.iter().cloned());
@@ -119,7 +120,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(Step<'_>) + Sync))
     files::create_dir_all(&objects, Access::Public).map_err(at(&objects))?;
     let unit = compile::Unit { tree: &tree, target, defines: &defines, compiler: &compiler, headers: &headers };
     let compiled = unit.all(&wanted, &objects, request.jobs.max(1), step)?;
-    step(Step::Link);
+    step(BuildStep::Link);
     let place = home.join(part);
     files::create_dir_all(&place, Access::Public).map_err(at(&place))?;
     let library = place.join("libggml-hip.so");

@@ -57,7 +57,7 @@ pub fn headers(cache: &Cache) -> Result<Headers> {
     let entries = fs::read_dir(&archives).map_err(at(&archives))?.flatten().map(|entry| entry.path());
     let debs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "deb")).collect();
     match crate::add::add(cache, NAME, &debs, &[], &|_| {}) {
-        // Somebody else was quicker.
+        // Another process was quicker.
         Ok(_) | Err(Error::Taken { .. }) => {}
         Err(error) => return Err(error),
     }

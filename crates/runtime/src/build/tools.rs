@@ -1,9 +1,9 @@
 //! The tools of the same tree (llama-bench, llama-server where it has one) and its CPU backend, by its own CMake.
 //!
-//! A backend of one commit does not go with the tools of another: an operation that one of them does not know ends in an
-//! abort. The tools are plain C++ for this machine, so CMake and its own compiler do; the backends lie beside the programs.
+//! A backend of one commit does not work with the tools of another: an unknown operation aborts. The tools are plain C++ for this
+//! machine, so CMake and its own compiler build them; the backends are beside the programs.
 
-use super::Step;
+use super::BuildStep;
 use super::tree::Tree;
 use crate::error::{Error, Result, at};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub fn build(
     home: &Path,
     place: &Path,
     jobs: usize,
-    step: &(dyn Fn(Step<'_>) + Sync),
+    step: &(dyn Fn(BuildStep<'_>) + Sync),
 ) -> Result<Vec<String>> {
     let Some(llama) = &tree.llama else { return Ok(Vec::new()) };
     let mut layers = vec![(llama.clone(), "")];
@@ -68,7 +68,7 @@ pub fn build(
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let to = place.join(&name);
         let _ = files::remove(&to);
-        // No link by name: ggml looks for backends where the program itself lies.
+        // Not a symlink: ggml looks for backends in the program's own directory.
         files::hard_link(&path, &to).or_else(|_| copy(&path, &to)).map_err(at(&to))?;
         if name.starts_with("llama-") {
             programs.push(name);
@@ -137,7 +137,7 @@ fn free_scheduler_first(header: &Path) -> Result<()> {
     files::replace(header, Access::Public, turned).map_err(at(header))
 }
 
-/// None where it is so already, or where the members are not there.
+/// None if it is so already, or where the members are not there.
 fn backends_before_scheduler(text: &str) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let place = |lines: &[&str], member: &str| lines.iter().position(|line| line.trim() == member);
@@ -165,7 +165,7 @@ fn units(dir: &Path, under: &str, files: &mut Vec<String>) -> Result<()> {
 }
 
 /// Runs it and hands its lines on.
-fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
+fn told(command: &mut Command, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::NoCmake,
@@ -180,7 +180,7 @@ fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
     for line in
         child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(std::result::Result::ok)
     {
-        step(Step::Tools(&line));
+        step(BuildStep::Tools(&line));
     }
     let status = child.wait().map_err(at(Path::new("cmake")))?;
     let said = errors.and_then(|thread| thread.join().ok().flatten());
@@ -191,8 +191,8 @@ fn told(command: &mut Command, step: &(dyn Fn(Step<'_>) + Sync)) -> Result<()> {
     }
 }
 
-/// Why it failed: the first word of a compiler or linker, else the last that speaks of an error (make names only the target).
-/// Reads to the end: a pipe that nobody empties stops the build.
+/// Why it failed: the first message of a compiler or linker, else the last line with an error (make names only the target). Reads
+/// to the end: a full pipe would stop the build.
 fn said(lines: impl Iterator<Item = String>) -> Option<String> {
     let (mut first, mut last) = (None, None);
     for line in lines {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Tree {
     /// The directory that holds `src/ggml-cuda` and `include`.
     pub ggml: PathBuf,
-    /// The checkout of llama.cpp around it, where there is one, or the one that was named beside a tree without tools.
+    /// The checkout of llama.cpp around it, or the one that was named for a tree without tools.
     pub llama: Option<PathBuf>,
     /// Ollama's changed copy of llama.cpp's library, which goes before that of the checkout.
     pub changed: Option<PathBuf>,

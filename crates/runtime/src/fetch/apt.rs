@@ -67,7 +67,7 @@ impl Apt {
         Ok(Apt { dir })
     }
 
-    /// Where the packages lie.
+    /// The directory of the packages.
     pub fn archives(&self) -> PathBuf {
         self.dir.join("cache/archives")
     }

@@ -30,7 +30,7 @@ impl<'a> Paragraph<'a> {
     }
 }
 
-/// The text of each paragraph; an index of 70,000 packages is walked without parsing those nobody asked for.
+/// The text of each paragraph; an index of 70,000 packages is walked without parsing the unrequested ones.
 pub fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n").map(|block| block.trim_matches('\n')).filter(|block| !block.is_empty())
 }

@@ -160,7 +160,7 @@ impl Plan {
             match files::hard_link(&source, &place) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                // A file that somebody removed, or a file system without hard links: unpack it afresh.
+                // A removed file, or a file system without hard links: unpack it again.
                 Err(_) => return Ok(None),
             }
             unpacked.paths.push(PathBuf::from(line));

@@ -20,7 +20,7 @@ pub struct Suite {
     pub catalogs: bool,
 }
 
-/// Package names carry their ABI number, so a transition in the archive shows up here as "no such package".
+/// Package names contain their ABI number, so a transition in the archive shows up here as "no such package".
 pub const SUITES: &[Suite] = &[
     Suite {
         name: "debian-sid",

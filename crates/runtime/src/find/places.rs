@@ -48,7 +48,7 @@ pub fn candidates(root: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
-/// Where a program on PATH really lies, and the library directories that belong to it.
+/// The real location of a program on PATH, and its library directories.
 fn on_path() -> Vec<(PathBuf, String)> {
     let mut out = Vec::new();
     let path = env::var_os("PATH").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The kernels of a host library, by shape.
 
-use super::{Shape, Table};
+use super::{FingerprintTable, Shape};
 use codeobject::{
     Piece, ReadAt, Result, ccob, demangle,
     elf::{Elf, SHT_DYNSYM, SHT_SYMTAB},
@@ -33,7 +33,7 @@ pub fn kernel_names(source: &dyn ReadAt) -> Result<BTreeSet<String>> {
 }
 
 /// Shapes of those kernels, if the file is ggml's: at least a few names must be known to the table.
-pub fn ggml_kernels(names: &BTreeSet<String>, table: &Table) -> Option<BTreeSet<Shape>> {
+pub fn ggml_kernels(names: &BTreeSet<String>, table: &FingerprintTable) -> Option<BTreeSet<Shape>> {
     const TELLING: usize = 3;
     let shapes: BTreeSet<Shape> =
         names.iter().filter_map(|name| demangle(name)).filter_map(|text| Shape::of_demangled(&text)).collect();

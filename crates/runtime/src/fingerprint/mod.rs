@@ -16,5 +16,5 @@ pub use compiler::{Tools, tools};
 pub use kernels::{ggml_kernels, kernel_names};
 pub use shape::Shape;
 pub use source::{is_cuda, shapes_in_text, shapes_in_tree};
-pub use table::{Span, Table};
+pub use table::{FingerprintTable, Span};
 pub use window::{Against, Window, against_table, against_tree, window};

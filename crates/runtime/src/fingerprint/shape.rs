@@ -29,8 +29,8 @@ impl Shape {
         valid(name).then(|| Shape { name: name.to_owned(), arguments: Some(arguments), parameters })
     }
 
-    /// Does a kernel of this shape fit what a source declares? A pack takes any number of arguments, and stands for
-    /// one parameter that may be none or many.
+    /// Does a kernel of this shape fit a declaration in the source? A pack takes any number of arguments, and counts as one
+    /// parameter that may be none or many.
     pub fn fits(&self, declared: &Shape) -> bool {
         self.name == declared.name
             && match declared.arguments {

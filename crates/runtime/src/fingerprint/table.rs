@@ -18,7 +18,7 @@ impl Span {
 
 /// The committed table, or one that was just made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct FingerprintTable {
     /// The last build that was looked at.
     pub end: u32,
     /// Of the last commit of the history that was walked build by build.
@@ -33,14 +33,14 @@ pub struct Table {
 
 const COMMITTED: &str = include_str!("../../data/ggml-kernels.tsv");
 
-impl Table {
-    pub fn committed() -> Table {
-        Table::parse(COMMITTED)
+impl FingerprintTable {
+    pub fn committed() -> FingerprintTable {
+        FingerprintTable::parse(COMMITTED)
     }
 
     /// Lines of `name arguments parameters from-to,...`; `#` starts a remark, `#key value` provenance.
-    pub fn parse(text: &str) -> Table {
-        let mut out = Table::default();
+    pub fn parse(text: &str) -> FingerprintTable {
+        let mut out = FingerprintTable::default();
         for line in text.lines() {
             if let Some(remark) = line.strip_prefix('#') {
                 let (key, value) = remark.split_once(' ').unwrap_or((remark, ""));

@@ -2,7 +2,7 @@
 
 use super::{
     shape::Shape,
-    table::{Span, Table},
+    table::{FingerprintTable, Span},
 };
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub struct Window {
     pub conflict: bool,
 }
 
-pub fn window(shapes: &BTreeSet<Shape>, table: &Table) -> Window {
+pub fn window(shapes: &BTreeSet<Shape>, table: &FingerprintTable) -> Window {
     let mut out = Window::default();
     // Builds are few thousand: a bit for each is the plainest way to intersect.
     let size = table.end.saturating_add(2) as usize;
@@ -41,7 +41,7 @@ pub fn window(shapes: &BTreeSet<Shape>, table: &Table) -> Window {
         }
         out.known += 1;
         for (build, slot) in alive.iter_mut().enumerate() {
-            // The last slot stands for every build after the table's end.
+            // The last slot is for every build after the table's end.
             let holds = |span: &Span| if build == open { span.to.is_none() } else { span.holds(build as u32) };
             *slot &= spans.iter().any(holds);
         }
@@ -85,7 +85,7 @@ pub enum Against {
     Unknown { why: String },
 }
 
-pub fn against_table(shapes: &BTreeSet<Shape>, table: &Table, build: u32) -> Against {
+pub fn against_table(shapes: &BTreeSet<Shape>, table: &FingerprintTable, build: u32) -> Against {
     let last = if table.sampled_from > 0 { table.sampled_from } else { table.end };
     if build < table.start || build > last {
         let why = format!("the table knows every build from b{} to b{last}; give the source tree itself", table.start);
@@ -116,8 +116,8 @@ fn decide(missing: Vec<String>, judged: usize) -> Against {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        Table::parse(
+    fn table() -> FingerprintTable {
+        FingerprintTable::parse(
             "#start 100\n#end 200\nold\t2\t3\t100-149\nnew\t3\t3\t150-\nboth\t1\t1\t100-119,140-\npack\t*\t2\t160-\n",
         )
     }

@@ -11,7 +11,7 @@ pub struct FileAt {
 }
 
 impl FileAt {
-    /// Fails on what is no regular file: a device or a pipe has no length to trust.
+    /// Fails on other than regular files: the length of a device or a pipe cannot be trusted.
     pub fn new(file: File) -> io::Result<Self> {
         let meta = file.metadata()?;
         if !meta.is_file() {

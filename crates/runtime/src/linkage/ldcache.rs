@@ -20,7 +20,7 @@ pub struct Entry {
     pub hwcap: u64,
 }
 
-/// The 64-bit x86 libraries, in the file's order (best first for one name); None if this is no such cache.
+/// The 64-bit x86 libraries, in the file's order (best first for one name); None if this is not such a cache.
 pub fn parse(data: &[u8]) -> Option<Vec<Entry>> {
     let start = new_format(data)?;
     let table = data.get(start..)?;

@@ -8,39 +8,24 @@ use super::{
 };
 use std::path::{Path, PathBuf};
 
-/// Which rule found a library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
-    /// The file that was asked about, or the process's program.
-    Start,
-    /// LD_PRELOAD.
-    Preload,
-    /// The name has a slash: it is a path.
-    Path,
-    Rpath,
-    LibraryPath,
-    Runpath,
-    Cache,
-    Default,
-    /// Found by the program itself while it ran.
-    Dlopen,
-    Missing,
-}
-
-impl How {
-    pub fn name(self) -> &'static str {
-        match self {
-            How::Start => "start",
-            How::Preload => "LD_PRELOAD",
-            How::Path => "path",
-            How::Rpath => "RPATH",
-            How::LibraryPath => "LD_LIBRARY_PATH",
-            How::Runpath => "RUNPATH",
-            How::Cache => "ld.so.cache",
-            How::Default => "default",
-            How::Dlopen => "dlopen",
-            How::Missing => "missing",
-        }
+say::named! {
+    /// Which rule found a library.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum How: name {
+        /// The requested file, or the process's program.
+        Start = "start",
+        /// LD_PRELOAD.
+        Preload = "LD_PRELOAD",
+        /// The name has a slash: it is a path.
+        Path = "path",
+        Rpath = "RPATH",
+        LibraryPath = "LD_LIBRARY_PATH",
+        Runpath = "RUNPATH",
+        Cache = "ld.so.cache",
+        Default = "default",
+        /// Found by the program itself while it ran.
+        Dlopen = "dlopen",
+        Missing = "missing",
     }
 }
 
@@ -112,7 +97,7 @@ impl Search {
         })
     }
 
-    /// An ELF file for this machine: the loader passes over others.
+    /// An ELF file for this machine: the loader skips others.
     fn fits(&self, path: &Path, machine: u16) -> bool {
         let read = || {
             let file = FileAt::new(self.inside.open(path).ok()?).ok()?;

@@ -1,9 +1,9 @@
-//! How much an archive may come to: what it says of itself is not believed, bytes are counted as they come out.
+//! The maximum size of an archive: its own statement is not trusted, unpacked bytes are counted.
 
 use std::cell::Cell;
 use std::io::{self, Read};
 
-/// The most that is unpacked of one archive. What is passed over counts too: it takes as long to unpack.
+/// The most that is unpacked of one archive. What is skipped counts too: it takes as long to unpack.
 #[derive(Debug, Clone)]
 pub struct Bound {
     packed: u64,

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 /// Directories that merged-/usr systems keep as links into `/usr`; a package may still name either spelling.
 pub const MERGED: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
 
-/// The entry's path below the root, or None where it would climb out. The root itself is the empty path.
+/// The entry's path below the root, or None if it would climb out. The root itself is the empty path.
 pub fn place(raw: &Path, merged_usr: bool) -> Option<PathBuf> {
     let mut out = PathBuf::new();
     for component in raw.components() {

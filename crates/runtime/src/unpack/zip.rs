@@ -3,7 +3,7 @@
 use super::{Unpacked, Unpacker, place::place};
 use std::io::{self, Read, Seek};
 
-/// A link's target is a path: nobody needs more than this.
+/// A symlink's target is a path: no real one is longer.
 const LINK_LIMIT: u64 = 4096;
 
 /// What a zip is read from; behind one type, so that its reader is compiled once.

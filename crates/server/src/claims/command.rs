@@ -3,7 +3,8 @@
 use crate::claims::lines::flash;
 use crate::claims::{Claim, Claims, Meaning, Origin};
 
-/// Options of llama-server, llama-bench and Ollama's runners (common/arg.cpp, runner.go), with the variables that stand for them.
+/// Options of llama-server, llama-bench and Ollama's runners (common/arg.cpp, runner.go), with the corresponding environment
+/// variables.
 pub fn of_command(pid: u32, words: &[String], environment: &[(String, String)], into: &mut Claims) {
     let said = |name: &str, value: &str, meaning: Meaning| {
         let origin = Origin::Command { pid };

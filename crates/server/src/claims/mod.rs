@@ -1,4 +1,4 @@
-//! What a server says of itself: in its log, its command line and environment, and its own HTTP answers.
+//! A server's statements about itself: in its log, its command line and environment, and its own HTTP answers.
 //!
 //! Claims are gathered without asking the process anything that it would not answer anybody. What a watch saw of them is judged there.
 

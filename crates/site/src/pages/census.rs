@@ -11,7 +11,7 @@ use evidence::{About, Rung};
 use maud::{Markup, html};
 use report::thousands;
 
-/// What a census is of: whoever has this in view and could not look says why there is none.
+/// The object of a census: an observer of it that could not look says why there is no census.
 const COUNTS: &str = "isa.count";
 
 /// Rows of one file in the page; the CSV has all.

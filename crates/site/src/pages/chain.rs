@@ -50,7 +50,7 @@ fn list(study: &Study<'_>) -> Page {
     Page { name: "chain".to_owned(), title, body, tables: Vec::new(), data: Vec::new() }
 }
 
-/// Six steps as glyphs: where the rail is solid somebody looked.
+/// Six steps as glyphs: the rail is solid where an observer looked.
 fn small_ladder(study: &Study<'_>, ladder: &Ladder) -> Markup {
     html! {
         span.rail {

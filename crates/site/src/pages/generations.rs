@@ -14,7 +14,7 @@ use crate::words::{Arg, Pair, shown};
 use evidence::{Finding, Rung};
 use maud::{Markup, html};
 use report::thousands;
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 use std::collections::BTreeMap;
 
 /// Targets in the figure and the table: those that the claims name, the subject's own, then others up to this many.
@@ -83,7 +83,7 @@ pub fn page(study: &Study<'_>) -> Page {
     }
 }
 
-/// What was said of the others than the subject's own: the overview and the chains have that one's.
+/// Statements about generations other than the subject's own, which is on the overview and the chains.
 fn claims(study: &Study<'_>, targets: &[String]) -> Markup {
     let own = study.input.investigation.subject.target.as_deref();
     let mut rows: Vec<(&str, Vec<Markup>)> = study
@@ -314,7 +314,7 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     all
 }
 
-/// What is said of kernel catalogs: of which library, in which runtime.
+/// Statements about kernel catalogs: the library, and the runtime.
 fn catalogs(study: &Study<'_>, targets: &[String], key: &'static str, topic: &'static str) -> Line {
     let cell = |target: &String| {
         let (mut said, mut plain) = (Vec::new(), Vec::new());
@@ -362,7 +362,7 @@ fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Mar
     }
 }
 
-/// What nobody has looked for of any generation is said once, beside the command of a claim that asks for it.
+/// What was not examined for any generation is listed once, with the command of a claim that asks for it.
 fn gaps(study: &Study<'_>, lines: &[Line]) -> Vec<(Option<String>, Vec<Pair>)> {
     let mut all: Vec<(Option<String>, Vec<Pair>)> = Vec::new();
     for line in lines {

@@ -16,7 +16,7 @@ use maud::{Markup, html};
 use report::thousands;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file that somebody looked at: what its sweep says of coverage, and its bundles.
+/// An examined file: the coverage of its sweep, and its bundles.
 struct Swept<'a> {
     coverage: &'a evidence::Coverage,
     recorded: &'a Recorded,
@@ -131,7 +131,7 @@ fn targets_table(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> Stri
     csv::file(&["file", "target", "kernels"], rows)
 }
 
-/// Targets by file: also the one that is asked about and absent.
+/// Targets by file, including the requested one if it is absent.
 fn targets_section(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> Markup {
     let (by_target, files) = targets_of(study);
     if by_target.is_empty() {

@@ -11,7 +11,7 @@ use crate::{sentence, svg};
 use evidence::{LadderStep, Rung};
 use maud::{Markup, html};
 use report::plain_seen;
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 
 /// Builds in the short figure; the map has all.
 const BUILDS: usize = 6;
@@ -58,7 +58,7 @@ pub fn page(study: &Study<'_>) -> Page {
     Page { name: "index".to_owned(), title: Pair::from(title), body, tables, data }
 }
 
-/// One sentence: what the highest rung with something on it says, and how far nobody has looked.
+/// One sentence: the statement of the highest rung with an observation, and which rungs were not examined.
 fn answer(study: &Study<'_>, topic: &str, steps: &[LadderStep]) -> Markup {
     let seen = steps.iter().rev().find(|step| step.found.iter().any(|found| found.grade.strength() > 0));
     let Some(step) = seen else { return study.words.par("answer", "site-answer-nothing", &[]) };
@@ -72,7 +72,7 @@ fn answer(study: &Study<'_>, topic: &str, steps: &[LadderStep]) -> Markup {
     study.words.par("answer", key, &args)
 }
 
-/// The same grade on several rungs is said once; the rung always stands with it.
+/// The same grade on several rungs is stated once, always with its rung.
 pub fn standing(study: &Study<'_>, steps: &[LadderStep]) -> Markup {
     let mut groups: Vec<(evidence::Grade, Vec<Pair>)> = Vec::new();
     for step in steps {

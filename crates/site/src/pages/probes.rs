@@ -10,10 +10,10 @@ use crate::svg::place;
 use crate::words::{Arg, shown};
 use evidence::Recorded;
 use maud::{Markup, html};
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 use std::collections::BTreeMap;
 
-/// One request: what the server said of it, by field.
+/// One request: the server's answer, by field.
 struct Request<'a> {
     name: String,
     fields: BTreeMap<String, String>,

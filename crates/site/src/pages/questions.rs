@@ -1,4 +1,4 @@
-//! Open questions and claims, by the command that closes them; what closes most stands first.
+//! Open questions and claims, by the command that closes them; the command that closes most comes first.
 
 use crate::csv;
 use crate::input::{Next, Study};

@@ -1,4 +1,4 @@
-//! What everything rests on: trees, commits, files, runtimes, hosts, with their fingerprints; what contradicts what stands first.
+//! The basis of everything: trees, commits, files, runtimes, hosts, with their fingerprints; contradictions come first.
 
 use crate::csv;
 use crate::input::Study;

@@ -43,7 +43,7 @@ fn entries<'a>(study: &Study<'a>) -> Vec<Entry<'a>> {
             _ => None,
         };
         let same = |entry: &&mut Entry<'_>| matches!(entry, Entry::Run { time: t, observer: o, rung: r, blocked: b, .. } if (*t, *o, *r, b.is_some()) == (time, observer, rung, blocked.is_some()));
-        // The runs of one moment lie side by side.
+        // Runs of the same time are side by side.
         match all.iter_mut().rev().take(12).find(same) {
             Some(Entry::Run { rows, .. }) => *rows += 1,
             _ => all.push(Entry::Run {

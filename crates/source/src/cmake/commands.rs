@@ -51,7 +51,7 @@ pub(super) const COMMANDS: &[&str] = &[
 
 impl Cmake<'_> {
     pub(super) fn command(&mut self, command: &Command) {
-        // What a compiler can do is not known here.
+        // What a compiler can do is unknown here.
         if command.name.starts_with("check_") && command.name != "check_language" {
             let args = self.expand(command.args());
             self.unknown_names(args.into_iter().filter(|arg| is_name(arg)));
@@ -133,11 +133,11 @@ impl Cmake<'_> {
         }
     }
 
-    /// What a command makes unknown, or known again, whatever else it does. `vague`: it was given something that nobody knows.
+    /// What a command makes unknown, or known again, beside its other effects. `vague`: an argument is unknown.
     fn weigh(&mut self, name: &str, args: &[String], vague: bool) {
         let first = args.first().cloned().unwrap_or_default();
         match name {
-            // Made of what nobody knows.
+            // Made from an unknown value.
             "set" | "option" | "cmake_dependent_option" if vague => {
                 // `set(X ${X} more)` makes it longer.
                 let longer = name == "set" && !self.asked_lost.get();
@@ -173,7 +173,8 @@ impl Cmake<'_> {
 
     fn define_for(&mut self, target: &str, rest: &[String], line: usize) {
         self.define(rest, line);
-        // Another part of ggml: whether the backend is compiled with it hangs on how they are linked. With ggml-base all are.
+        // Another part of ggml: whether the backend is compiled with it depends on the linking. With ggml-base every
+        // part is.
         let ours = ["hip", "cuda", "musa"].iter().any(|name| target.contains(name));
         let public = rest.first().is_some_and(|word| word == "PUBLIC" || word == "INTERFACE");
         if target.starts_with("ggml-") && !ours && !(public && target == "ggml-base") {

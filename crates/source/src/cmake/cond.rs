@@ -127,13 +127,13 @@ impl Cmake<'_> {
         }
         let name = reader.next().map(|(name, _)| name).unwrap_or_default();
         Some(match word {
-            // The environment of a build is not known: nothing in it counts as set.
+            // The environment of a build is unknown: nothing in it counts as set.
             "DEFINED" => {
                 self.asked(&name);
                 self.vars.contains_key(&name)
             }
             "EXISTS" => {
-                // What is installed on a machine is not known.
+                // What is installed on a machine is unknown.
                 if name.starts_with('/') && !name.starts_with("/<root>") {
                     self.asked_vague.set(true);
                 }

@@ -4,7 +4,7 @@ use super::{Cmake, split};
 use regex::Regex;
 
 impl Cmake<'_> {
-    /// `list(OPERATION name ...)`. `vague`: an argument is not known.
+    /// `list(OPERATION name ...)`. `vague`: an argument is unknown.
     pub(super) fn list(&mut self, args: &[String], vague: bool) {
         let [operation, name, rest @ ..] = args else { return };
         if operation == "APPEND" || operation == "PREPEND" {
@@ -49,7 +49,7 @@ impl Cmake<'_> {
         self.put(name, list.join(";"));
     }
 
-    /// The list afterwards, where it changes, and the variables that the operation sets; None where it is not followed.
+    /// The list afterwards, where it changes, and the variables that the operation sets; None if it is not followed.
     #[allow(clippy::type_complexity, reason = "a list, and what is set beside it")]
     fn listed(
         &self,
@@ -115,7 +115,7 @@ impl Cmake<'_> {
         Some((Some(items), outputs))
     }
 
-    /// `file(GLOB name patterns)` of the tree's own files; false where it is not followed.
+    /// `file(GLOB name patterns)` of the tree's own files; false if it is not followed.
     pub(super) fn glob(&mut self, args: &[String]) -> bool {
         let [kind, name, rest @ ..] = args else { return false };
         let recurse = kind == "GLOB_RECURSE";
@@ -145,7 +145,7 @@ impl Cmake<'_> {
         true
     }
 
-    /// `get_filename_component(name FILE part)`; false where it is not followed.
+    /// `get_filename_component(name FILE part)`; false if it is not followed.
     pub(super) fn part_of_name(&mut self, args: &[String]) -> bool {
         let [name, file, part] = args else { return false };
         let last = file.rsplit('/').next().unwrap_or(file);

@@ -1,6 +1,6 @@
 //! The part of CMake that decides compile definitions: options and their defaults, variables, conditions, functions,
-//! subdirectories. Nothing is run and nothing is looked for on this machine: a package that the wanted backend needs
-//! counts as found. What is not known of a build, or is said in a way that is not followed, is kept as such.
+//! subdirectories. Nothing is run and nothing is looked for on this machine: a package that the wanted backend needs counts as
+//! found. What is unknown of a build, or is said in a way that is not followed, is kept as such.
 
 mod commands;
 mod cond;
@@ -8,6 +8,7 @@ mod lists;
 mod parse;
 mod targets;
 mod uncertain;
+mod variables;
 
 pub use targets::{Compiled, Targets, left_out};
 
@@ -19,6 +20,7 @@ use say::{Message, Say, say};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use variables::split;
 
 /// What evaluating a build came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,9 +36,9 @@ pub struct Build {
     /// Defines of which these files do not say for certain whether the backend is compiled with them: what decides is not in the
     /// tree, or is said in a way that is not followed.
     pub unsure: BTreeSet<String>,
-    /// Those of them whose value is not known.
+    /// Those of them whose value is unknown.
     pub unsure_value: BTreeSet<String>,
-    /// Where the reading stopped: what comes behind it is not known at all.
+    /// Where the reading stopped: what comes behind it is unknown at all.
     pub unread: Option<Message>,
     /// What is compiled.
     pub targets: Targets,
@@ -46,7 +48,7 @@ const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
 const MAX_ITEMS: usize = 10_000;
 const MAX_VALUE: usize = 1 << 20;
-/// Of all values together, whatever became of them.
+/// Of all values together, including dropped ones.
 const MAX_VALUES: usize = 64 << 20;
 
 /// What a conditional comes to.
@@ -66,7 +68,7 @@ pub struct Cmake<'t> {
     matched: RefCell<Vec<String>>,
     functions: BTreeMap<String, Rc<Function>>,
     found: BTreeSet<String>,
-    /// Variables of which nobody here knows what they are; and whether the last condition asked for one.
+    /// Variables with unknown values, and whether the last condition read one.
     vague: BTreeSet<String>,
     /// What the tree or the user sets.
     known: BTreeSet<String>,
@@ -82,7 +84,7 @@ pub struct Cmake<'t> {
     certain: usize,
     /// The file or function that is being run may have been left by now.
     may_leave: bool,
-    /// What a function sets for whoever called it.
+    /// The variables that a function sets in its caller's scope.
     for_caller: Vec<(String, String)>,
     build: Build,
     steps: usize,
@@ -283,7 +285,7 @@ impl<'t> Cmake<'t> {
         flow
     }
 
-    /// The bodies of a conditional: the one that is run as far as anybody knows, and those that may be.
+    /// The bodies of a conditional: the one that is run as far as known, and those that may run.
     fn parts<'c>(&self, commands: &'c [Command], start: usize, end: usize) -> Parts<'c> {
         let mut parts = Parts { live: None, possible: Vec::new(), certain: true };
         let (mut depth, mut from) = (0, start);
@@ -348,7 +350,7 @@ impl<'t> Cmake<'t> {
         (name.clone(), items)
     }
 
-    /// What arguments are, and whether something in them is not known: in part, or at all.
+    /// What arguments are, and whether something in them is unknown: in part, or at all.
     fn expand_asking(&self, args: Vec<Arg>) -> (Vec<String>, [bool; 2]) {
         self.asked_vague.set(false);
         self.asked_lost.set(false);
@@ -356,7 +358,7 @@ impl<'t> Cmake<'t> {
         (args, [self.asked_vague.get(), self.asked_lost.get()])
     }
 
-    /// The variables of a function that are given what is not known, and whether that is all of it.
+    /// The variables of a function that are given what is unknown, and whether that is all of it.
     fn given_vaguely(&self, function: &Function, args: &[Arg]) -> Vec<(String, bool)> {
         let (mut out, mut position) = (Vec::new(), 0);
         for arg in args {
@@ -400,7 +402,7 @@ impl<'t> Cmake<'t> {
 
     fn run_called(&mut self, function: &Rc<Function>, args: Vec<String>) {
         self.called(function, args, |cmake, body| {
-            // It leaves the function, and not whoever called it.
+            // `return` leaves the function, not its caller.
             let outside = std::mem::take(&mut cmake.may_leave);
             cmake.block(body);
             cmake.may_leave = outside | (cmake.may_leave && function.is_macro);
@@ -445,107 +447,9 @@ impl<'t> Cmake<'t> {
             self.put(&name, value);
         }
     }
-
-    fn put(&mut self, name: &str, value: String) {
-        self.spent += value.len();
-        if value.len() > MAX_VALUE || self.spent > MAX_VALUES {
-            self.swollen.set(true);
-            return;
-        }
-        let before = match self.vars.get_mut(name) {
-            Some(known) => Some(std::mem::replace(known, value)),
-            None => self.vars.insert(name.to_owned(), value),
-        };
-        self.changed(name, before);
-    }
-
-    /// What a variable is, set to `value` where it is not.
-    fn or_put(&mut self, name: &str, value: String) -> String {
-        if let Some(known) = self.vars.get(name) {
-            return known.clone();
-        }
-        self.put(name, value.clone());
-        value
-    }
-
-    fn remove(&mut self, name: &str) {
-        let before = self.vars.remove(name);
-        self.changed(name, before);
-    }
-
-    fn changed(&mut self, name: &str, before: Option<String>) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.push((name.to_owned(), before));
-        }
-    }
-
-    fn resolve(&self, path: &str) -> String {
-        match path.strip_prefix("/<root>") {
-            Some(rest) => join("", rest),
-            None => join(&self.dir, path),
-        }
-    }
-
-    /// `${X}` replaced and bare lists split at their semicolons.
-    fn expand(&self, args: Vec<Arg>) -> Vec<String> {
-        let mut out = Vec::with_capacity(args.len());
-        for arg in args {
-            if arg.raw {
-                out.push(arg.text);
-                continue;
-            }
-            let text = self.substitute(arg.text);
-            if arg.quoted || !text.contains(';') && !text.is_empty() {
-                out.push(text);
-            } else {
-                out.extend(split(&text));
-            }
-        }
-        out
-    }
-
-    fn value(&self, name: &str) -> String {
-        self.asked(name);
-        match name.strip_prefix("CMAKE_MATCH_").and_then(|number| number.parse::<usize>().ok()) {
-            Some(number) => self.matched.borrow().get(number).cloned().unwrap_or_default(),
-            None => self.vars.get(name).cloned().unwrap_or_default(),
-        }
-    }
-
-    fn substitute(&self, text: String) -> String {
-        if memchr::memchr(b'$', text.as_bytes()).is_none() {
-            return text;
-        }
-        // What stands within a reference that is not closed yet, the inner ones last, each behind how it began.
-        let mut open: Vec<(&str, String)> = Vec::new();
-        let (mut out, mut rest) = (String::new(), text.as_str());
-        while let Some(next) = rest.chars().next() {
-            let begins = ["${", "$ENV{"].into_iter().find(|begins| rest.starts_with(begins));
-            let length = begins.map_or(next.len_utf8(), str::len);
-            let (taken, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            rest = behind;
-            if begins.is_some() {
-                open.push((taken, std::mem::take(&mut out)));
-                continue;
-            }
-            match open.pop_if(|_| next == '}') {
-                // The environment of a build is not known: nothing in it counts as set.
-                Some((begins, before)) => {
-                    let value = if begins == "${" { self.value(&out) } else { String::new() };
-                    out = before + &value;
-                }
-                None => out.push(next),
-            }
-            if out.len() > MAX_VALUE {
-                self.swollen.set(true);
-                return String::new();
-            }
-        }
-        open.into_iter().rev().fold(out, |out, (begins, before)| before + begins + &out)
-    }
 }
 
-/// Where the command that closes the block at `start` stands.
+/// The position of the command that closes the block at `start`.
 fn matching(commands: &[Command], start: usize, open: &str, close: &str) -> usize {
     let mut depth = 0usize;
     for (at, command) in commands.iter().enumerate().skip(start) {
@@ -559,10 +463,6 @@ fn matching(commands: &[Command], start: usize, open: &str, close: &str) -> usiz
         }
     }
     commands.len()
-}
-
-fn split(text: &str) -> impl Iterator<Item = String> {
-    text.split(';').filter(|item| !item.is_empty()).map(str::to_owned)
 }
 
 /// Absolute paths of the build are below a root of their own, so that they are told from relative ones.

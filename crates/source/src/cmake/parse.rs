@@ -8,7 +8,7 @@ pub struct Command {
     /// Lower case: CMake's command names have no case.
     pub name: String,
     pub line: usize,
-    /// Its file, and what stands between its parentheses there: most commands are passed over, and their arguments with them.
+    /// Its file, and the range between its parentheses: most commands are skipped with their arguments.
     text: Arc<str>,
     inside: Range<usize>,
 }
@@ -158,7 +158,7 @@ fn quoted(text: &str) -> usize {
         if text.as_bytes().get(at - 1) == Some(&b'"') {
             return at;
         }
-        // Whatever stands behind a backslash.
+        // The character after a backslash.
         at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
     }
     text.len()

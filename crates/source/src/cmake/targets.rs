@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Target {
     /// Files, and whether it is certain that they belong to it.
     pub files: BTreeMap<String, bool>,
-    /// Where files may be added or removed that are not known here.
+    /// Where files may be added or removed that are unknown here.
     pub open: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl Cmake<'_> {
         target.open = target.open.take().or(open);
     }
 
-    /// A property of a target that sets its files anew: which ones it has is not known.
+    /// A property of a target that sets its files anew: which ones it has is unknown.
     pub(super) fn sets_sources(&mut self, args: &[String], line: usize) {
         if !args.iter().any(|arg| arg == "SOURCES") {
             return;

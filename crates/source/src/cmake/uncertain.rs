@@ -1,23 +1,24 @@
-//! What build files leave open: conditions that a machine, a compiler or a builder decides, and ways to define something that are not
-//! followed. A define that hangs on one is tried both ways, and an answer that changes is undetermined.
+//! What build files leave open: conditions that a machine, a compiler or a builder decides, and ways to define
+//! something that are not followed. A define that depends on one is tried both ways, and an answer that changes is
+//! undetermined.
 
 use super::commands::COMMANDS;
 use super::{Cmake, Command, join, matching};
 
-/// Without these there is no backend to ask about.
+/// Without these there is no backend to evaluate.
 pub(super) const OWN_SDK: &[&str] = &["CUDAToolkit", "MUSAToolkit", "hip", "hipblas", "rocblas", "Threads"];
 
 /// Variables that a builder gives, beside those that a machine or a compiler does.
 const BUILDERS: &[&str] = &["CMAKE_HIP_ARCHITECTURES", "CMAKE_CUDA_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"];
 
-/// What such a variable is taken to be is no answer, unless the tree or the user sets it.
+/// An assumed value of such a variable is not an answer, unless the tree or the user sets it.
 fn is_outside(name: &str) -> bool {
     let version = name.ends_with("_VERSION") || name.contains("_VERSION_");
     version || (name.starts_with("CMAKE_") && name.contains("_COMPILER")) || BUILDERS.contains(&name)
 }
 
 impl Cmake<'_> {
-    /// Somebody asks for a variable: is it known?
+    /// A variable is read: is it known?
     pub(super) fn asked(&self, name: &str) {
         if self.vague.contains(name) || (is_outside(name) && !self.known.contains(name)) {
             self.asked_vague.set(true);
@@ -27,7 +28,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Commands that may or may not be run: what they define is not certain, and what they set is not known.
+    /// Commands that may or may not be run: what they define is not certain, and what they set is unknown.
     pub(super) fn either_way(&mut self, commands: &[Command], depth: usize) {
         let mut at = 0;
         while let Some(command) = commands.get(at) {
@@ -107,7 +108,7 @@ impl Cmake<'_> {
             && !self.build.unsure.contains(name)
     }
 
-    /// A command that is not followed: the variables that it names are not known, and the defines that it names not certain.
+    /// A command that is not followed: the variables that it names are unknown, and the defines that it names not certain.
     pub(super) fn changes_unknown(&mut self, name: &str, args: &[String]) {
         let properties = matches!(name, "set_property" | "set_target_properties" | "set_source_files_properties");
         if properties && args.iter().any(|arg| arg == "HEADER_FILE_ONLY") {
@@ -134,7 +135,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Defined, perhaps, as something that is not known.
+    /// Perhaps defined, with an unknown value.
     pub(super) fn unknown_value(&mut self, define: &str) {
         self.not_certain(define);
         if let Some((name, _)) = define.split_once('=') {

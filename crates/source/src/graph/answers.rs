@@ -164,7 +164,7 @@ const ROUTING_FIRST: &str = "every token gets the first experts, as was asked fo
 /// Positions are given out in steps of this many.
 const STEP: i64 = 256;
 
-/// What whoever asks knows besides.
+/// Additional knowledge of the caller.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
     /// The code that was built from the tree.
@@ -296,8 +296,8 @@ impl GraphEvaluation {
         }
     }
 
-    /// Holds the launches against those that were seen, in every evaluation that is like this one; false where there are too
-    /// many to be compared.
+    /// Holds the launches against those that were seen, in every evaluation that is like this one; false if there are too many to
+    /// be compared.
     #[must_use]
     pub fn against(&mut self, seen: &[super::SeenRun]) -> bool {
         let mut compared = Compared::default();
@@ -420,7 +420,7 @@ impl GraphLaunch {
     }
 }
 
-/// `64x4x1`; `?` where it is not known.
+/// `64x4x1`; `?` if it is unknown.
 pub fn dims(dims: Option<[i64; 3]>) -> String {
     dims.map_or("?".to_owned(), |dims| dims.map(|dim| dim.to_string()).join("x"))
 }

@@ -192,17 +192,17 @@ impl Builder {
     }
 }
 
-pub(super) fn contiguous(ty: TensorType, ne: [i64; 4]) -> [i64; 4] {
+fn contiguous(ty: TensorType, ne: [i64; 4]) -> [i64; 4] {
     let (block, size) = ty.block().map_or((1, 1), |(block, size)| (block as i64, size as i64));
     let row = size.saturating_mul(ne[0] / block.max(1));
     let plane = row.saturating_mul(ne[1]);
     [size, row, plane, plane.saturating_mul(ne[2])]
 }
 
-fn tensor(op: &'static str, ty: TensorType, ne: [i64; 4]) -> Tensor {
+pub(super) fn tensor(op: impl Into<Cow<'static, str>>, ty: TensorType, ne: [i64; 4]) -> Tensor {
     Tensor {
         name: String::new(),
-        op: Cow::Borrowed(op),
+        op: op.into(),
         ty,
         ne,
         nb: contiguous(ty, ne),

@@ -37,7 +37,7 @@ impl Code {
                 known.clear();
             }
         }
-        // Where there is no kernel at all, there is still a file: none is in it.
+        // Without any kernel there is still a file: it contains none.
         facts.entry(String::new()).or_default();
         Code { used: CodeUsed { file: file.to_owned(), kernels: count }, facts: Arc::new(facts) }
     }

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// A launch as somebody recorded it.
+/// A recorded launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct RecordedLaunch {
     /// The symbol as the compiler wrote it; of a call into a library the function.
     pub kernel: String,
     /// None for a call into a library.
@@ -20,12 +20,12 @@ pub struct Seen {
     pub refused: bool,
 }
 
-/// One evaluation as somebody recorded it.
+/// One recorded evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenRun {
     /// Its number in the trace.
     pub evaluation: u64,
-    pub launches: Vec<Seen>,
+    pub launches: Vec<RecordedLaunch>,
     /// Whoever wrote it down says that nothing is missing: what is not in it was not launched.
     pub whole: bool,
 }
@@ -47,7 +47,7 @@ pub struct Compared {
     pub refused: u64,
     /// Predicted, and not in a record that has nothing of this evaluation or may miss a part: it may have been launched.
     pub not_seen: u64,
-    /// Seen where the source leaves open what follows.
+    /// Observed where the source leaves open what follows.
     pub not_predicted: Vec<String>,
     /// Predicted otherwise than seen.
     pub different: Vec<Mismatch>,
@@ -90,7 +90,7 @@ struct Predicted<'a> {
     open: bool,
 }
 
-/// None where there is too much of it.
+/// None if there is too much of it.
 pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> {
     let (number, seen) = (run.evaluation, run.launches.as_slice());
     let mut predicted: Vec<Predicted<'_>> = Vec::new();
@@ -138,7 +138,7 @@ pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> 
             let arguments = same_arguments(predicted.launch, &seen.kernel);
             let dims = fits(predicted.launch.grid, seen.grid) && fits(predicted.launch.block, seen.block);
             if arguments == Some(false) || !dims {
-                // The numbers are the same: what differs stands in the whole list.
+                // The numbers are the same: the difference is in the whole list.
                 let ours = if dims { predicted.launch.shown_full() } else { predicted.launch.shown() };
                 let theirs = if dims { show_full(seen) } else { show(seen) };
                 let (ours, theirs) = (Some(ours), Some(theirs));
@@ -159,11 +159,11 @@ pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> 
     Some(out)
 }
 
-fn show(seen: &Seen) -> String {
+fn show(seen: &RecordedLaunch) -> String {
     format!("{} {} {}", instance(&seen.kernel), dims(seen.grid), dims(seen.block))
 }
 
-fn show_full(seen: &Seen) -> String {
+fn show_full(seen: &RecordedLaunch) -> String {
     let name = instance(&seen.kernel);
     let name = name.split('<').next().unwrap_or_default();
     match symbol::arguments(&seen.kernel) {
@@ -176,7 +176,7 @@ fn show_full(seen: &Seen) -> String {
     }
 }
 
-/// Whether a symbol's template arguments are those that were predicted, whose numbers are; None where not all are known.
+/// Whether a symbol's template arguments are those that were predicted, whose numbers are; None if not all are known.
 fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
     let Some(seen) = symbol::arguments(kernel) else {
@@ -199,7 +199,7 @@ fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
 }
 
 impl GraphLaunch {
-    /// `k_bin_bcast: bin_op`: the template arguments that are not known of it, or not of the symbol that was seen.
+    /// `k_bin_bcast: bin_op`: the template arguments that are unknown of it, or not of the symbol that was seen.
     fn unknown_arguments(&self, kernel: &str) -> Vec<String> {
         let seen = symbol::arguments(kernel).map(|found| found.list).unwrap_or_default();
         let all = self.arguments.iter().enumerate();

@@ -11,7 +11,7 @@ pub enum Data {
     Unknown,
     /// What a program read back while it computed the graph, in order.
     Read(Vec<Read>),
-    /// Supposed by whoever asks.
+    /// Assumed by the caller.
     Routed(Routing),
 }
 
@@ -45,7 +45,7 @@ impl From<&Read> for Arrival {
 }
 
 impl Routing {
-    /// The ids of a product with experts, as they lie in memory.
+    /// The ids of a product with experts, as in memory.
     pub(super) fn arrival(self, graph: &Graph, node: &Tensor) -> Option<Arrival> {
         let [Some(experts), _, Some(ids), ..] = node.sources.as_slice() else { return None };
         let (experts, ids) = (graph.tensors.get(*experts)?.ne[2], graph.tensors.get(*ids)?);

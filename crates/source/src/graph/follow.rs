@@ -32,7 +32,7 @@ pub(super) struct End {
     pub launches: Vec<Launched>,
     /// What the driver is asked to copy or fill.
     pub moves: Vec<Launched>,
-    /// How many nodes it stands for.
+    /// How many nodes it covers.
     pub nodes: usize,
     /// Copies from the GPU whose bytes were told.
     pub read: usize,
@@ -45,7 +45,7 @@ const MOST_SUPPOSED: i64 = 64;
 /// Steps that all nodes of a graph together may take for loops over data: a hundred products of 512 tokens with 8 of 128 experts.
 const ALLOWANCE: u64 = 1 << 31;
 
-/// Where something is not known, and why.
+/// Where something is unknown, and why.
 pub(super) type Open = (String, String);
 
 impl<'p> GraphSession<'p> {
@@ -114,8 +114,8 @@ impl<'p> GraphSession<'p> {
 
     /// Every way through the code at a node, and what was first not known on one.
     ///
-    /// How many blocks of a kernel fit on a multiprocessor hangs on registers, which a compiler gives: every number that
-    /// the source leaves possible is tried, and what all of them have in common is certain.
+    /// How many blocks of a kernel fit on a multiprocessor depends on registers, which the compiler assigns. Every
+    /// number that the source allows is tried; what all results have in common is certain.
     pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
         self.machine.supposed = None;
         let mut ends = Vec::new();

@@ -1,7 +1,7 @@
 //! A launched symbol as the evaluator names kernels.
 
-/// A launched symbol as the evaluator writes it, the kernel's name with the numbers among its template arguments:
-/// `_ZL18flash_attn_ext_f16ILi128ELi128ELb0EEv...` is `flash_attn_ext_f16<128,128,0>`; words that are no symbol stay.
+/// A launched symbol in the evaluator's notation, the kernel's name with the numbers among its template arguments:
+/// `_ZL18flash_attn_ext_f16ILi128ELi128ELb0EEv...` is `flash_attn_ext_f16<128,128,0>`. Text that is not a symbol stays.
 pub fn instance(symbol: &str) -> String {
     let Some(rest) = symbol.strip_prefix("_Z") else { return symbol.to_owned() };
     let Some((name, rest)) = identifier(rest.trim_start_matches('L')) else { return symbol.to_owned() };
@@ -17,7 +17,7 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     Some((text.get(digits..digits.checked_add(length)?)?, text.get(digits.checked_add(length)?..)?))
 }
 
-/// What follows a function's name and the types of its parameters; None where anything in it is not known here.
+/// What follows a function's name and the types of its parameters; None if anything in it is unknown here.
 fn encoding(text: &str) -> Option<&str> {
     let (_, mut rest) = identifier(text.trim_start_matches('L'))?;
     if rest.starts_with('I') {

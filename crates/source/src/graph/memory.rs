@@ -1,7 +1,7 @@
-//! Where tensors lie. Every tensor has memory of its own here, aligned; a view lies within what it looks at.
+//! Addresses of tensors. Every tensor has its own aligned memory here; a view is inside its source.
 //!
-//! ggml's allocator gives memory that is no longer needed to later tensors, which can keep nodes from being fused (a result
-//! must not lie over what its own fused nodes still read). Which memory that is hangs on the order of all frees before it.
+//! ggml's allocator reuses freed memory for later tensors, which can prevent fusion (a result must not overlap what its
+//! own fused nodes still read). Which memory is reused depends on the order of all earlier frees.
 
 use super::Graph;
 

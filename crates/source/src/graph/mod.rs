@@ -11,13 +11,13 @@ mod compare;
 mod data;
 mod family;
 mod follow;
+mod graph_file;
+mod graph_text;
 mod instance_name;
 mod memory;
 mod run;
 mod symbol;
 mod trace;
-mod written;
-mod written_file;
 
 pub use answers::{
     Given, GraphAnswer, GraphError, GraphEvaluation, GraphLaunch, GraphMove, GraphReads, GraphStep, ask, ask_written,
@@ -25,15 +25,15 @@ pub use answers::{
 };
 pub use build::Builder;
 pub use code::{Code, CodeUsed};
-pub use compare::{Compared, Mismatch, Seen, SeenRun, compare};
+pub use compare::{Compared, Mismatch, RecordedLaunch, SeenRun, compare};
 pub use data::{Data, Routing};
 pub use family::{FAMILIES, FamilyError, model};
+pub use graph_file::{Ran, Read, Written, parse_all};
+pub use graph_text::WrittenError;
 pub use instance_name::instance;
 pub use run::{Evaluation, NodeStep, evaluate};
 pub use symbol::arguments as symbol_arguments;
 pub use trace::{At, SeenEvaluation, Trace, TraceError};
-pub use written::WrittenError;
-pub use written_file::{Ran, Read, Written, parse_all};
 
 use gguf::TensorType;
 use std::borrow::Cow;
@@ -86,7 +86,7 @@ pub struct Graph {
     pub nodes: Vec<Id>,
     /// How often each tensor is used by another.
     pub uses: Vec<i64>,
-    /// Tensors lie where a program had laid them, and not each in memory of its own.
+    /// Tensors have the addresses of a program's run, instead of separate memory each.
     pub placed: bool,
 }
 

@@ -19,17 +19,17 @@ use std::collections::BTreeMap;
 pub struct NodeStep {
     /// The first node.
     pub node: usize,
-    /// How many nodes it stands for: more than one are fused.
+    /// How many nodes it covers; more than one are fused.
     pub nodes: usize,
     /// Launches in order. A grid or block that could not be told is None.
     pub launches: Vec<Launched>,
-    /// What the driver is asked to copy or fill besides; None where that is not the same on every way.
+    /// What the driver is asked to copy or fill besides; None if that is not the same on every way.
     pub moves: Option<Vec<Launched>>,
     /// Why more than these launches, or others behind them, are possible: place and reason.
     pub open: Option<(String, String)>,
-    /// Why a grid or block is not known where the kernels are.
+    /// Why a grid or block is unknown where the kernels are.
     pub unsized_by: Option<(String, String)>,
-    /// Copies from the GPU whose bytes were told; None where that is not the same on every way.
+    /// Copies from the GPU whose bytes were told; None if that is not the same on every way.
     pub read: Option<usize>,
 }
 
@@ -103,7 +103,7 @@ fn follow(
             *next += 1;
             continue;
         }
-        // A program's own graph has nodes that nobody asked for.
+        // A program's own graph has nodes outside the question.
         if let (Some(skips), Some(flags)) = (&marked, node.flags)
             && flags & session.computed() == 0
         {
@@ -152,7 +152,7 @@ fn unknown_step(node: usize, open: Option<(String, String)>) -> NodeStep {
     NodeStep { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
 }
 
-/// How many of a program's copies from the GPU were made so far; None where that is not known any more.
+/// How many of a program's copies from the GPU were made so far; None if no longer known.
 fn came(steps: &[NodeStep]) -> Option<usize> {
     steps.iter().map(|step| step.read).sum()
 }
@@ -206,8 +206,8 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Nod
 /// What marks nodes that must be computed, since 2025.
 const COMPUTED: &str = "GGML_TENSOR_FLAG_COMPUTE";
 
-/// Whether the loop over the nodes leaves out those that are not marked: Ok where it does, Err with the place where it asks for the mark
-/// in another way.
+/// Whether the loop over the nodes leaves out those that are not marked: Ok if it does, Err with the place where it asks for the
+/// mark in another way.
 fn left_out(program: &Program, dispatcher: &Function) -> Option<Result<(), String>> {
     let all = (0..program.functions.len() as u32).filter_map(|index| program.function(index));
     let of_unit = all.filter(|function| function.unit == dispatcher.unit && function.name != dispatcher.name);

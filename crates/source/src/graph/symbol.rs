@@ -7,14 +7,14 @@ const DEEPEST: usize = 16;
 /// Longer than a name is written out: a symbol can name what it has named before, so that a short one means a very long one.
 const LONGEST: usize = 4096;
 
-/// Template arguments in order. What is not understood ends the list: what follows is not known.
+/// Template arguments in order. What is not understood ends the list: what follows is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arguments {
     pub list: Vec<Argument>,
     pub complete: bool,
 }
 
-/// None for words that are no symbol of a plain function.
+/// None for text that is not the symbol of a plain function.
 pub fn arguments(symbol: &str) -> Option<Arguments> {
     let mut reader = Reader { rest: symbol.strip_prefix("_Z")?, met: Vec::new(), depth: 0 };
     reader.eat("L");
@@ -197,7 +197,7 @@ fn builtin(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Whether what the source names is what a symbol names; None where that is not known.
+/// Whether the source and a symbol name the same thing; None if unknown.
 pub(super) fn same(declared: &Argument, seen: &Argument) -> Option<bool> {
     match (declared, seen) {
         (Argument::Number(a), Argument::Number(b)) => Some(a == b),

@@ -1,6 +1,6 @@
 //! The launches of a recorded trace, and the comparison of a predicted graph with them.
 
-use super::{GraphAnswer, Ran, Seen, SeenRun};
+use super::{GraphAnswer, Ran, RecordedLaunch, SeenRun};
 
 /// A trace of `dryrun --trace`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Trace {
 pub struct SeenEvaluation {
     pub number: u64,
     pub columns: i64,
-    pub launches: Vec<(At, Seen)>,
+    pub launches: Vec<(At, RecordedLaunch)>,
 }
 
 /// When and where something was launched.

@@ -30,7 +30,7 @@ pub(crate) fn takes(program: &Program, function: &Function, part: &str) -> bool 
     function.params.iter().any(|param| type_name(program, &param.ty).is_some_and(|name| name.contains(part)))
 }
 
-/// The place, and what is said of it with the first line of its text.
+/// The position, and a description with the first line of its text.
 pub(super) fn told(program: &Program, at: Span, what: &str) -> Doubt {
     let text = program.files.text(at);
     (program.files.place(at), format!("{what}: `{}`", text.lines().next().unwrap_or_default()))

@@ -28,7 +28,7 @@ pub(super) enum Holds {
     Unknown,
 }
 
-/// What variables stand for.
+/// The values of variables.
 #[derive(Debug)]
 pub(super) struct LoneNode<'p, 'o> {
     pub program: &'p Program,

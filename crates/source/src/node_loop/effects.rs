@@ -97,6 +97,7 @@ impl<'p> Effects<'p> {
         match part {
             Part::Unparsed(span) => Some(span),
             Part::Var(var) => self.declared(var),
+            Part::Bound(_) => None,
             Part::Expr(expr) => self.acts(expr).then_some(expr.span),
         }
     }
@@ -132,7 +133,7 @@ impl<'p> Effects<'p> {
         }
     }
 
-    /// Where a tensor's numbers lie, which decides nothing.
+    /// The address of a tensor's data, which decides nothing.
     fn is_data(&self, expr: &Expr) -> bool {
         matches!(&expr.kind, ExprKind::Member { name, .. } if self.program.text(*name) == "data")
     }
@@ -163,7 +164,7 @@ impl<'p> Effects<'p> {
                     return match self.objects.get(slot) {
                         Some(Object::Node) => true,
                         Some(Object::Own) => field,
-                        // A pointer may point anywhere; a field by another name is no tensor's.
+                        // A pointer may point anywhere; a field with another name does not belong to a tensor.
                         Some(Object::Unknown) | None => field || own_field || !member,
                     };
                 }

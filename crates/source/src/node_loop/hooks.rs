@@ -58,6 +58,7 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
                 effects.declared(var);
                 continue;
             }
+            Part::Bound(_) => continue,
             Part::Unparsed(span) => {
                 let text = program.files.text(span);
                 let field = |name: &&str| text.contains(&format!("->{name}")) || text.contains(&format!(".{name}"));

@@ -1,4 +1,4 @@
-//! What stands between the backend's `graph_compute` and the dispatcher, compared with what is understood there.
+//! The code between the backend's `graph_compute` and the dispatcher, compared with the known forms.
 //!
 //! The dispatcher's answer holds for what reaches it, as it reaches it, and if nothing else is done for it. The functions on the
 //! way are read statement by statement: one that could leave a node out, launch something or change a node, and that is none of

@@ -21,7 +21,7 @@ pub(super) enum Ends {
     Jumps,
 }
 
-/// Where a statement stands.
+/// The position of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
     /// Before and around the loop over the nodes.
@@ -60,14 +60,14 @@ pub(super) struct Walk<'p, 'o> {
     pub effects: Effects<'p>,
     /// The variable that says how many more nodes were fused.
     pub fused: Option<u32>,
-    /// What fuses is held against what is understood, too; else it is followed by whoever asks.
+    /// Fusing code is compared with the known forms, too; otherwise the caller follows it.
     pub reads_fusion: bool,
-    /// The function below, which the one that is read must call with every node, once.
+    /// The next function, which the current one must call once with every node.
     target: Sym,
     /// Whether that is the dispatcher, which is given nodes; else it is given the graph.
     takes_node: bool,
     called: bool,
-    /// What stands before a jump, to be told of it.
+    /// The statements before a jump.
     last: Span,
 }
 
@@ -302,7 +302,7 @@ impl<'p, 'o> Walk<'p, 'o> {
             match part {
                 Part::Expr(Expr { kind: ExprKind::Assign(None, _, value), .. }) if self.lone.is_zero(value) => {}
                 Part::Expr(part) => given(part, &mut written),
-                Part::Var(_) | Part::Unparsed(_) => {}
+                Part::Var(_) | Part::Bound(_) | Part::Unparsed(_) => {}
             }
         }
         written.iter().for_each(|slot| {

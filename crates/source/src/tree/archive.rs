@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What a tar may come to unpacked, with all that is no source: models, pictures, history.
+/// The maximum unpacked size of a tar, including files that are not sources: models, pictures, history.
 const MAX_STREAM: u64 = 16 << 30;
 /// A member's long name. Linux allows 4 KiB.
 const MAX_NAME: u64 = 64 << 10;

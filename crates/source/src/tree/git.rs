@@ -232,7 +232,7 @@ pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) ->
     }
     let text = String::from_utf8_lossy(&out.stdout);
     let mut list: Vec<Commit> = text.lines().filter_map(parsed).collect();
-    // Both ends are looked at, whether they touch these paths or not: what is said is said of them.
+    // Both ends are evaluated, even if they do not touch these paths: the conclusion is about them.
     if let Some(since) = since {
         list.insert(0, told(&dir, &name, &commit(&dir, &name, since)?)?);
         if list.last().is_none_or(|end| end.id != last) {

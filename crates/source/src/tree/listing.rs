@@ -82,7 +82,7 @@ impl Skipped {
     }
 }
 
-/// Bytes that are no UTF-8 become U+FFFD: they only ever stand in comments and strings.
+/// Bytes that are not UTF-8 become U+FFFD: they occur only in comments and strings.
 pub(super) fn as_text(bytes: &[u8]) -> Arc<str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Arc::from(text),

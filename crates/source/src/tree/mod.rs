@@ -1,4 +1,4 @@
-//! A source tree, wherever it lies: a directory, a git revision that is not checked out, an archive.
+//! A source tree: a directory, a git revision that is not checked out, an archive.
 //!
 //! Only text that a rule can stand in is listed (C, C++, CUDA, Go, Rust, CMake, make). Nothing from the tree is
 //! executed: git is asked for objects only, with hooks, monitors, helpers and lazy fetching turned off.
@@ -41,7 +41,7 @@ pub struct Tree {
     read: Mutex<BTreeSet<String>>,
     /// Texts that were read so far: a definition is looked for in the same ones again and again.
     texts: Mutex<HashMap<String, Arc<str>>>,
-    /// The paths by their last part, once somebody asks.
+    /// The paths by file name, computed on first use.
     named: OnceLock<FxMap<String, Vec<String>>>,
     /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
     pub skipped: Skipped,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-/// What one commit changed of the wanted files since the one before: the new content, None where it is gone.
+/// What one commit changed of the wanted files since the one before: the new content, None if it is gone.
 pub type Changes = Vec<(String, Option<String>)>;
 
 /// The changes from each commit of a list to the next, by one process; the first has none.
@@ -49,7 +49,7 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
     while let Some(word) = words.next() {
         let word = String::from_utf8_lossy(word);
         let mut raw = word.as_ref();
-        // A line with the two trees stands before what differs between them.
+        // A line with the two trees comes before their differences.
         while let Some((_, rest)) = raw.split_once('\n').filter(|_| !raw.starts_with(':')) {
             at += 1;
             raw = rest;
@@ -107,7 +107,7 @@ impl Series {
         self.files.contains_key(path)
     }
 
-    /// The tree as it stands now.
+    /// The current tree.
     pub fn tree(&self, commit: &Commit) -> Tree {
         let label = format!("{}@{}", self.repo, commit.id);
         let files = self.files.clone();

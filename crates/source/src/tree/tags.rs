@@ -14,7 +14,7 @@ pub struct Tag {
     pub date: String,
 }
 
-/// Every tag with the commit that it stands for and that commit's date.
+/// Every tag with its commit and the commit's date.
 pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     let name = repo.display().to_string();
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
@@ -30,7 +30,7 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     let text = String::from_utf8_lossy(&out.stdout);
     let tag = |line: &str| {
         let parts: Vec<&str> = line.split('\t').collect();
-        // A tag with a message of its own stands for the commit that it points to.
+        // An annotated tag refers to the commit that it points to.
         let [name, of @ ..] = parts.as_slice() else { return None };
         let of = if of.get(3).is_some_and(|id| !id.is_empty()) { of.get(3..6)? } else { of.get(..3)? };
         let [commit, tree, date] = of else { return None };
@@ -40,7 +40,7 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     Ok(text.lines().filter_map(tag).collect())
 }
 
-/// A file at a commit; None where it is not there.
+/// A file at a commit; None if it is not there.
 pub fn text(repo: &Path, commit: &str, path: &str) -> Option<String> {
     let out = git(&git_dir(repo)?).ok()?.args(["cat-file", "blob", &format!("{commit}:{path}")]).output().ok()?;
     (out.status.success() && out.stdout.len() < 1 << 20).then(|| String::from_utf8_lossy(&out.stdout).into_owned())

@@ -67,7 +67,7 @@ fn entry(machine: &mut Machine<'_>, made: &[Value]) -> Run<Value> {
 
 fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
     let mut object = machine.object("vk_device_struct")?;
-    // What is not set here is not known.
+    // What is not set here is unknown.
     if let Value::Agg(agg) = &mut object {
         for slot in &mut Rc::make_mut(agg).items {
             if matches!(slot, Value::Int(..) | Value::Null) {

@@ -30,7 +30,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("GGML_ASSERT", Builtin::Assert),
     ("GGML_ABORT", Builtin::Abort),
     ("ggml_abort", Builtin::Abort),
-    // Helpers that unpack; a choice does not hang on which.
+    // Helpers that unpack; a choice does not depend on them.
     ("ggml_vk_get_to_fp16", Builtin::Unknown),
     ("ggml_vk_get_cpy_pipeline", Builtin::Unknown),
     ("ggml_vk_host_get", Builtin::Ignore),
@@ -202,7 +202,7 @@ fn vector_id(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     of_vectors(machine, args, at, VECTOR_ID, "vector_id")
 }
 
-/// The tree's own function says whether there is a pipeline for these types; where there is none the caller asks again.
+/// The tree's own function says whether there is a pipeline for these types; if there is none the caller asks again.
 fn of_vectors(machine: &mut Machine<'_>, args: &[Expr], at: Span, function: &str, word: &str) -> Run<Value> {
     let values = values(machine, args)?;
     let number = |machine: &mut Machine<'_>, place: usize| values.get(place).and_then(|value| machine.settle(value));

@@ -1,9 +1,10 @@
 //! The rules of ggml's Vulkan backend, evaluated: which way a product of weights takes, and which pipeline where that can be told.
 //!
-//! `ggml_vk_mul_mat` is run with a card's properties and the tensors of the question. What it hands the product to is the path.
-//! For vectors the pipeline is told by the types that the tree's own function is asked for, and its name is read from where the
-//! tree makes it. For matrices the code that makes all pipelines (`ggml_vk_load_shaders`) is run first: which pairs of types have
-//! one, and with which tiles, is what it makes; the tree's own functions then choose among them.
+//! `ggml_vk_mul_mat` is run with a card's properties and the tensors of the question. The function that receives the
+//! product is the path. For vectors, the types passed to the tree's own function identify the pipeline, and its name is
+//! read from the code that creates it. For matrices, the code that creates all pipelines (`ggml_vk_load_shaders`) is
+//! run first: it decides which pairs of types have one, and with which tiles. The tree's own functions then choose
+//! among them.
 
 mod device;
 mod dialect;

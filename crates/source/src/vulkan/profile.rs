@@ -22,7 +22,7 @@ pub struct VulkanProfile {
     pub mmvq_mode: i64,
 }
 
-/// Variables of the environment that the rules hang on (`ggml_vk_get_device`). The last three change nothing that RADV has.
+/// Environment variables that the rules depend on (`ggml_vk_get_device`). The last three change nothing that RADV has.
 const VARIABLES: [&str; 10] = [
     "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT",
     "GGML_VK_DISABLE_COOPMAT",
@@ -74,7 +74,7 @@ impl VulkanProfile {
         &VARIABLES
     }
 
-    /// Under a variable of the environment; false for one of which it is not known what it does to these rules.
+    /// Under a variable of the environment; false for one of which it is unknown what it does to these rules.
     pub fn under(&mut self, name: &str) -> bool {
         match name {
             "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT" => self.integer_dot_product = false,

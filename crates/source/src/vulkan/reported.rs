@@ -1,8 +1,8 @@
 //! A card of one's own, from what `vulkaninfo --json` wrote of it.
 //!
-//! Extensions, features and limits are read as ggml asks for them (`ggml_vk_get_device`, `get_device_architecture`). Which matrices a
-//! driver multiplies no such file tells: RADV has all of one size or none, other drivers are refused. The same questions of the twenty
-//! cards that the stand-in plays gave what `cards.tsv` says of them.
+//! Extensions, features and limits are read as ggml queries them (`ggml_vk_get_device`, `get_device_architecture`). The
+//! file does not say which matrices a driver multiplies: RADV supports all of one size or none, other drivers are
+//! rejected. For the twenty cards of the stand-in, the same queries gave the values in `cards.tsv`.
 
 use super::VulkanProfile;
 use say::{Message, Say, key, say};
@@ -217,7 +217,7 @@ fn target(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Real files of vulkaninfo 1.3.239 on RADV 26.2.6 with Mesa's stand-in, without the parts that nobody reads.
+    /// Real files of vulkaninfo 1.3.239 on RADV 26.2.6 with Mesa's stand-in, without the parts that are not read.
     const FILES: [(&str, &str); 4] = [
         ("gfx1201", include_str!("../../tests/data/vulkaninfo/gfx1201.json")),
         ("navi21", include_str!("../../tests/data/vulkaninfo/navi21.json")),
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Neither the number of waves nor a chip that is known: then nothing is said.
+    /// Neither the number of waves nor a known chip: no answer.
     #[test]
     fn a_generation_that_cannot_be_told_is_not_guessed() {
         let (_, text) = FILES[2];

@@ -1,5 +1,6 @@
-//! The backend's unit as it is evaluated: the file of the tree, and behind it the loop that says which tiles a vendor's cards
-//! may take, as a function of its own. In the tree that loop stands amid the code that opens a device, which cannot be run.
+//! The backend's unit for evaluation: the file of the tree, followed by the loop that decides which tiles a vendor's
+//! cards may use, as a separate function. In the tree that loop is inside the code that opens a device, which cannot be
+//! run.
 
 use crate::tree::Tree;
 use cxx::Sources;

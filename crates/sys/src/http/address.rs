@@ -34,7 +34,7 @@ impl Address {
             None => text,
         };
         let rest = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // Who asks is nobody's business here.
+        // The user info is ignored.
         let rest = rest.rsplit('@').next().unwrap_or_default();
         let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, port)) => (host, port.strip_prefix(':')),

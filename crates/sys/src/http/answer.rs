@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
 
     /// RFC 9112, section 7.1; what follows the last chunk is left alone.
     fn chunks(&mut self) -> Result<Vec<u8>, HttpError> {
-        /// A size is a few digits; what stands behind it is nobody's here.
+        /// A size is a few digits; the extension after it is ignored.
         const MOST_LINE: usize = 4096;
         let mut body = Vec::new();
         loop {

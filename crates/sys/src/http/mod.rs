@@ -21,7 +21,7 @@ pub const MOST_HEAD: usize = 64 << 10;
 /// The most that an answer may hold: the text of a few thousand tokens is far below.
 pub const MOST_BODY: usize = 8 << 20;
 
-/// Why there is no answer.
+/// Why the request failed.
 #[derive(Debug)]
 pub enum HttpError {
     NoAddress { url: String },
@@ -153,7 +153,7 @@ fn resolve(host: &str, port: u16, deadline: Instant) -> Result<Vec<SocketAddr>, 
         .map_err(|source| HttpError::Resolve { host: host.to_owned(), source })
 }
 
-/// What came of a call that ends when it likes; one that takes too long is left to itself.
+/// The result of a call without its own timeout; a call that takes too long is abandoned.
 fn in_time<T: Send + 'static>(
     deadline: Instant,
     call: impl FnOnce() -> io::Result<T> + Send + 'static,

@@ -1,7 +1,7 @@
 //! A small assembler for eBPF: just the instructions that the programs here use, with labels.
 //!
-//! Encodings are those of the kernel's Documentation/bpf/standardization/instruction-set.rst: an instruction is eight bytes,
-//! `opcode:8 dst:4 src:4 offset:16 imm:32`. There is no compiler in the way, so what is loaded is what stands here.
+//! Encodings follow the kernel's Documentation/bpf/standardization/instruction-set.rst: an instruction is eight bytes, `opcode:8
+//! dst:4 src:4 offset:16 imm:32`. There is no compiler: the instructions written here are loaded as they are.
 
 /// A register; R10 is the frame pointer and read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

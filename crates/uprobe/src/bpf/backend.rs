@@ -82,7 +82,7 @@ impl Backend {
             Backend::Armed(_, probes) => {
                 let inode = fs::metadata(path).map_or(0, |meta| meta.ino());
                 let count = probes.iter().filter(|probe| probe.inode == inode).count();
-                // What Vulkan's calls say lies behind pointers: without BPF its loader carries no probe.
+                // Vulkan calls pass their data through pointers: without BPF its loader gets no probe.
                 if count == 0 && home.launches() && home != Home::Vulkan {
                     let fix = say::shell::CommandLine::new("sudo whichkernel watch arm {}", [path.to_string_lossy()]);
                     return Err(WatchError::about(text, say!("uprobe-no-probes")).fix(Message::verbatim(fix)));
@@ -101,7 +101,7 @@ impl Backend {
         if let Backend::Bpf(instrument) = self { instrument.watch_outer(on) } else { Ok(()) }
     }
 
-    /// Where there is no runtime beside the driver there is nothing to switch on.
+    /// Without a runtime beside the driver there is nothing to switch on.
     pub fn watches_outer(&self) -> bool {
         if let Backend::Bpf(instrument) = self { instrument.watches_outer() } else { false }
     }

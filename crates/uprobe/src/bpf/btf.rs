@@ -19,7 +19,7 @@ const UNION: u32 = 5;
 const ENUM: u32 = 6;
 const FUNC_PROTO: u32 = 13;
 
-/// One type as it stands there.
+/// One type of the BTF data.
 struct Type<'b> {
     name: &'b [u8],
     kind: u32,

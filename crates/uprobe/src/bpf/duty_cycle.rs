@@ -25,7 +25,7 @@ impl Attached {
         Ok(())
     }
 
-    /// The runtime's calls are only looked at while the driver launches something that nobody can name, or may do so at any moment.
+    /// The runtime's calls are only observed while the driver launches unnamed functions, or may do so at any moment.
     ///
     /// `expected`: functions that were obtained before us may be launched, and none was yet.
     pub(crate) fn sample_outer(&mut self, expected: bool) -> Result<(), WatchError> {
@@ -38,7 +38,7 @@ impl Attached {
 
     /// Launches are checked for their return while new kinds appear or launches are few, and else for a moment every ten seconds.
     ///
-    /// `last_new`: when something new was launched last; None where nothing was launched yet.
+    /// `last_new`: when something new was launched last; None if nothing was launched yet.
     pub(crate) fn sample_returns(&mut self, last_new: Option<Instant>) -> Result<(), WatchError> {
         let now = Instant::now();
         // Until something was launched there is nothing to be tired of.
@@ -58,7 +58,7 @@ impl Attached {
         }
     }
 
-    /// Whether so little was launched lately that looking at every return costs next to nothing. False while that is not known.
+    /// Whether so few launches were made lately that observing every return costs next to nothing. False if unknown.
     fn are_few(&mut self, now: Instant) -> bool {
         const FEW_PER_SECOND: f64 = 1000.0;
         let (then, before) = self.paced;

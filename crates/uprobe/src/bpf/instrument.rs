@@ -92,7 +92,7 @@ struct ProbePlace {
     entry: usize,
     site: Site,
     gate: u32,
-    /// The instructions that return, in the file; none where the kernel's return probe is used.
+    /// The instructions that return, in the file; none if the kernel's return probe is used.
     exits: Arc<[u64]>,
 }
 
@@ -118,7 +118,7 @@ const GATES: u32 = 256;
 /// Whether a process that is watched may call the functions while their probes go in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calls {
-    /// Nobody runs who is watched: nothing can be half seen.
+    /// No observed process runs yet: nothing can be half observed.
     Nobody,
     /// Until all of a file's probes are in, none of them sees anything.
     Perhaps,
@@ -129,7 +129,7 @@ pub enum Calls {
 pub struct Probed {
     pub functions: Vec<(&'static str, Site)>,
     pub stepped: usize,
-    /// Exports that may launch, that nobody knows, and that are not even counted.
+    /// Unknown exports that may launch and are not even counted.
     pub uncounted: Vec<String>,
 }
 
@@ -220,7 +220,7 @@ impl Instrument {
         let mut probed = Probed::default();
         let mut wanted: Vec<(ProbePlace, What)> = Vec::new();
         let mut blind: Vec<(&Entry, u64)> = Vec::new();
-        // A file that is no plain library has no exits that could be found.
+        // Exits can only be found in a plain library.
         let image = Image::read(file).ok();
         for symbol in &symbols {
             let number = symbol.entry;
@@ -297,7 +297,7 @@ impl Instrument {
     fn attach(&mut self, place: &ProbePlace, what: What) -> io::Result<Vec<Probe>> {
         if self.linked {
             match self.attach_as(true, place, what) {
-                // A kernel before 6.6 knows no such links.
+                // Kernels before 6.6 do not have these links.
                 Err(error)
                     if error.raw_os_error() == Some(abi::EINVAL)
                         && self.probes.is_empty()
@@ -343,7 +343,7 @@ impl Instrument {
             return bpf::uprobe(program, &place.path, offsets, at_return).map(|link| vec![Probe::Link(link)]);
         }
         let one = |offset: &u64| {
-            let at = perf_event::Place { pmu, path: &place.path, offset: *offset, at_return };
+            let at = perf_event::UprobePlace { pmu, path: &place.path, offset: *offset, at_return };
             let event = Event::uprobe(&at, &Attr { flags: bit::DISABLED, ..Attr::default() }, -1, 0)?;
             event.attach(program)?;
             event.enable()?;
@@ -417,7 +417,7 @@ impl Instrument {
         value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Tells the programs how a kernel's arguments lie.
+    /// Tells the programs the layout of a kernel's arguments.
     pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
         self.layouts.put(&layout_key(tgid, handle), layout)
     }
@@ -524,7 +524,7 @@ impl ProbePlace {
     }
 }
 
-/// The instructions that return from a function, in the file; None where they are not all known.
+/// The instructions that return from a function, in the file; None if they are not all known.
 fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
     let found = exits(image, symbol.address, symbol.size);
     let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();

@@ -1,7 +1,7 @@
 //! Without BPF: each hit of a probe comes as a sample with the caller's registers and the top of its stack.
 //!
-//! That gives handle, grid, block, shared memory and stream of every launch. What lies behind pointers is out of reach:
-//! argument bytes, the column counts in them, and what a call answers, so graphs that are replayed cannot be multiplied out.
+//! That gives handle, grid, block, shared memory and stream of every launch. Data behind pointers are out of reach: argument
+//! bytes, the column counts in them, and results of calls, so replayed graphs cannot be expanded.
 
 use crate::bpf::instrument::Probed;
 use crate::bpf::wire::{Event, Key, key, kind};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::io;
 use sys::abi;
 use sys::perf_event;
-use sys::perf_event::{Attr, Buffer, Event as Probe, Place, bit, sample};
+use sys::perf_event::{Attr, Buffer, Event as Probe, UprobePlace, bit, sample};
 use watch::WatchError;
 
 /// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples carry them.
@@ -82,7 +82,7 @@ impl Sampled {
         for symbol in &symbols {
             let Some(entry) = ENTRIES.get(symbol.entry).filter(|entry| tells(entry)) else { continue };
             let site = site::cheapest(&symbol.code, false);
-            let place = Place { pmu, path, offset: symbol.offset + site.offset, at_return: false };
+            let place = UprobePlace { pmu, path, offset: symbol.offset + site.offset, at_return: false };
             self.open(symbol.entry, site, Whose::Everyone, |attr, pid, cpu| Probe::uprobe(&place, attr, pid, cpu))
                 .map_err(|error| failed(entry.symbol, error.message()))?;
             probed.functions.push((entry.symbol, site));
@@ -90,7 +90,7 @@ impl Sampled {
         Ok(probed)
     }
 
-    /// Opens probes that somebody armed.
+    /// Opens armed probes.
     pub fn adopt(&mut self, armed: &[Armed], whose: Whose) -> io::Result<()> {
         for probe in armed {
             let Some(entry) = ENTRIES.iter().position(|entry| entry.symbol == probe.symbol) else { continue };
@@ -182,14 +182,14 @@ impl Sampled {
                 (key.grid, key.block) = ([low(si), low(dx), low(cx)], [low(r8), low(r9), low(stack(0))]);
                 (key.shared, stream) = (low(stack(1)), stack(2));
             }
-            // Grid and stream lie behind a pointer.
+            // Grid and stream are behind a pointer.
             Role::Launch(Shape::Config) => key.handle = si,
             Role::Gemm(Gemm { type_a, batch }) => {
                 let of = |place: Option<u8>, none: u32| place.map_or(none, |place| low(stack(place.into())));
                 (key.handle, key.grid) = (0, [low(cx), low(r8), low(r9)]);
                 key.block = [of(batch, 1), of(type_a, u32::MAX), 0];
             }
-            // The extents lie in descriptors.
+            // The extents are in descriptors.
             Role::LtMatmul => (key.handle, key.grid, key.block) = (0, [key::NONE; 3], [1, key::NONE, 0]),
             Role::Launch(Shape::Bare(_)) => {}
             Role::BeginCapture | Role::BeginCaptureTo => {

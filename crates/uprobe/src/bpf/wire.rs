@@ -64,7 +64,7 @@ pub mod counter {
     pub const LAUNCHES: i32 = 5;
     /// Records about graphs, captures and names that found no room: what is launched by replay may be something else.
     pub const UNTOLD: i32 = 6;
-    /// Records of Vulkan's calls that found no room: what stands in command buffers is not known any more.
+    /// Lost records of Vulkan calls: the content of command buffers is unknown from then on.
     pub const TORN: i32 = 7;
     /// Calls about graphs that a thread began again before the last one had returned: an exception left that one.
     pub const LEFT: i32 = 8;
@@ -85,7 +85,7 @@ pub mod count {
     pub const SIZE: u32 = 24;
 }
 
-/// From here on an entry's number is a place in the list of functions that nobody knows.
+/// From here on an entry's number is an index into the list of unknown functions.
 pub const UNKNOWN: u32 = 1 << 16;
 
 /// Most arguments of one kernel that are read.

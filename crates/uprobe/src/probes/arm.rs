@@ -1,7 +1,7 @@
 //! One privileged step: probes in tracefs that their owner's user may open on processes of their own.
 //!
-//! They stay until `disarm`, also after a reboot of us; `doctor` lists them. What a user needs to open them (their numbers)
-//! stands in a file that everybody can read, because tracefs itself cannot be read without privilege.
+//! They stay until `disarm`, even if whichkernel ends; `doctor` lists them. The numbers that a user needs to open them are in a
+//! world-readable file, because tracefs itself cannot be read without privilege.
 
 use crate::bpf::perf_backend::tells;
 use crate::probes::entries::ENTRIES;
@@ -124,7 +124,7 @@ pub fn disarm() -> Result<usize, WatchError> {
     }
     let _ = fs::remove_dir("/run/whichkernel");
     if note.mounted {
-        // Somebody else may use it by now: then it stays.
+        // Another process may use it by now: then it stays.
         let _ = sys::mount::unmount(MOUNT_POINT);
     }
     Ok(count)
@@ -147,7 +147,7 @@ fn append(line: &str) -> io::Result<()> {
     files::append(Path::new(&EVENTS), Access::Private)?.write_all(line.as_bytes())
 }
 
-/// True where it had to be mounted.
+/// True if it had to be mounted.
 fn mount() -> Result<bool, WatchError> {
     if Path::new(TRACEFS).join("uprobe_events").exists() {
         return Ok(false);

@@ -93,7 +93,7 @@ impl Watcher {
             };
             self.attached.probed.insert(file, home);
             self.attached.by_file.insert(file, held);
-            // What was there before us is watched from now on; what stands still has not called anything yet.
+            // Existing processes are observed from now on; a stopped process has not called anything yet.
             let late = new && time > 0 && !self.attached.stands_still(pid);
             self.window.probed(mapping.name(), home, &probed, late.then(|| clock().saturating_sub(time)));
             if home.launches() {
@@ -146,7 +146,7 @@ impl Watcher {
         const PATIENCE: Duration = Duration::from_secs(5);
         self.attached.check_returns(false)?;
         let any = !self.queue.shipped.is_empty() || !self.queue.items.is_empty();
-        // Probes that somebody armed count for programs that we start, not for a child that only calls.
+        // Armed probes count for programs that we start, not for a child that only calls.
         let wanted = self.attached.measured.clone().filter(|_| any && self.attached.options.how != How::Armed);
         let timing = wanted.and_then(|stub| cost::timing(&stub));
         let Some(mut timing) = timing else {

@@ -36,7 +36,7 @@ impl Exits {
     }
 }
 
-/// `size`: of the function, as its symbol says; 0 where that is not known.
+/// `size`: of the function, from its symbol; 0 if unknown.
 pub fn exits(image: &Image<'_>, entry: u64, size: u64) -> Exits {
     let mut search = Search { image, out: Exits::default(), seen: BTreeSet::new(), work: vec![entry], spent: 0 };
     let mut leaving = false;
@@ -64,7 +64,7 @@ struct Search<'i, 'd> {
 }
 
 impl Search<'_, '_> {
-    /// Follows the code from here to the next jump or return; true where it leaves by an indirect jump.
+    /// Follows the code from here to the next jump or return; true if it leaves by an indirect jump.
     fn block(&mut self, from: u64, entry: u64, size: u64) -> bool {
         let inside = |address: u64| size == 0 || address.wrapping_sub(entry) < size;
         let starts_inside = inside(from);
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
         self.slot(&jump)
     }
 
-    /// The cases of a `switch` lie in the function: every instruction of it is looked at.
+    /// The cases of a `switch` are inside the function: every instruction of it is examined.
     fn cases(&mut self, entry: u64, size: u64, here: u64) {
         const UNSIZED: u64 = 1 << 12;
         let end = if size == 0 { here.saturating_add(UNSIZED) } else { entry.saturating_add(size) };

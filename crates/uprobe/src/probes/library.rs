@@ -9,7 +9,7 @@ use codeobject::{Piece, ReadAt, host, walk};
 use dryrun::describe;
 use launch::columns;
 use launch::grammar;
-use launch::table::Table;
+use launch::table::KernelTable;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use std::path::Path;
 pub struct Kernel {
     pub name: String,
     pub bundle: Option<u32>,
-    /// Offset and size of each argument; empty where the code object does not say.
+    /// Offset and size of each argument; empty if the code object does not say.
     pub args: Vec<(u32, u32)>,
 }
 
@@ -46,7 +46,7 @@ pub struct Wanted {
     pub nvidia: bool,
 }
 
-/// What came of reading a file.
+/// The result of reading a file.
 #[derive(Debug)]
 pub enum Read {
     Library(Box<Library>),
@@ -121,7 +121,7 @@ fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::Launc
     wrappers
         .filter_map(|wrapper| {
             let plain = || image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset));
-            // Code that lies in archives has its number in the wrapper.
+            // Code in archives has its number in the wrapper.
             let number = wrapper.packed.or_else(|| u32::try_from(*plain()?).ok())?;
             Some((wrapper.address, number))
         })
@@ -134,7 +134,7 @@ fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Ve
     let Ok(target) = gpu::TargetId::named(ANY) else { return HashMap::new() };
     let libraries = [(path.to_owned(), name.to_owned())];
     let Ok(described) = describe(&libraries, &target, true, cache) else { return HashMap::new() };
-    let table = Table::parse(&described.table).unwrap_or_default();
+    let table = KernelTable::parse(&described.table).unwrap_or_default();
     let mut out = HashMap::new();
     for (kernel, place) in table.kernels.into_iter().zip(&table.of) {
         if let Some(place) = table.places.get(*place as usize) {

@@ -18,7 +18,7 @@ use codeobject::launch_map::Image;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use watch::Gap;
+use watch::{Gap, Late};
 
 impl Watcher {
     /// A program was given a function's address. Where it is one that launches, it carries a probe when this returns, or is a gap.
@@ -39,15 +39,15 @@ impl Watcher {
         }
         match self.equip_pointer(process, &mapping, offset, wanted) {
             Ok(true) if !self.attached.stands_still(process) => {
-                let microseconds = clock().saturating_sub(event.time) / 1000;
-                self.window.gap(Gap::LatePointer { call, microseconds });
+                let late = Late(clock().saturating_sub(event.time) / 1000);
+                self.window.gap(Gap::LatePointer { call, late });
             }
             Ok(_) => {}
             Err(_) => self.window.missed(Gap::Pointer { process, call }, 1),
         }
     }
 
-    /// False where the function's calls are seen already.
+    /// False if the function's calls are seen already.
     fn equip_pointer(&mut self, pid: u32, mapping: &Mapping, offset: u64, wanted: Option<usize>) -> io::Result<bool> {
         let held = self.hold_file(pid, mapping)?;
         let path = by_descriptor(held);
@@ -94,7 +94,7 @@ impl Watcher {
     }
 }
 
-/// The entry that a name means; nothing where it neither launches nor concerns graphs, an entry that is not known where its name says so.
+/// The entry for a name: nothing if it neither launches nor concerns graphs, an unknown entry if its name suggests a launch.
 fn wanted(name: &str) -> Option<Option<usize>> {
     let concerns = |role: Role| {
         role.launches() || role.is_of_graphs() || matches!(role, Role::BeginCapture | Role::BeginCaptureTo)

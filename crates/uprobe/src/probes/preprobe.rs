@@ -71,7 +71,7 @@ impl Places {
         }
     }
 
-    /// What a program needs, and the directories that it and its libraries lie in.
+    /// The dependencies of a program, and the directories of the program and its libraries.
     fn program(&mut self, path: &Path) {
         let mut start = [0; 64];
         let read =

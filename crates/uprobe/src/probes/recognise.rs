@@ -1,4 +1,4 @@
-//! Which runtime a file is: by its name, else by what it calls itself (SONAME), wherever it lies and whatever it is named.
+//! Which runtime a file is: by its file name, else by its SONAME, independent of its directory.
 //!
 //! A file that exports a launch function and is a runtime's by neither may be one, or may only stand before one and pass every
 //! launch on: probed, such launches would count twice. So it carries no probe, and is a gap with its name.
@@ -21,7 +21,7 @@ pub enum Recognised {
     Nothing,
 }
 
-/// What every launch of a runtime passes, or a library that stands before it.
+/// The functions that every launch of a runtime passes through, or a library in front of it.
 const TELLING: [&str; 4] = ["hipLaunchKernel", "hipModuleLaunchKernel", "cuLaunchKernel", "vkCmdDispatch"];
 
 /// `name`: the file's own, whatever path leads to it.
@@ -53,7 +53,7 @@ fn of_file(file: &dyn ReadAt) -> Recognised {
     contains(file).unwrap_or(Recognised::Nothing)
 }
 
-/// A runtime that is linked into its program has its functions among the symbols that are not exported. A program without symbols is told
+/// A runtime that is linked into its program has its functions among the local symbols. A program without symbols is recognised
 /// by the device files and functions that it names; one that names none stays open.
 fn contains(file: &dyn ReadAt) -> Option<Recognised> {
     const SYMTAB: u32 = 2;

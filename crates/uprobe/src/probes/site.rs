@@ -1,9 +1,9 @@
 //! Where in a function a probe is cheapest: the instruction under it sets the price.
 //!
 //! The kernel emulates a few instructions (arch/x86/kernel/uprobes.c: `push`, one-byte `nop`, relative `call`, `jmp` and
-//! conditional jumps) and single-steps the rest, which costs five times as much; a five-byte `nop` becomes a call. From the
-//! entry on, every instruction boundary is a legal site as long as the arguments are where they were: no argument register
-//! written, no branch passed, and nobody jumps into the stretch.
+//! conditional jumps) and single-steps the rest, which costs five times as much; a five-byte `nop` becomes a call. From the entry
+//! on, every instruction boundary is a legal site as long as the arguments are unchanged: no argument register written, no branch
+//! passed, and no jump into the range.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,

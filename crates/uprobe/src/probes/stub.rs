@@ -1,8 +1,8 @@
 //! A library of our own, in memory, with one function: what the canary and the price of a probe are taken from.
 //!
-//! Nothing of a target's is ever loaded or run by us: whoever can write its runtime would run with our rights. So the same probe goes
-//! on a function of ours with the same name, the same frame and the same kind of instruction under it, for that sets its price
-//! (see `site`). The function does nothing and returns an error.
+//! We never load or run a target's file: a user who can write its runtime would run code with our rights. So the same probe is
+//! placed on our own function with the same name, the same frame and the same kind of instruction under it, because that
+//! determines the cost (see `site`). The function does nothing and returns an error.
 
 use crate::bpf::instrument::Probed;
 use crate::probes::entries::{ENTRIES, Home, Role, Vk};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use sys::mapped_call::Function;
 
-/// Where the function lies in the file.
+/// The function's offset in the file.
 const CODE: u64 = 0x1000;
 const SIZE: u64 = 0x2000;
 
@@ -71,7 +71,7 @@ fn code(site: Site) -> Vec<u8> {
         out.extend([0x48, 0x81, 0xc4]);
         out.extend(frame);
     }
-    // mov eax, 1; ret: hipErrorInvalidValue and CUDA_ERROR_INVALID_VALUE, so that nobody takes it for a launch.
+    // mov eax, 1; ret: hipErrorInvalidValue and CUDA_ERROR_INVALID_VALUE, so that it never counts as a launch.
     out.extend([0xb8, 1, 0, 0, 0, 0xc3]);
     out
 }

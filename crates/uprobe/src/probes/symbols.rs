@@ -1,4 +1,4 @@
-//! The watched functions of a library, by its dynamic symbols: where each lies in the file, and its first bytes.
+//! The observed functions of a library, by its dynamic symbols: offset in the file, and first bytes.
 
 use crate::probes::entries::{ENTRIES, Home, Suspect, suspect};
 use codeobject::elf::{Elf, SymbolKind};
@@ -43,7 +43,7 @@ pub fn entries_of(file: &dyn ReadAt, home: Home) -> Result<Vec<Symbol>> {
     Ok(out)
 }
 
-/// An export that may launch, and that nobody knows.
+/// An unknown export that may launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     pub symbol: String,

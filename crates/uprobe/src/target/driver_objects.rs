@@ -1,8 +1,9 @@
 //! The name that a driver keeps in its own object for a function.
 //!
-//! A `CUfunction` or `hipFunction_t` points at an object whose layout nobody documents; but somewhere in it, or behind one of its
-//! pointers, stands its name. Where some functions of a process are known by name, the path from the handle to the name can be found by
-//! looking, and is believed only if it leads to the right name for every one of them. Along it the others are read.
+//! A `CUfunction` or `hipFunction_t` points to an object with an undocumented layout, but the object, or one behind its pointers,
+//! contains the function's name. If some functions of a process are known by name, the path from the handle to the name is
+//! searched, and accepted only if it leads to the right name for every one of them. The other names are then read along this
+//! path.
 
 use crate::target::memory::Memory;
 

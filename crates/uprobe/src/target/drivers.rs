@@ -1,4 +1,4 @@
-//! Which driver a Vulkan handle belongs to: the loader's handles begin with a table of functions, and those lie in the driver's file.
+//! The driver of a Vulkan handle: the loader's handles begin with a table of functions, which are in the driver's file.
 
 use crate::target::memory::Memory;
 use crate::target::processes::Mapping;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// So much of the table: the functions of Vulkan 1.0 fill that.
 const TABLE: usize = 8 * 128;
 
-/// The file of the driver behind a queue or command buffer; None where layers hide it or nothing can be read.
+/// The file of the driver behind a queue or command buffer; None if layers hide it or nothing can be read.
 pub fn of_handle(pid: u32, handle: u64, mapped: &[Mapping]) -> Option<String> {
     let memory = Memory::open(pid).ok()?;
     let table = memory.bytes(memory.word(handle)?, TABLE);

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use watch::{Gap, Name};
 
-/// Functions that nobody could name, and what was tried for them.
+/// Unnamed functions, and the attempts to name them.
 #[derive(Debug, Default)]
 pub struct Nameless {
     /// By process and handle.
@@ -35,9 +35,9 @@ struct Tried {
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Resolver {
-    /// Libraries with NVIDIA code that these processes have loaded already are read at once: what they have got from the runtime cannot be
-    /// asked for again, and the process may end before somebody wonders. NVIDIA's own (cuBLAS takes twenty seconds) find their kernels by
-    /// name, of which nothing stands in them.
+    /// Libraries with NVIDIA code that these processes have already loaded are read at once: what they got from the runtime
+    /// cannot be queried again, and the process may end early. NVIDIA's own libraries (cuBLAS takes twenty seconds) find their
+    /// kernels by names that are not in the file.
     pub(crate) fn read_postponed(&mut self, pids: &[u32]) {
         const THEIRS: [&str; 3] = ["libcu", "libnv", "libnccl"];
         for pid in pids {
@@ -67,12 +67,12 @@ impl Resolver {
         }
     }
 
-    /// A launch of a function that nobody can name.
+    /// A launch of an unnamed function.
     pub(crate) fn look_for(&mut self, pid: u32, handle: u64) {
         self.nameless.wanted.insert((pid, handle));
     }
 
-    /// Functions that were launched and that nobody can name.
+    /// Unnamed functions that were launched.
     pub(crate) fn unnamed(&self) -> usize {
         self.nameless.wanted.len()
     }
@@ -121,7 +121,7 @@ impl Resolver {
             tried.path = Path::find(&memory, &driver).or_else(|| Path::find(&memory, &runtime));
         }
         let Some(path) = &tried.path else { return };
-        // A name that many functions have is that of something else: a module, say.
+        // A name shared by many functions belongs to something else, such as a module.
         const NAMESAKES: u32 = 4;
         let name = path.follow(&memory, handle).filter(|name| {
             let given = tried.given.entry(name.clone()).or_default();

@@ -24,9 +24,9 @@ impl Reached {
     }
 }
 
-/// The very file that is mapped: through `map_files`, where that is allowed; else by its name below the other's root, where no link leads
-/// out of (a chroot's own directory may stand in front); by its name alone where the process is over or its root not ours to
-/// enter. None where the file cannot be reached.
+/// The very file that is mapped: through `map_files`, where that is allowed; else by its name below the other's root, where no
+/// link leads out of (a chroot's own directory may stand in front); by its name alone where the process is over or its root not
+/// ours to enter. None if the file cannot be reached.
 pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
     let plain = mapping.path.strip_suffix(" (deleted)").unwrap_or(&mapping.path);
     let root = PathBuf::from(format!("/proc/{pid}/root"));
@@ -46,8 +46,8 @@ pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
     Some(Reached { file, name: mapping.path.clone() })
 }
 
-/// Whether the process's memory has something else than the file at a probe's place: a breakpoint, or a call in place of a nop. None where
-/// it cannot be read, or the mapping does not hold the place. Nothing is run for it.
+/// Whether the process's memory has something else than the file at a probe's place: a breakpoint, or a call in place of a nop.
+/// None if it cannot be read, or the mapping does not hold the place. Nothing is run for it.
 pub fn planted(pid: u32, mapping: &Mapping, at: u64, original: &[u8]) -> Option<bool> {
     let inside = at.checked_sub(mapping.offset).filter(|from| *from < mapping.end.saturating_sub(mapping.start))?;
     let there = Memory::open(pid).ok()?.bytes(mapping.start.checked_add(inside)?, 1);

@@ -2,8 +2,6 @@
 
 pub mod driver_objects;
 pub mod drivers;
-pub mod held;
-pub mod hold;
 pub mod late_names;
 pub mod mapped_file;
 pub mod memory;
@@ -14,4 +12,6 @@ pub mod processes;
 mod records;
 pub mod resolver;
 pub mod spawn;
+pub mod stop_on_map;
+pub mod stopped_program;
 pub mod tree;

@@ -32,11 +32,11 @@ type Loaded = (FileId, Read);
 pub struct Names {
     libraries: HashMap<FileId, Option<Arc<Library>>>,
     reading: HashSet<FileId>,
-    /// Libraries with NVIDIA code that nobody has asked for.
+    /// Libraries with NVIDIA code that were not requested yet.
     postponed: HashSet<FileId>,
     ask: Sender<(FileId, File, String, bool)>,
     take: Receiver<Loaded>,
-    /// Where each library lies in each process: bias, file, path.
+    /// The position of each library in each process: bias, file, path.
     placed: HashMap<u32, Vec<(u64, FileId, String)>>,
     /// Functions that a process got by name, by process and handle.
     functions: HashMap<(u32, u64), Named>,
@@ -105,7 +105,7 @@ impl Names {
         !self.reading.is_empty()
     }
 
-    /// Nobody waits any longer for what is still being read.
+    /// Stop waiting for libraries that are still being read.
     pub fn give_up(&mut self) {
         self.reading.clear();
     }
@@ -114,7 +114,7 @@ impl Names {
         self.libraries.get(&file).cloned().flatten()
     }
 
-    /// Notes where a library lies in a process; returns the bias where it is news.
+    /// Stores the position of a library in a process; returns the bias if it is new.
     pub fn place(&mut self, pid: u32, mapping: &Mapping) -> Option<(u64, Arc<Library>)> {
         let library = self.library(mapping.file())?;
         let bias = library.bias(mapping)?;
@@ -147,7 +147,7 @@ impl Names {
         self.functions.insert((pid, function), Named { name, ..Named::unnamed(function) });
     }
 
-    /// Two handles stand for one kernel.
+    /// Two handles denote one kernel.
     pub fn alias(&mut self, pid: u32, function: u64, of: u64) {
         let named = self.resolve(pid, of, 0);
         if !matches!(named.name, Name::Unnamed(_)) {
@@ -200,7 +200,7 @@ impl Names {
         self.postponed.contains(&file)
     }
 
-    /// The kernel that a handle stands for in whatever process it was learned, if there is only one.
+    /// The kernel of a handle in any process, if there is only one.
     pub fn anywhere(&self, handle: u64) -> Option<Named> {
         let mut all = self.functions.iter().filter(|((_, function), _)| *function == handle).map(|(_, named)| named);
         let first = all.next()?;

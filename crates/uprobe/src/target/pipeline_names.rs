@@ -1,13 +1,13 @@
 //! What ggml calls the pipelines of a process: read from its own memory, where no exported function tells.
 //!
-//! ggml-vulkan keeps each pipeline in a structure that begins with its name, a `std::string`, and holds the handle a few words behind
-//! (`vk_pipeline_struct`). Where a handle lies in memory, and whether a name lies before it, is looked for; how far before must be the
-//! same for all of them, and is then known for this build. A name that is not of one mind is none.
+//! ggml-vulkan keeps each pipeline in a structure that begins with its name, a `std::string`, with the handle a few words later
+//! (`vk_pipeline_struct`). The handle is searched in memory, and a name before it. The distance must be the same for all handles,
+//! and is then known for this build. An ambiguous name is discarded.
 
 use crate::target::memory::Memory;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Words between the beginning of the name and the handle: module and layout lie between them in ggml 0.9 to 0.27.
+/// Words between the start of the name and the handle: module and layout are between them in ggml 0.9 to 0.27.
 const USUAL: u64 = 48;
 /// How far before a handle a name is looked for.
 const FARTHEST: u64 = 160;
@@ -20,7 +20,7 @@ const LARGEST: u64 = 512 << 20;
 const MOST: u64 = 2 << 30;
 const HITS: usize = 1 << 16;
 
-/// How far before its handle a pipeline's name lies in this process, once that is known.
+/// The distance from a pipeline's name to its handle in this process, once known.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Distance(Option<u64>);
 
@@ -57,7 +57,7 @@ fn search(memory: &Memory, start: u64, end: u64, handles: &BTreeSet<u64>, hits: 
         let len = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
         let bytes = memory.bytes(at, len);
         if bytes.is_empty() {
-            // Given back since the maps were read: what lies behind it may still be there.
+            // Unmapped since the maps were read: the data after it may still be there.
             at += PAGE;
             continue;
         }
@@ -144,7 +144,7 @@ mod tests {
     /// No number that anything else here has.
     const HANDLE: u64 = 0x7a11_5e5a_0000_1000;
 
-    /// Another process that holds such structures and stands still: what somebody reads of his own memory, he changes by reading.
+    /// Another, stopped process with such structures: reading one's own memory changes it.
     struct Holder {
         child: std::process::Child,
         /// It goes on writing there when it ends.
@@ -223,7 +223,7 @@ mod tests {
     fn what_lies_behind_a_hole_is_found() {
         let held = [usual(NAMES[0], HANDLE + 0x200_0000)];
         let end = held.as_ptr_range().end as u64;
-        // Nobody's address, and 256 of its pages.
+        // An unused address, and 256 of its pages.
         let mut hits = Vec::new();
         let memory = Memory::open(std::process::id()).expect("its own memory");
         assert!(memory.bytes(0, CHUNK).is_empty(), "the first pages are nobody's");

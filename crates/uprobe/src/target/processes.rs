@@ -7,9 +7,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
-use sys::abi;
 use sys::perf_event;
-use sys::perf_event::{Attr, Buffer, Event, bit, sample};
+use sys::perf_event::Buffer;
 
 /// An executable mapping of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl Mapping {
 
 #[derive(Debug, Clone)]
 pub enum Happened {
-    /// A process, and the one that it was forked from where that was seen.
+    /// A process, and its parent if the fork was observed.
     Joined(u32, Option<u32>),
     Mapped(u32, Mapping),
     /// The process runs another program now: what it had mapped is gone.
@@ -64,9 +63,9 @@ struct Life {
 
 /// Where a process is in becoming another program.
 ///
-/// A program that gains rights by being executed (set-user-ID, file capabilities, root's after some were given up) is taken out of its
-/// perf context, and the kernel writes that as an exit (fs/exec.c, begin_new_exec: perf_event_exit_task where the program may not be
-/// dumped). It stands between the new name and the first mapping, where no real one can.
+/// A program that gains rights by being executed (set-user-ID, file capabilities, root's after some were given up) is removed
+/// from its perf context, and the kernel writes that as an exit (fs/exec.c, begin_new_exec: perf_event_exit_task if the program
+/// may not be dumped). It comes between the new name and the first mapping, where a real exit cannot be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exec {
     Settled,
@@ -103,29 +102,7 @@ const REFRESH: Duration = Duration::from_millis(50);
 impl Processes {
     /// Opens the account, for every process.
     pub fn open() -> io::Result<Processes> {
-        const SOFTWARE: u32 = 1;
-        const DUMMY: u64 = 9;
-        let flags = bit::MMAP
-            | bit::MMAP2
-            | bit::COMM
-            | bit::COMM_EXEC
-            | bit::TASK
-            | bit::SAMPLE_ID_ALL
-            | bit::USE_CLOCKID
-            | bit::EXCLUDE_KERNEL;
-        let attr = Attr {
-            kind: SOFTWARE,
-            config: DUMMY,
-            sample_type: sample::TID | sample::TIME,
-            flags,
-            clockid: abi::CLOCK_MONOTONIC,
-            ..Attr::default()
-        };
-        let mut buffers = Vec::new();
-        for cpu in perf_event::processors() {
-            buffers.push(Buffer::new(Event::open(&attr, -1, cpu)?, PAGES)?);
-        }
-        Ok(Processes::with(buffers))
+        Ok(Processes::with(perf_event::process_buffers(-1, 0, PAGES)?))
     }
 
     /// Without the kernel's account: /proc is read when asked.
@@ -153,7 +130,8 @@ impl Processes {
         }
     }
 
-    /// Watches a program that we have started since `from`: everything that it has done stands in the kernel's account, with its time.
+    /// Observes a program that we have started since `from`: everything that it has done is in the kernel's account, with its
+    /// time.
     pub fn adopt(&mut self, pid: u32, from: u64, out: &mut Vec<(u64, Happened)>) {
         if self.buffers.is_empty() {
             return self.join(pid, out);
@@ -171,7 +149,7 @@ impl Processes {
 
     /// What the process has mapped now, as far as it is news.
     pub fn look(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
-        // One name that is no text must not hide all the others; a process chooses how long the list is.
+        // One name that is not UTF-8 must not hide all the others; a process chooses the length of the list.
         let maps = std::path::PathBuf::from(format!("/proc/{pid}/maps"));
         let text = sys::regular_file::start(&maps, 64 << 20).unwrap_or_default();
         for mapping in String::from_utf8_lossy(&text).lines().filter_map(executable) {
@@ -181,7 +159,7 @@ impl Processes {
 
     fn map(&mut self, pid: u32, mapping: Mapping, out: &mut Vec<(u64, Happened)>) {
         let known = self.maps.entry(pid).or_default();
-        // A library that was closed and opened again may lie elsewhere, and another in its place.
+        // A library that was closed and opened again may be at another address, with another library in its place.
         known.retain(|old| old.end <= mapping.start || mapping.end <= old.start || old.file() == mapping.file());
         if !known.iter().any(|old| (old.file(), old.start) == (mapping.file(), mapping.start)) {
             known.push(mapping.clone());
@@ -314,7 +292,7 @@ impl Processes {
                 if pid == parent || self.members.get_mut(&pid).is_some_and(begins) {
                     return;
                 }
-                // The number is given out anew: whoever had it is over, though that was not told.
+                // The process number is reused: the previous process has ended, although no exit was reported.
                 self.end(pid, out);
                 if self.members.contains_key(&parent) {
                     let inherited = self.maps.get(&parent).cloned().unwrap_or_default();

@@ -32,7 +32,7 @@ pub(super) fn mapping(body: &[u8]) -> Option<Mapping> {
     let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
     let path = String::from_utf8_lossy(name).into_owned();
     let (start, len, inode) = (long(body, 8), long(body, 16), long(body, 40));
-    // Code that a program makes itself lies in no file (`//anon`): a compiler of shaders does that for every one.
+    // Code that a program generates is not in a file (`//anon`): a shader compiler does that for every shader.
     (path.starts_with('/') && inode != 0).then(|| Mapping {
         start,
         end: start.saturating_add(len),

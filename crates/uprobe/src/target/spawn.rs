@@ -3,8 +3,8 @@
 use crate::bpf::backend::Backend;
 use crate::options::Options;
 use crate::probes::preprobe::candidates;
-use crate::target::hold::Hold;
 use crate::target::proc::clock;
+use crate::target::stop_on_map::Hold;
 use crate::watcher::Watcher;
 use say::say;
 use std::ffi::OsString;
@@ -52,7 +52,7 @@ impl Watcher {
 
 impl Started {
     /// Everything that can be refused is set up before the program runs. Its output goes to our standard error, so that the
-    /// answer stands alone.
+    /// answer is separate.
     pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
         let mut watcher = Watcher::ahead_of(command, options)?;
         let program = command.first().cloned().unwrap_or_default();
@@ -85,7 +85,7 @@ impl Source for Started {
 
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         let account = self.watcher.finish(tally);
-        // It may go on, unwatched; whoever started us expects it to be over when we are.
+        // It may continue unobserved; our caller expects it to end with us.
         let _ = self.child.wait();
         account
     }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use dryrun::{Blas, Described, Place, Request, Running, Streams, describe};
+use dryrun::{Blas, Described, Request, RunRoot, Running, Streams, describe};
 use gguf::{TensorType, known, skeleton};
 use gpu::Profile;
 use launch::trace::{Event, Trace};
@@ -15,12 +15,12 @@ pub fn root(test: &str) -> bool {
     test_artifacts::root(&format!("{test}: uprobes and BPF"))
 }
 
-pub fn place() -> Option<Place> {
-    test_artifacts::need("debian-sid").map(|dir| Place::Tree { name: "debian-sid".into(), root: dir.join("root") })
+pub fn place() -> Option<RunRoot> {
+    test_artifacts::need("debian-sid").map(|dir| RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") })
 }
 
 pub struct Stage {
-    pub place: Place,
+    pub place: RunRoot,
     pub profile: Profile,
     pub described: Described,
     pub model: PathBuf,
@@ -28,7 +28,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub fn new(place: Place, kind: &str) -> Stage {
+    pub fn new(place: RunRoot, kind: &str) -> Stage {
         let profile = gpu::find("gfx1100").expect("a card");
         let libraries = place.libraries(false, None).expect("libraries with device code");
         let target = profile.target().expect("a target");

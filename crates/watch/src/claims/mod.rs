@@ -1,12 +1,12 @@
-//! Claim against observed: what a server says of itself (`server::claims`), beside what it was seen to launch.
+//! Compares a server's claims about itself (`server::claims`) with its observed launches.
 //!
 //! Each claim is held against the launches of the window: supported, contradicted, or not decidable, with the figures. A verdict that
 //! rests on something *not* having been seen is never stronger than the observer's canary.
 
+mod launch_facts;
 mod record;
-mod shown;
 mod verdict;
 
+pub use crate::claims::launch_facts::Shown;
 pub use crate::claims::record::sightings;
-pub use crate::claims::shown::Shown;
 pub use crate::claims::verdict::{Held, Reason, Verdict, Weakness, hold, pieces};

@@ -7,21 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use server::claims::{Claim, Claims, Meaning};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    Supported,
-    Contradicted,
-    Undecidable,
-}
-
-impl Verdict {
-    pub fn key(self) -> &'static str {
-        match self {
-            Verdict::Supported => "supported",
-            Verdict::Contradicted => "contradicted",
-            Verdict::Undecidable => "undecidable",
-        }
+say::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Verdict: key {
+        Supported = "supported",
+        Contradicted = "contradicted",
+        Undecidable = "undecidable",
     }
 }
 
@@ -32,25 +24,17 @@ pub struct Reason {
     pub figures: Vec<(&'static str, String)>,
 }
 
-/// What a verdict that rests on silence lacks: such a one is at most Limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Weakness {
-    /// The canary was seen in another process only.
-    Canary,
-    /// Something was lost, unnamed, or replayed from before the attach.
-    Missed,
-    /// Nobody compared with an unobserved run.
-    Uncertified,
-}
-
-impl Weakness {
-    pub fn key(self) -> &'static str {
-        match self {
-            Weakness::Canary => "canary",
-            Weakness::Missed => "missed",
-            Weakness::Uncertified => "uncertified",
-        }
+say::named! {
+    /// What a verdict that rests on silence lacks: such a one is at most Limited.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Weakness: key {
+        /// The canary was seen in another process only.
+        Canary = "canary",
+        /// Something was lost, unnamed, or replayed from before the attach.
+        Missed = "missed",
+        /// Nobody compared with an unobserved run.
+        Uncertified = "uncertified",
     }
 }
 
@@ -176,7 +160,7 @@ impl Scene<'_> {
         )
     }
 
-    /// Layers whose attention was launched for each decoded token; or why that is not known.
+    /// Layers whose attention was launched for each decoded token, or why that is unknown.
     fn attention(&self) -> Result<u64, Finding> {
         let shown = self.shown;
         let tokens = shown.tokens / self.pieces.unwrap_or(1).max(1);

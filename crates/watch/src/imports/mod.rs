@@ -1,4 +1,4 @@
-//! Profiles that somebody else made: rocprofv3 (rocpd SQLite, csv, json) and Nsight Systems' SQLite export.
+//! Profiles of other tools: rocprofv3 (rocpd SQLite, csv, json) and Nsight Systems' SQLite export.
 //!
 //! They have what no observer of ours has: the device's own times. A dispatch with a beginning and an end on the device
 //! is Completed, on the host that the file was made on and by the file's word, where the file names the device. One without
@@ -92,12 +92,12 @@ struct Profile {
 /// What it can never see.
 pub const BLIND: &[&str] = &["whatever the profiler dropped", "whether the file is what it says"];
 
-/// Whether these are the first bytes of a database, which is read where it lies.
+/// Whether these are the first bytes of a database, which is read in place.
 pub fn is_database(start: &[u8]) -> bool {
     start.starts_with(b"SQLite format 3\0")
 }
 
-/// A profile, counted; None where the file is none of those that are known. `bytes`: of a database, its beginning is enough.
+/// A profile, counted; None if the file is none of those that are known. `bytes`: of a database, its beginning is enough.
 /// `sha256`: of the whole file.
 pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, ObserverReport), ImportError>> {
     let mut profile = Profile::default();

@@ -71,7 +71,7 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
     Ok(())
 }
 
-/// Read only, as it lies there: no journal is played back, no lock taken, nothing made beside it.
+/// Read-only: no journal is replayed, no lock taken, no file created beside it.
 fn open(path: &Path, most: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
@@ -100,7 +100,7 @@ fn beside(path: &Path, end: &str) -> Option<u64> {
     std::fs::metadata(PathBuf::from(name)).ok().map(|file| file.len())
 }
 
-/// What the file itself holds: ordinary tables, and views, which are text that somebody wrote.
+/// The content of the file itself: ordinary tables, and views, which are untrusted text.
 struct Schema {
     tables: Vec<String>,
     views: Vec<String>,

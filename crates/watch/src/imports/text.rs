@@ -8,7 +8,7 @@ use std::path::Path;
 /// A kernel's name in C++ may be a thousand characters; nothing else in a row is long.
 const LONGEST: usize = 1 << 20;
 
-/// None where it is neither.
+/// None if it is neither.
 pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Result<(), ImportError>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = text.lines().next()?;
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Resu
     None
 }
 
-/// The csv itself has a number for the device; its name stands in the `*_agent_info.csv` that rocprofv3 writes beside it.
+/// The csv has a number for the device; its name is in the `*_agent_info.csv` that rocprofv3 writes beside it.
 fn agent_beside(path: &Path) -> Option<String> {
     const MOST: u64 = 1 << 20;
     let name = path.file_name()?.to_str()?.strip_suffix("kernel_trace.csv")?;

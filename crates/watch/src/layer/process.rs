@@ -53,7 +53,7 @@ impl Process {
         Ok(any)
     }
 
-    /// What it dispatched to, looked at while it runs: afterwards nobody can tell what it had open.
+    /// The devices it dispatched to, checked while it runs: its open files are unknown afterwards.
     pub fn look_at_device(&self, session: &Path, tally: &mut Tally) {
         let pid = self.trace.pid;
         let devices = &self.counted.stream.run().devices;

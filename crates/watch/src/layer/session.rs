@@ -45,7 +45,7 @@ impl Session {
         self.session_dir.inner()
     }
 
-    /// The variables to set for the program. Layers that it has already stay; names that somebody set stay.
+    /// The environment variables for the program. Existing layers and values stay.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let before = |name: &str| std::env::var_os(name);
         let mut all: Vec<(OsString, OsString)> = vec![

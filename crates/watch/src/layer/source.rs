@@ -5,19 +5,21 @@ use crate::growing_trace::files;
 use crate::layer::Session;
 use crate::layer::process::Process;
 use crate::source::{Followed, Program};
-use crate::{Gap, ObserverKind, ObserverReport, SecondAccount, Seen, Source, State, Tally, Unseen, WatchError, Word};
+use crate::{
+    Gap, ObservedLaunch, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
+};
 use evidence::{Canary, Contamination};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
+type Everyone<'a> = Box<dyn FnMut(&ObservedLaunch<'_>) + 'a>;
 
 pub struct LayerSource<'a> {
     session: Session,
     program: Box<dyn Program + 'a>,
     processes: BTreeMap<PathBuf, Process>,
-    /// Files that are no record, and why.
+    /// Files that are not records, and why.
     refused: BTreeMap<PathBuf, String>,
     started: Instant,
     news: Vec<String>,
@@ -34,7 +36,7 @@ impl std::fmt::Debug for LayerSource<'_> {
 }
 
 impl Drop for LayerSource<'_> {
-    /// It may go on, unwatched, when everything was told; whoever started us expects it to be over when we are.
+    /// It may continue unobserved after everything was reported; our caller expects it to end with us.
     fn drop(&mut self) {
         self.program.wait();
     }
@@ -56,7 +58,7 @@ impl<'a> LayerSource<'a> {
     }
 
     /// Tells every single dispatch, in the order of the submissions.
-    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'a) {
+    pub fn on_each(&mut self, each: impl FnMut(&ObservedLaunch<'_>) + 'a) {
         self.each = Some(Box::new(each));
     }
 
@@ -81,12 +83,12 @@ impl<'a> LayerSource<'a> {
             let (pid, user) = (process.trace.pid, process.trace.user);
             let blind = process.counted.stream.run().blind.iter().cloned();
             gaps.extend(blind.map(|what| Gap::LayerBlind { process: pid, what }.into()));
-            gaps.extend(process.broken.clone().map(|why| Gap::RecordBroken { process: pid, why }.into()));
+            gaps.extend(process.broken.clone().map(|reason| Gap::RecordBroken { process: pid, reason }.into()));
             gaps.extend((user != own).then(|| Gap::OtherUser { process: pid, user }.into()));
         }
         for (path, why) in &self.refused {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            gaps.push(Gap::RecordRefused { file, why: why.clone() }.into());
+            gaps.push(Gap::RecordRefused { file, reason: why.clone() }.into());
         }
         if self.processes.is_empty() {
             gaps.push(Gap::NobodyOpenedVulkan.into());
@@ -136,7 +138,7 @@ impl Followed for LayerSource<'_> {
         let mut any = false;
         for process in self.processes.values_mut().filter(|process| process.broken.is_none()) {
             let quiet = process.counted.stream.run().program.is_empty();
-            let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            let mut each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&ObservedLaunch<'_>));
             match process.drain(tally, last, &mut each) {
                 Ok(taken) => any |= taken,
                 Err(error) => process.broken = Some(error.to_string()),

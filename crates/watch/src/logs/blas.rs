@@ -2,24 +2,16 @@
 
 use crate::{Call, Kind};
 
-/// How a library told of a call. One that is told in several ways is still one call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Told {
-    /// `rocblas_gemm_ex,T,N,3584,64,3584,...`
-    Trace,
-    /// `./rocblas-bench -f gemm_ex ...`, `hipblaslt-bench ...`
-    Bench,
-    /// `- { rocblas_function: "rocblas_gemm_ex", ..., call_count: 4 }`, at the end of the process.
-    Profile,
-}
-
-impl Told {
-    pub fn name(self) -> &'static str {
-        match self {
-            Told::Trace => "trace",
-            Told::Bench => "bench",
-            Told::Profile => "profile",
-        }
+say::named! {
+    /// How a library told of a call. One that is told in several ways is still one call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Told: name {
+        /// `rocblas_gemm_ex,T,N,3584,64,3584,...`
+        Trace = "trace",
+        /// `./rocblas-bench -f gemm_ex ...`, `hipblaslt-bench ...`
+        Bench = "bench",
+        /// `- { rocblas_function: "rocblas_gemm_ex", ..., call_count: 4 }`, at the end of the process.
+        Profile = "profile",
     }
 }
 
@@ -99,7 +91,7 @@ fn trace(line: &str) -> Option<(Told, Kind, u64)> {
     let number = |place: usize| rest.get(place).and_then(|text| text.parse::<i64>().ok());
     let (m, n, k) = (number(2)?, number(3)?, number(4)?);
     let type_a = rest.get(7).map_or(u32::MAX, |text| data_type(text));
-    // The batch count stands behind D's stride, five fields before the end in the extended strided form.
+    // The batch count follows D's stride, five fields before the end in the extended strided form.
     let batch = if api == "rocblas_gemm_strided_batched_ex" { number(24) } else { None };
     Some((Told::Trace, Kind::call(api, Call { m, n, k, batch: batch.unwrap_or(1), type_a }), 1))
 }
@@ -141,7 +133,7 @@ fn profile(line: &str) -> Option<(Told, Kind, u64)> {
     let api = api(field("rocblas_function")?)?;
     let (m, n, k) = (number("M")?, number("N")?, number("K")?);
     let type_a = field("a_type").map_or(u32::MAX, data_type);
-    // No process makes more calls than this: beyond, it is no log of one.
+    // No process makes more calls than this: beyond it, the file is not a log of one process.
     let count = number("call_count").and_then(|count| u64::try_from(count).ok()).filter(|count| *count <= 1 << 40)?;
     Some((Told::Profile, Kind::call(api, Call { m, n, k, batch: number("batch_count").unwrap_or(1), type_a }), count))
 }

@@ -49,7 +49,7 @@ pub const VARIABLES: [Variable; 6] = [
         bits: &[(1, "error"), (2, "trace"), (4, "hints"), (8, "info"), (16, "API trace"), (32, "bench")],
         levels: &[],
     },
-    // Where both are set the level counts, and there are no bench lines (hipBLASLt 1.1 of Debian).
+    // If both are set, the level counts, and there are no bench lines (hipBLASLt 1.1 of Debian).
     Variable {
         name: "HIPBLASLT_LOG_LEVEL",
         default: "2",
@@ -76,7 +76,7 @@ pub fn wanted(text: &str) -> Option<(Variable, String)> {
 /// What a value switches on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Switched {
-    /// The bit, as people write it, and what it means; of a level only what it means. None means something that is not known here.
+    /// The bit in the usual notation, and its meaning; for a level only the meaning. None if the meaning is unknown here.
     parts: Vec<(Option<String>, Option<&'static str>)>,
 }
 
@@ -87,7 +87,7 @@ impl Variable {
     }
 }
 
-/// What no bit stands for, and one that is not known.
+/// A value without bits, and an unknown bit.
 const NOTHING: &str = "nothing";
 const UNKNOWN: &str = "(unknown here)";
 
@@ -105,7 +105,7 @@ pub fn explain(variable: &Variable, value: &str) -> String {
     }
 }
 
-/// `1 trace + 8 internal`; None where the value is no number. `say`: a meaning in the reader's language.
+/// `1 trace + 8 internal`; None if the value is not a number. `say`: a meaning in the reader's language.
 pub fn parts(variable: &Variable, value: &str, say: impl Fn(&str) -> String) -> Option<String> {
     let switched = switched(variable, value)?;
     let part = |(bit, meaning): &(Option<String>, Option<&'static str>)| {
@@ -116,7 +116,7 @@ pub fn parts(variable: &Variable, value: &str, say: impl Fn(&str) -> String) -> 
     Some(if parts.is_empty() { say(NOTHING) } else { parts.join(" + ") })
 }
 
-/// None where the value is no number.
+/// None if the value is not a number.
 fn switched(variable: &Variable, value: &str) -> Option<Switched> {
     let number = match value.trim().strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok()?,

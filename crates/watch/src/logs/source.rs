@@ -22,7 +22,7 @@ pub struct LogSource {
     told: Vec<String>,
     started: Instant,
     ended: Option<ExitStatus>,
-    /// Lines that came, and what those that are no library's log claim.
+    /// Lines that came, and the claims in those that do not belong to a library's log.
     number: usize,
     claims: Claims,
 }
@@ -72,7 +72,7 @@ impl LogSource {
         Ok(LogSource { child, lines, reader, told, started: Instant::now(), ended: None, number: 0, claims })
     }
 
-    /// What a program says that is no log goes where it would have gone.
+    /// Program output that is not a log is passed on.
     fn take(&mut self, line: &str, tally: &mut Tally) {
         self.number += 1;
         if !self.reader.line(line, tally) {
@@ -143,8 +143,8 @@ impl Source for LogSource {
     }
 }
 
-/// How well a log saw. Only the runtime's own dispatch lines speak of a device, and which one it was must have been seen by us
-/// or, in somebody else's log, be named there.
+/// How well a log sees. Only the runtime's own dispatch lines mention a device, and the device must have been observed by us or,
+/// in an imported log, be named there.
 pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> ObserverReport {
     let seen = &reader.account;
     if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
@@ -187,7 +187,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
     }
 }
 
-/// A log that somebody made, whole.
+/// A complete log from elsewhere.
 pub fn read_log(text: &str, tally: &mut Tally, word: Word) -> Option<ObserverReport> {
     let mut reader = LogReader::default();
     for line in text.lines() {

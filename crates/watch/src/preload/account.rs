@@ -19,7 +19,7 @@ pub(super) const SEARCHED: &str = "end:searched";
 pub struct Record {
     pub pid: u32,
     pub program: String,
-    /// Paths of the runtimes that it stands before.
+    /// Paths of the runtimes whose functions it wraps.
     pub runtimes: Vec<String>,
     pub said: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl Judged {
         self
     }
 
-    /// Nobody but the shim tells of these.
+    /// Only the shim reports these.
     pub fn alone(program: &str) -> Judged {
         let name = BTreeSet::from([program.to_owned()]);
         Judged { direct: name.clone(), processes: name, ..Judged::default() }
@@ -83,7 +83,7 @@ struct Judge<'a> {
     out: Judged,
 }
 
-/// `over`: the program has ended, so whoever still runs outlived it.
+/// `over`: the program has ended, so every process that still runs outlived it.
 pub fn judge(tree: &Tree, records: &[Record], over: bool) -> Judged {
     let mut judge = Judge { tree, records, library: Library::default(), out: Judged::default() };
     for (at, image) in tree.images.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Judge<'_> {
         let runtimes: Vec<&Read<'_>> =
             files.iter().filter(|(_, tables)| tables.as_ref().is_some_and(has_runtime)).collect();
         if runtimes.is_empty() {
-            // A file that nobody can read may be a runtime, and one may have a runtime inside.
+            // An unreadable file may be a runtime, or contain one.
             let may = |tables: &Tables| tables.names || tables.inside;
             let unread = files.iter().filter(|(_, tables)| tables.as_ref().is_none_or(may));
             self.out.direct.extend(unread.map(|(file, _)| file.name().to_owned()));

@@ -18,8 +18,8 @@ const ROUND: &str = "10000";
 
 /// Calls this runtime from a child of ours. What was seen, or why it shows nothing.
 ///
-/// A stand-in of ours is written anew. The path of any other is the target's word: whoever is not root may load it, with
-/// no more rights than the target has; root loads nothing that a target names, and calls a runtime of ours instead.
+/// Our own stand-in is written anew. Any other path comes from the target: a user other than root may load it, with no more
+/// rights than the target has. Root never loads a file that a target names, and calls our own runtime instead.
 pub fn call(runtime: &Runtime) -> Result<String, String> {
     let refused = |error: std::io::Error| format!("no child could be started: {error}");
     let session = Session::new(None).map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
     };
     let mut child = sys::program::given(program(&session).map_err(refused)?);
     child.arg(&path).arg(symbol).envs(session.bare_environment());
-    // On the stand-in it is no part of the program that is recorded there.
+    // On the stand-in it is not part of the recorded program.
     child.env_remove(launch::nullgpu_input::DIRECTORY);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     child.status().map_err(refused)?;

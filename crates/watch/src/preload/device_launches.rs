@@ -33,7 +33,7 @@ pub fn device_launches(tree: &Tree, tally: &Tally) -> DeviceLaunches {
     found
 }
 
-/// None where the file is not one that the kernel saw mapped, is another by now, or has no device code that can be read.
+/// None if the file is not one that the kernel saw mapped, is another by now, or has no device code that can be read.
 fn launchers(tree: &Tree, path: &str) -> Option<BTreeSet<String>> {
     let mut mapped = tree.images.iter().flat_map(|image| &image.files).filter(|file| file.path == path);
     let inode = mapped.next()?.inode;

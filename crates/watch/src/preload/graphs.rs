@@ -18,7 +18,7 @@ struct Exec {
     nodes: HashMap<u64, Node>,
     /// What a replay launches, by kind.
     counts: HashMap<KindId, u64>,
-    /// Something in it is launched that nobody can count.
+    /// It contains a launch that cannot be counted.
     partly: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Graphs {
     execs: HashMap<u32, Exec>,
     /// Graphs whose runtime did not answer.
     pub unanswered: u64,
-    /// Changes of nodes that were not known: the replays' number is right, their kernels are as before.
+    /// Changes of nodes that were unknown: the replays' number is right, their kernels are as before.
     pub unplaced: u64,
 }
 
@@ -57,7 +57,7 @@ impl Graphs {
         }
     }
 
-    /// Made from a graph, or updated to one. False where nothing was told: then it counts as it was captured.
+    /// Made from a graph, or updated to one. False if nothing was told: then it counts as it was captured.
     pub fn instantiated(&mut self, exec: u32) -> bool {
         let disabled = self.execs.get(&exec).is_some_and(|old| old.nodes.values().any(|node| !node.enabled));
         let Some((nodes, whole)) = self.take() else {
@@ -100,14 +100,14 @@ impl Graphs {
 
     pub fn enable(&mut self, exec: u32, node: u64, on: bool) {
         let Some(exec) = self.execs.get_mut(&exec) else { return };
-        // Copies can be switched off as well; only kernels were told. After an update nobody knows which it is.
+        // Copies can be disabled as well; only kernels are reported. After an update it is unknown which one it is.
         if let Some(known) = exec.nodes.get_mut(&node) {
             known.enabled = on;
         }
         exec.count();
     }
 
-    /// What a replay launches, and whether there is more; None where nothing was told of it.
+    /// What a replay launches, and whether there is more; None if nothing was told of it.
     pub fn replay(&self, exec: u32) -> Option<(&HashMap<KindId, u64>, bool)> {
         self.execs.get(&exec).map(|exec| (&exec.counts, exec.partly))
     }

@@ -1,17 +1,17 @@
 //! What the parent knows of the kernels that a trace names: their arguments, and the bundle that they are in.
 
-use launch::table::Table;
+use launch::table::KernelTable;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct Known {
-    table: Table,
+    table: KernelTable,
     /// Place in the table by library, bundle address and name.
     index: HashMap<(String, u64), HashMap<String, usize>>,
 }
 
 impl Known {
-    pub fn new(table: Table) -> Known {
+    pub fn new(table: KernelTable) -> Known {
         let mut index: HashMap<(String, u64), HashMap<String, usize>> = HashMap::new();
         for (at, (kernel, place)) in table.kernels.iter().zip(&table.of).enumerate() {
             if let Some(place) = table.places.get(*place as usize) {

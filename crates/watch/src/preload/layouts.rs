@@ -1,8 +1,8 @@
-//! The file that tells the shim where each argument of a kernel stands (see `launch::preload_input`).
+//! The file that tells the shim the offset of each kernel argument (see `launch::preload_input`).
 
 use codeobject::{ReadAt, elf::Elf};
 use launch::preload_input::{MAGIC, key};
-use launch::table::Table;
+use launch::table::KernelTable;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn build_id(library: &Path) -> Option<Vec<u8>> {
 /// Layouts of every kernel of `table` whose library has a build id. `libraries`: path here, path as the program sees it.
 ///
 /// A name with different layouts in one library is left out: it would not be known which one a launch means.
-pub fn layouts(table: &Table, libraries: &[(PathBuf, String)]) -> Vec<u8> {
+pub fn layouts(table: &KernelTable, libraries: &[(PathBuf, String)]) -> Vec<u8> {
     let ids: HashMap<&str, Vec<u8>> =
         libraries.iter().filter_map(|(path, seen_as)| Some((seen_as.as_str(), build_id(path)?))).collect();
     let mut found: HashMap<u64, Option<&[(u32, u32)]>> = HashMap::new();

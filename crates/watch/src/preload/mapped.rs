@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// Contents that are searched for names at most, per file.
 const LIMIT: u64 = 256 << 20;
-/// Functions that tell where a library lies: with them its symbol table can be read by hand.
+/// Functions that return the address of a library: with them its symbol table can be read by hand.
 const WALKERS: [&str; 5] = ["dl_iterate_phdr", "dlinfo", "dladdr1", "_r_debug", "_dl_find_object"];
 /// Functions of other interfaces that give work to a GPU, past HIP and CUDA.
 const OTHERS: [&str; 5] = [
@@ -25,7 +25,7 @@ const SYSTEM: [&str; 9] =
 
 #[derive(Debug, Clone, Default)]
 pub struct Mapped {
-    /// None where the file could not be read or is another by now.
+    /// None if the file could not be read or is another by now.
     pub tables: Option<Tables>,
 }
 
@@ -138,7 +138,7 @@ fn names_needed(elf: &Elf<'_>, found: &mut Tables) {
     }
 }
 
-/// Whether the file's data hold the name of a launch function; None where there is too much of it. Device code is no data of the host's.
+/// Whether the file's data contain the name of a launch function; None if the data are too large. Device code is not host data.
 fn names(elf: &Elf<'_>) -> Option<bool> {
     const PROGBITS: u32 = 1;
     const ALLOCATED: u64 = 2;

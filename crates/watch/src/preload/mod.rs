@@ -11,24 +11,24 @@ mod graphs;
 mod kernel_info;
 mod layouts;
 mod mapped;
+mod pid_check;
 mod preloadable;
 mod session;
 mod source;
 mod tail;
 mod tree;
-mod whose;
 
 pub use crate::growing_trace::{LIMIT, files};
 pub use crate::preload::canary::cost;
 pub use crate::preload::kernel_info::Known;
 pub use crate::preload::layouts::{build_id, layouts};
+pub(crate) use crate::preload::pid_check::is_of_session;
 pub use crate::preload::preloadable::check;
 pub(crate) use crate::preload::session::base;
 pub use crate::preload::session::{DIRECTORY_VARIABLE, LIMIT_VARIABLE, Session, environment, library};
 pub use crate::preload::source::PreloadSource;
 pub use crate::preload::tail::{Each, Tail};
 pub use crate::preload::tree::Tree;
-pub(crate) use crate::preload::whose::is_of_session;
 pub use crate::source::Program;
 
 /// What it can never see.

@@ -27,7 +27,7 @@ pub fn check(program: &Path) -> Result<(), WatchError> {
     one(&path)
 }
 
-/// The program that a script asks for in its first line; the one that env(1) looks for, where that is it.
+/// The interpreter in a script's first line; if that is env(1), the program that env looks for.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut line = [0; 256];
     let len = sys::regular_file::open(script).ok()?.read(&mut line).ok()?;

@@ -1,10 +1,10 @@
 //! The live source: a program that we started, and every process that it made.
 
-use crate::Seen;
+use crate::ObservedLaunch;
 use crate::preload::account::{self, Judged};
 use crate::preload::device_launches::device_launches;
+use crate::preload::pid_check::is_of_session;
 use crate::preload::tree::Tree;
-use crate::preload::whose::is_of_session;
 use crate::preload::{Known, Session, Tail, files};
 use crate::source::{Followed, Program};
 use crate::{
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-type Everyone<'a> = Box<dyn FnMut(&Seen<'_>) + 'a>;
+type Everyone<'a> = Box<dyn FnMut(&ObservedLaunch<'_>) + 'a>;
 
 pub struct PreloadSource<'a> {
     session: Session,
@@ -28,9 +28,9 @@ pub struct PreloadSource<'a> {
     each: Option<Everyone<'a>>,
     /// A known event that was seen in the target itself.
     canary: Option<String>,
-    /// Files that are no record, and why.
+    /// Files that are not records, and why.
     refused: BTreeMap<PathBuf, String>,
-    /// The kernel's account of the processes that came of the program; None where it gives none.
+    /// The kernel's account of the program's descendants; None if there is none.
     tree: Option<Tree>,
 }
 
@@ -41,7 +41,7 @@ impl std::fmt::Debug for PreloadSource<'_> {
 }
 
 impl Drop for PreloadSource<'_> {
-    /// It may go on, unwatched, when everything was told; whoever started us expects it to be over when we are.
+    /// It may continue unobserved after everything was reported; our caller expects it to end with us.
     fn drop(&mut self) {
         self.program.wait();
     }
@@ -111,7 +111,7 @@ impl<'a> PreloadSource<'a> {
     }
 
     /// Tells every single launch.
-    pub fn on_each(&mut self, each: impl FnMut(&Seen<'_>) + 'a) {
+    pub fn on_each(&mut self, each: impl FnMut(&ObservedLaunch<'_>) + 'a) {
         self.each = Some(Box::new(each));
     }
 
@@ -164,7 +164,7 @@ impl<'a> PreloadSource<'a> {
             gaps.push(Gap::NodesUnplaced { process: pid }.times(tail.graphs.unplaced));
         }
         if let Some(why) = &tail.broken {
-            gaps.push(Gap::RecordBroken { process: pid, why: why.clone() }.into());
+            gaps.push(Gap::RecordBroken { process: pid, reason: why.clone() }.into());
         }
         let own = rustix::process::geteuid().as_raw();
         if tail.user != own {
@@ -173,13 +173,13 @@ impl<'a> PreloadSource<'a> {
     }
 }
 
-/// What the shim says of ways around it, which the account of the process tree judges.
+/// The shim's report of ways around it, which the account of the process tree judges.
 fn is_about_ways(said: &str) -> bool {
     said == account::SEARCHED
         || ["held:", "holder:", "RTLD_DEEPBIND ", "dlmopen "].iter().any(|start| said.starts_with(start))
 }
 
-/// Addresses of launch functions that somebody else holds: the function, then the file that holds it, empty for the program itself.
+/// Addresses of launch functions that other files hold: the function, then the file, empty for the program itself.
 fn held(tail: &Tail) -> impl Iterator<Item = Gap> {
     let pairs = tail.unfollowed.iter().zip(tail.unfollowed.iter().skip(1));
     let pairs = pairs.filter_map(|(call, holder)| Some((call.strip_prefix("held:")?, holder.strip_prefix("holder:")?)));
@@ -210,7 +210,7 @@ fn unfollowed(process: u32, call: String, became_another: bool) -> Option<Gap> {
     }
 }
 
-/// While it launches: afterwards nobody can tell what it had open.
+/// Checked while it launches: its open files are unknown afterwards.
 fn look_at_device(tail: &Tail, session: &std::path::Path, tally: &mut Tally) {
     for runtime in &tail.runtimes {
         let maker = Maker::of_library(&runtime.path);
@@ -255,7 +255,7 @@ impl Followed for PreloadSource<'_> {
         let mut any = false;
         for tail in self.tails.values_mut().filter(|tail| tail.broken.is_none()) {
             let quiet = tail.program.is_empty();
-            let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&Seen<'_>));
+            let mut each = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&ObservedLaunch<'_>));
             match tail.drain(tally, &self.known, last, &mut each) {
                 Ok(taken) => {
                     any |= taken;
@@ -291,7 +291,7 @@ impl Source for PreloadSource<'_> {
         }
         for (path, why) in &self.refused {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            gaps.push(Gap::RecordRefused { file: name, why: why.clone() }.into());
+            gaps.push(Gap::RecordRefused { file: name, reason: why.clone() }.into());
         }
         if tally.other_grids() > 0 {
             gaps.push(Gap::OtherGrids.times(tally.other_grids()));

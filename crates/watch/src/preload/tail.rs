@@ -4,7 +4,7 @@ use crate::growing_trace::GrowingTrace;
 use crate::preload::Known;
 use crate::preload::account::SEARCHED;
 use crate::preload::graphs::Graphs;
-use crate::{Call, Fate, Flow, Kind, KindId, Name, Seen, Tally};
+use crate::{Call, Fate, Flow, Kind, KindId, Name, ObservedLaunch, Tally};
 use launch::columns::columns;
 use launch::record::{self, api, blas, graph};
 use launch::trace::{Held, Kernel, Module, Record, Runtime, repeated};
@@ -23,7 +23,7 @@ const LONGEST: usize = 1 << 16;
 const REPLAY: &str = "graph launch";
 
 /// Who wants every single launch.
-pub type Each<'e> = Option<&'e mut dyn FnMut(&Seen<'_>)>;
+pub type Each<'e> = Option<&'e mut dyn FnMut(&ObservedLaunch<'_>)>;
 
 /// Kernel, grid, block, shared memory, call and columns: what makes two launches of a process alike.
 type Shape = (u32, [u32; 3], [u32; 3], u32, u32, Option<u64>);
@@ -145,7 +145,12 @@ impl Tail {
                         let kind = Kind::kernel(Name::Call(REPLAY.to_owned()), REPLAY);
                         let id = tally.kind(&kind);
                         let (fate, exec) = (Fate::Returned(record.status), Some(record.exec.into()));
-                        each(&Seen { fate, stream: record.stream, exec, ..self.unplaced(record.time_ns, &kind, id) });
+                        each(&ObservedLaunch {
+                            fate,
+                            stream: record.stream,
+                            exec,
+                            ..self.unplaced(record.time_ns, &kind, id)
+                        });
                     }
                     match self.graphs.replay(record.exec) {
                         Some((counts, more)) => {
@@ -166,7 +171,7 @@ impl Tail {
                 let fate = if call.bracket == 0 { Fate::Returned(call.status) } else { Fate::Made };
                 if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
                     let seen = self.unplaced(call.time_ns, known, kind);
-                    each(&Seen { fate, stream: call.stream, graph: call.graph, ..seen });
+                    each(&ObservedLaunch { fate, stream: call.stream, graph: call.graph, ..seen });
                 }
                 self.flow.launch(tally, kind, call.graph.into(), call.status);
             }
@@ -187,7 +192,7 @@ impl Tail {
         self.last_ns = head.time_ns;
         let kind = self.kind(head, args, tally, known);
         if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
-            each(&Seen {
+            each(&ObservedLaunch {
                 time_ns: head.time_ns,
                 pid: self.pid,
                 thread: head.thread,
@@ -205,8 +210,8 @@ impl Tail {
     }
 
     /// A call or a replay: of its thread the record says nothing, and it has no arguments of its own.
-    fn unplaced<'k>(&self, time_ns: u64, kind: &'k Kind, id: KindId) -> Seen<'k> {
-        Seen {
+    fn unplaced<'k>(&self, time_ns: u64, kind: &'k Kind, id: KindId) -> ObservedLaunch<'k> {
+        ObservedLaunch {
             time_ns,
             pid: self.pid,
             thread: 0,
@@ -252,14 +257,14 @@ impl Tail {
         if known_kind.is_none() && self.kinds.len() < MOST_KINDS {
             self.kinds.insert(key, kind);
         }
-        // A kernel with arguments, of a library whose layouts nobody prepared.
+        // A kernel with arguments, of a library without prepared layouts.
         if described.is_none() && args.is_empty() && head.status == 0 {
             tally.unread += 1;
         }
         kind
     }
 
-    /// Nobody will read any more: the writer need not write.
+    /// There will be no reader any more: the writer need not write.
     pub fn close(&self) {
         self.trace.close();
     }

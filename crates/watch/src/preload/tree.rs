@@ -1,11 +1,10 @@
-//! Every process that came of the program, and the files that each mapped as code: the kernel's own records (perf_event_open(2)), which
-//! share nothing with the shim. Events of this thread are inherited by whatever it starts, so this needs no root where
+//! Every descendant of the program, and the files that each mapped as code, from the kernel's own records (perf_event_open(2)),
+//! which are independent of the shim. Child processes inherit the events of this thread, so this needs no root if
 //! perf_event_paranoid is 2 or less.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use sys::abi;
-use sys::perf_event::{self, Attr, Buffer, Event, bit, sample};
+use sys::perf_event::{self, Buffer, bit};
 
 // PERF_RECORD_*
 const LOST: u32 = 2;
@@ -43,7 +42,7 @@ pub struct Image {
     pub files: Vec<File>,
     /// The image that it is a copy of (fork), and how many files that had by then.
     pub copy_of: Option<(usize, usize)>,
-    /// The kernel stopped telling of it at its exec: it has other rights than whoever watches.
+    /// The kernel stopped reporting it at its exec: it has other rights than the observer.
     pub hidden: bool,
 }
 
@@ -71,34 +70,11 @@ pub struct Tree {
 impl Tree {
     /// To be called by the thread that starts the program, before it does.
     pub fn open() -> io::Result<Tree> {
-        const SOFTWARE: u32 = 1;
-        const DUMMY: u64 = 9;
-        let flags = bit::INHERIT
-            | bit::MMAP
-            | bit::MMAP2
-            | bit::COMM
-            | bit::COMM_EXEC
-            | bit::TASK
-            | bit::SAMPLE_ID_ALL
-            | bit::USE_CLOCKID
-            | bit::EXCLUDE_KERNEL;
-        let sample_type = sample::TID | sample::TIME;
-        let attr = Attr {
-            kind: SOFTWARE,
-            config: DUMMY,
-            sample_type,
-            flags,
-            clockid: abi::CLOCK_MONOTONIC,
-            ..Attr::default()
-        };
-        let mut buffers = Vec::new();
-        for cpu in perf_event::processors() {
-            buffers.push(Buffer::new(Event::open(&attr, 0, cpu)?, PAGES)?);
-        }
+        let buffers = perf_event::process_buffers(0, bit::INHERIT, PAGES)?;
         Ok(Tree { buffers, waiting: Vec::new(), alive: BTreeMap::new(), root: None, images: Vec::new(), lost: 0 })
     }
 
-    /// The program has this number; what is no descendant of it is left aside.
+    /// Sets the process number of the program; processes that are not its descendants are ignored.
     pub fn begin(&mut self, root: u32) {
         self.root = Some(root);
         self.poll();
@@ -210,7 +186,7 @@ impl Tree {
     fn map(&mut self, pid: u32, body: &[u8]) {
         const EXECUTABLE: u32 = 4;
         let (inode, path) = (long(body, 40), text(body.get(64..body.len().saturating_sub(16))));
-        // Code that a program makes itself lies in no file.
+        // Code that a program generates is not in a file.
         if word(body, 56) & EXECUTABLE == 0 || inode == 0 || !path.starts_with('/') || path == "//anon" {
             return;
         }

@@ -41,7 +41,7 @@ pub fn compare(
             // Products are what the question is about. A tree that is too old for another operation answers the rest.
             Err(error) if ask.op.is_some() || op == Operation::MulMat => return Err(error.into()),
             Err(error) => {
-                // What is wrong, without what to do about it: nobody asked for this operation by its name.
+                // The error without advice: this operation was not requested by name.
                 let said = error.to_string();
                 both.unread.push((op.name(), said.split(". ").next().unwrap_or(&said).to_owned()));
             }

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use sys::regular_file;
 
-/// A header with its vocabulary; more is no model's.
+/// A header with its vocabulary; no model has more.
 const MOST: u64 = 256 << 20;
 
 /// As much of the file as its header needs.

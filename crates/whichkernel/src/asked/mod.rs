@@ -2,9 +2,9 @@
 //! them need, and no room does, is here.
 
 pub mod compare;
-pub mod declare;
 pub mod dry;
 pub mod gemm;
 pub mod gguf_header;
+pub mod record_declared;
 pub mod tree;
 pub mod tree_record;

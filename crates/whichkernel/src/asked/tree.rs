@@ -117,7 +117,7 @@ impl Ask {
         self.op.unwrap_or_default()
     }
 
-    /// Where two trees are compared: the one that was named, else all that the types, if any were given, can be asked of.
+    /// For a comparison of two trees: the named operation, else all that the given types apply to.
     pub fn operations(&self) -> Vec<Operation> {
         let all = Operation::value_variants().iter().copied();
         match self.op {
@@ -203,7 +203,7 @@ impl Ask {
     }
 }
 
-/// Types that nobody has are no question to a tree: it would answer that it cannot be read.
+/// Unknown types are rejected here: the tree would report that it cannot be read.
 pub fn known_types(types: &[String]) -> say::Result<()> {
     types.iter().try_for_each(|ty| Ok(gguf::TensorType::parse(ty).map(|_| ())?))
 }

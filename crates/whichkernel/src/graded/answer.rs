@@ -1,5 +1,5 @@
-//! A question's answer in a line. It begins with Yes, No, Partly, Not known, or (asked which) Known; then the rung it
-//! stands on, then what was seen.
+//! A question's answer in a line. It begins with Yes, No, Partly, Unknown, or (asked which) Known; then its rung, then the
+//! observation.
 
 use super::text::{claims_seen, values_seen};
 use evidence::{Question, QuestionReading, Word};

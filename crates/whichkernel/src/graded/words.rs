@@ -1,4 +1,4 @@
-//! What `check` and `investigate` both say: the file that was asked for, the counts, and why.
+//! What `check` and `investigate` both say: the requested file, the counts, and why.
 
 use evidence::{Investigation, Reading, Reason, default_investigation};
 use investigate::{Advice, Graded, Need};
@@ -50,7 +50,7 @@ pub fn need_text(lang: &Lang, need: &Need) -> String {
     lang.text_with(&format!("check-needs-{key}"), &[("name", name.as_str().into())])
 }
 
-/// What the command needs that is not here, and then the command: whoever copies it has read that first.
+/// What the command needs that is missing here, and then the command, so that the condition is read first.
 pub fn advice_text(lang: &Lang, advice: &Advice) -> String {
     with_needs(lang, &advice.command, &advice.needs)
 }
@@ -67,8 +67,8 @@ pub fn with_needs(lang: &Lang, command: &str, needs: &[Need]) -> String {
 /// Observations that are looked through for what they say in different words.
 const HEARD: usize = 256;
 
-/// Why, in as few words as will do: the weightiest reason of what is open, else the evidence. Several observations that say
-/// the same are one sentence, and which of them come first does not hang on when they were made.
+/// The reason in few words: the weightiest reason of an open claim, else the evidence. Several observations with the same content
+/// are one sentence, and their order does not depend on their times.
 pub fn because(lang: &Lang, reading: &Reading) -> Vec<String> {
     let text = |reason: &Reason| report::plain_reason(lang, reading, reason);
     if reading.grade.is_unresolved() {

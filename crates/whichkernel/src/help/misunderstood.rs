@@ -41,7 +41,7 @@ fn shows_help(kind: ErrorKind) -> bool {
     matches!(kind, DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion)
 }
 
-/// What a parser of ours said of a value.
+/// The message of our own value parser.
 fn cause(error: &clap::Error) -> Option<Message> {
     std::error::Error::source(error).map(Message::of)
 }

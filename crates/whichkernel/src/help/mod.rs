@@ -29,7 +29,7 @@ pub fn definition(lang: &Lang) -> Command {
     if lang.is_japanese() { translated::translated(whole, lang, usize::MAX) } else { whole }
 }
 
-/// Examples and exit codes behind everything else, also of what stands below a verb.
+/// Examples and exit codes after everything else, also for subcommands.
 fn ended(command: Command, path: &str, lang: &Lang, width: usize) -> Command {
     let text = after(path, lang, width);
     let command = command.after_help(text);
@@ -67,8 +67,8 @@ fn room() -> usize {
     columns.map_or(WIDEST, |columns| columns.clamp(40, WIDEST))
 }
 
-/// The language that the command line asks for, as far as that can be told before it is understood: its help and what is
-/// wrong with it are said in that language too. What stands behind `--` is somebody else's.
+/// The language of the command line, before it is parsed: its help and its errors use that language too. Words after `--` belong
+/// to another program.
 pub fn lang_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> Option<String> {
     let mut words = line.into_iter().map(|word| word.as_ref().to_string_lossy().into_owned());
     while let Some(word) = words.next() {

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, ArgAction, Command};
 use report::{Lang, help_text};
 
-/// How far clap sets a text in, where it stands on a line of its own.
+/// clap's indentation of a text on its own line.
 const INDENT: usize = 10;
 
 pub fn translated(command: Command, lang: &Lang, width: usize) -> Command {

@@ -1,15 +1,15 @@
 //! The report's pages from a ledger: what they are made of, kept up to date beside an investigation, opened in a browser.
 
-mod beside;
 mod gather;
+mod live_report;
 
-pub use beside::Beside;
 pub use gather::Gathered;
+pub use live_report::Beside;
 
 use std::path::Path;
 use std::process::Stdio;
 
-/// By the desktop's own opener. Root has no desktop, and lends nobody its rights.
+/// Uses the desktop's opener. Root has no desktop, and does not lend its rights.
 pub fn browse(path: &Path) -> std::io::Result<()> {
     if rustix::process::geteuid().is_root() {
         return Err(std::io::Error::other("root opens no browser"));

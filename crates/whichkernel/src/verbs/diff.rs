@@ -93,7 +93,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 impl Args {
-    /// Refuses two that are not of a kind by the one that is no source tree.
+    /// If the two are of different kinds, names the one that is not a source tree.
     fn of_a_kind(&self) -> say::Result<()> {
         for (one, other) in [(&self.a, &self.b), (&self.b, &self.a)] {
             if kernel::is_file(one) {

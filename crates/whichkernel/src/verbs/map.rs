@@ -6,7 +6,7 @@ mod vulkan;
 use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
-use dryrun::{DispatchMaps, Map, Place, Said, Sheet, Way, agreement};
+use dryrun::{DispatchMaps, Map, RunRoot, Said, Sheet, Way, agreement};
 use evidence::{Conclusion, Says};
 use gguf::Path;
 use report::{Column, Table, conclusion_text};
@@ -48,7 +48,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     dry::check_device(&args.dry)?;
     let runtime = args.dry.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME);
-    let place = if args.no_dryrun { None } else { Some(Place::find(runtime)?) };
+    let place = if args.no_dryrun { None } else { Some(RunRoot::find(runtime)?) };
     let maps = match &place {
         Some(place) => survey(&args.dry, place, context)?,
         None => Vec::new(),
@@ -135,7 +135,7 @@ fn text(
     sheets: &[Sheet<'_>],
     agreement: Option<&Conclusion>,
     args: &Args,
-    place: Option<&Place>,
+    place: Option<&RunRoot>,
     context: &Context,
 ) -> String {
     let lang = &context.lang;

@@ -12,7 +12,7 @@ use ledger::Reader;
 use report::{blind_text, conclusion_text};
 use say::shell::CommandLine;
 use server::Kind;
-use source::table::tokens;
+use source::decision_table::tokens;
 use source::versions::{Known, resolve};
 use std::process::ExitCode;
 
@@ -158,7 +158,7 @@ fn seen(report: &Report, mut here: Here, context: &Context) -> Result<Option<Str
     Ok(Some(lang.text_with(key, &args)))
 }
 
-/// `Source says (Q4_K, llama.cpp b10586): 1-8 MMVQ, 9+ MMQ`; empty where type or card is not known.
+/// `Source says (Q4_K, llama.cpp b10586): 1-8 MMVQ, 9+ MMQ`; empty if type or card is unknown.
 fn source_says(report: &Report, targets: &[String], types: &[String], context: &Context) -> String {
     let (Some(target), Some(ty)) = (targets.first(), types.first()) else { return String::new() };
     let asked = serving(report).and_then(|answer| {
@@ -187,7 +187,7 @@ fn source_says(report: &Report, targets: &[String], types: &[String], context: &
     context.lang.text_with("summary-path-source", &[("says", says.join(" | ").into())])
 }
 
-/// A command that can be copied as it stands.
+/// A command that can be copied unchanged.
 fn next(report: &Report) -> String {
     let trouble = report.cases.iter().any(|case| case.weight == Weight::Problem);
     let card = report.facts.gpus.iter().find_map(|gpu| gpu.card.as_deref());

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use dryrun::{Blas, Described, Outcome, Place, Request, Streams};
+use dryrun::{Blas, Described, Outcome, Request, RunRoot, Streams};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub fn on_the_stand_in(command: &[OsString], variables: &[(String, String)]) -> 
     let table = launch::table::Builder::default().finish();
     let described = Described { table, ships: true, ..Described::default() };
     let request = Request {
-        place: &Place::Host,
+        place: &RunRoot::Host,
         profiles: std::slice::from_ref(&profile),
         described: &described,
         strict: false,

@@ -1,7 +1,7 @@
 //! Small files of what runs, models, servers and people leave behind. The databases of `profile_database` and the archive of
 //! `ledger_archive` were made once, by SQLite and by `ledger export`, and are not made again: their bytes depend on a version and a random id.
 
-use export::parquet::{Column, Table, Values, Writer};
+use export::parquet::{Column, ParquetTable, Values, Writer};
 use launch::record::{FIRST, MAGIC, kind};
 use launch::table::{Builder, KernelInfo};
 
@@ -36,7 +36,7 @@ fn lake() -> Vec<u8> {
     ];
     let about = vec![("ledger".to_owned(), "ab".to_owned())];
     let mut writer = Writer::new(Vec::new()).expect("written");
-    writer.group(&Table { columns, about: Vec::new() }).expect("written");
+    writer.group(&ParquetTable { columns, about: Vec::new() }).expect("written");
     writer.finish(&about).expect("written")
 }
 

@@ -74,7 +74,7 @@ fn truth(trace: &str) -> BTreeMap<String, u64> {
     out
 }
 
-/// As `known::judge` has it: being late is no word for replays.
+/// As in `known::judge`: "late" does not cover replays.
 fn judge(report: &Value, truth: &BTreeMap<String, u64>) -> (&'static str, String) {
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     for row in report["rows"].as_array().into_iter().flatten().filter(|row| row["family"] != "blas") {

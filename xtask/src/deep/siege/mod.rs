@@ -41,7 +41,7 @@ pub struct Options {
     out: PathBuf,
 }
 
-/// True if nothing was different and silent, nobody was harmed, and nothing was left behind.
+/// True if nothing was silently different, no process was harmed, and nothing was left behind.
 pub fn run(words: &[String]) -> anyhow::Result<bool> {
     let mut options = Options {
         parts: Vec::new(),

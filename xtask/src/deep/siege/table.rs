@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-/// One JSON object a line; the first says of which build they are.
+/// One JSON object per line; the first names the build.
 pub struct Memory {
     file: File,
     lines: Vec<Value>,
@@ -16,7 +16,7 @@ pub struct Memory {
 impl Memory {
     pub fn open(path: &Path, build: &str) -> anyhow::Result<Memory> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        // A line that a kill cut short is no line.
+        // A line that a kill truncated is ignored.
         let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let same = lines.first().is_some_and(|line| line["build"] == build);
         let mut file = OpenOptions::new().create(true).write(true).truncate(!same).append(same).open(path);

@@ -101,7 +101,7 @@ fn first_sentence(text: &str, dir: &Path) -> String {
     text.split(['.', ':']).next().unwrap_or_default().replace('|', "/")
 }
 
-/// What the tree says of itself: ggml's version where its build file has one (since 2025-08).
+/// The tree's own version: ggml's, if its build file has one (since 2025-08).
 fn ggml_version(tree: &Tree) -> String {
     let Some(build) = tree.paths().find(|path| path.ends_with("ggml/CMakeLists.txt")) else { return String::new() };
     let text = tree.text(build).unwrap_or_else(|_| "".into());

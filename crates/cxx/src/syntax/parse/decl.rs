@@ -1,6 +1,6 @@
 //! Declarations of a unit: what there is, with its signature; bodies are only measured.
 
-use super::seen::SeenSignatures;
+use super::signature_cache::SeenSignatures;
 use super::types::Specifiers;
 use super::{Names, Parsed, Parser, Stuck};
 use crate::syntax::ast::{Enum, Function, Global, Initial, Struct, TemplateParam, Type};

@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// A fold over what stands in the pattern, of which the slots were touched since.
+    /// A fold over the pattern, whose slots were touched since.
     fn fold(&self, op: Option<Binary>, pattern: Expr, touched: usize, left: bool, start: Span) -> Expr {
         let mut slots = self.touched.get(touched..).unwrap_or_default().to_vec();
         slots.sort_unstable();

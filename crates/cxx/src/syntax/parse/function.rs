@@ -1,4 +1,4 @@
-//! Signatures: template parameters, parameters, and where the body stands.
+//! Signatures: template parameters, parameters, and the position of the body.
 
 use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};

@@ -1,10 +1,9 @@
-//! What stands in a struct: fields, constants, methods, nested types.
+//! The members of a struct: fields, constants, methods, nested types.
 
 use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};
 use crate::syntax::ast::{Base, Enumerator, Expr, Field, Function, Members, Struct, TemplateParam, Type};
 use crate::syntax::files::Span;
-use crate::syntax::lex::Kind;
 use crate::syntax::sym::{self, Sym};
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ impl Parser<'_> {
         out
     }
 
-    /// What `alignas(...)` says; None where it is no number that could be read.
+    /// The argument of `alignas(...)`; None if it is not a readable number.
     fn alignment(&mut self, range: std::ops::Range<usize>) -> Option<Expr> {
         let (pos, end) = (self.pos, self.end);
         (self.pos, self.end) = (range.start, range.end);
@@ -38,32 +37,13 @@ impl Parser<'_> {
             self.depth = 0;
             if self.member(of, out, methods).is_err() {
                 self.rewind(before);
-                self.skip_member();
+                self.recover();
             }
             // Slots of a method's parameters are its own; the struct's template parameters stay.
             self.slots = before.slots;
             self.scopes.truncate(before.scopes);
             if self.pos == before.pos {
                 self.pos += 1;
-            }
-        }
-    }
-
-    fn skip_member(&mut self) {
-        while let Some(tok) = self.peek() {
-            match tok.sym {
-                _ if tok.kind != Kind::Punct => self.pos += 1,
-                sym::SEMI => {
-                    self.pos += 1;
-                    return;
-                }
-                sym::LBRACE => {
-                    self.skip_balanced();
-                    self.eat(sym::SEMI);
-                    return;
-                }
-                sym::LPAREN | sym::LBRACKET => self.skip_balanced(),
-                _ => self.pos += 1,
             }
         }
     }

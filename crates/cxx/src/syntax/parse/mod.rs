@@ -9,7 +9,7 @@ mod expr;
 mod function;
 mod members;
 mod primary;
-mod seen;
+mod signature_cache;
 mod stmt;
 mod types;
 
@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use decl::{Declared, Pick, declarations, list};
-pub use seen::SeenSignatures;
+pub use signature_cache::SeenSignatures;
 
 /// What the parser must know about names to tell `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.
 #[derive(Debug)]

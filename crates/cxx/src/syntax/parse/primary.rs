@@ -36,7 +36,7 @@ impl Parser<'_> {
                 sym::FALSE => Some(ExprKind::Bool(false)),
                 sym::NULLPTR | sym::NULL => Some(ExprKind::Null),
                 sym::THIS => Some(ExprKind::This),
-                // Where a line stands, and how often something was counted, is no rule.
+                // Line numbers and counters are not rules.
                 sym::LINE | sym::COUNTER => Some(ExprKind::Heap),
                 _ => None,
             },
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::Name(Box::new(name)), start))
     }
 
-    /// A type as it stands before `(...)` or `{...}`: no stars, no dimensions.
+    /// A type before `(...)` or `{...}`: no stars, no dimensions.
     fn constructed_type(&mut self) -> Parsed<Type> {
         let mut specifiers = super::types::Specifiers::default();
         self.specified_type(&mut specifiers)

@@ -9,7 +9,7 @@ use crate::syntax::vocabulary::Word;
 use std::sync::{Arc, OnceLock};
 
 impl Parser<'_> {
-    /// One statement; what cannot be parsed is passed over to its end and kept as `Unparsed`.
+    /// One statement; what cannot be parsed is skipped to its end and kept as `Unparsed`.
     pub(super) fn statement(&mut self) -> Stmt {
         let mark = self.mark();
         let start = self.span();
@@ -199,7 +199,7 @@ impl Parser<'_> {
         !prefixes.is_empty() && prefixes.iter().any(|prefix| self.interner.text(name).starts_with(prefix))
     }
 
-    /// `using T = X;` and `typedef X T;` inside a function: what T stands for may hang on template arguments.
+    /// `using T = X;` and `typedef X T;` inside a function: T may depend on template arguments.
     fn local_alias(&mut self, using: bool) -> Parsed<Stmt> {
         self.pos += 1;
         let (name, ty) = if using {
@@ -565,7 +565,7 @@ fn is_label(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default)
 }
 
-/// Whether a label of the switch around it stands somewhere in a statement.
+/// Whether a statement contains a label of the switch around it.
 fn has_label(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default => true,

@@ -6,7 +6,7 @@ use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 use crate::syntax::vocabulary::Word;
 
-/// What stands before a declarator beside the type.
+/// The specifiers before a declarator, other than the type.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Specifiers {
     pub attrs: u8,
@@ -218,7 +218,7 @@ impl Parser<'_> {
         Ok(self.type_around()?.0)
     }
 
-    /// A type, and the name that stands within it where it is a pointer to a function: `float (*op)(float)`.
+    /// A type, and the name inside it if it is a function pointer: `float (*op)(float)`.
     pub(super) fn type_around(&mut self) -> Parsed<(Type, Option<Sym>)> {
         let mut specifiers = Specifiers::default();
         let mut ty = self.specified_type(&mut specifiers)?;
@@ -300,7 +300,7 @@ impl Parser<'_> {
             let arg = self.template_arg()?;
             let expanded = self.eat(sym::ELLIPSIS);
             args.push(match arg {
-                // `of<T, I>...`; a pack alone is what it holds wherever it stands.
+                // `of<T, I>...`; a pack alone expands to its content everywhere.
                 TemplateArg::Type(ty) if expanded && ty.has_arguments() => TemplateArg::Expansion(ty),
                 arg => arg,
             });

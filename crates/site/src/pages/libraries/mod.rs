@@ -1,6 +1,6 @@
 //! Libraries: the dependency tree, what a process has loaded, what was launched from it; one page for each library.
 
-mod one;
+mod library;
 mod stack;
 
 use crate::csv;
@@ -16,7 +16,7 @@ use stack::Stack;
 pub fn pages(study: &Study<'_>) -> Vec<Page> {
     let stack = Stack::read(study);
     let mut pages = vec![list(study, &stack)];
-    pages.extend(stack.pages().into_iter().map(|name| one::page(study, &stack, name)));
+    pages.extend(stack.pages().into_iter().map(|name| library::page(study, &stack, name)));
     pages
 }
 
@@ -97,7 +97,7 @@ fn names(who: &std::collections::BTreeSet<String>) -> String {
     who.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Catalogs in the list of files: their kernels lie beside the library, in files of their own.
+/// Catalogs in the list of files: their kernels are in separate files beside the library.
 fn catalog_rows(study: &Study<'_>, stack: &Stack) -> Vec<Vec<Markup>> {
     let all =
         stack.catalogs.iter().flat_map(|(name, of)| of.iter().map(move |(runtime, catalog)| (name, runtime, catalog)));

@@ -1,5 +1,4 @@
-//! What the ledger says of the libraries of a stack: who needs whom, what each build of a file holds, what was loaded and
-//! launched.
+//! The ledger's facts about the libraries of a stack: dependencies, content of each build, what was loaded and launched.
 
 use crate::input::Study;
 use crate::read::Read;
@@ -13,7 +12,7 @@ pub struct Stack {
     pub needs: BTreeMap<String, BTreeSet<String>>,
     /// By name, then by hash: two builds of one name are two files.
     pub files: BTreeMap<String, BTreeMap<String, Build>>,
-    /// Kernels that lie in files of their own beside a library, by its name and then by runtime.
+    /// Kernels in separate files beside a library, by its name and then by runtime.
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,
@@ -120,8 +119,8 @@ impl Stack {
         all.retain(|witness| coverage.accounts.contains(witness));
     }
 
-    /// Were all libraries that were seen loaded also seen to launch something? None where none was seen loaded, or nobody watched
-    /// launches: then there is nothing to say it of.
+    /// Did all libraries that were observed as loaded also launch something? None if none was loaded, or launches were not
+    /// observed.
     pub fn all_launch(&self) -> Option<Conclusion> {
         let (first, loaded) = (self.watched_launched.iter().next()?, self.loaded.len() as u64);
         let silent = self.loaded.iter().filter(|name| !self.launched.contains(*name)).count() as u64;
@@ -136,7 +135,7 @@ impl Stack {
         (loaded > 0).then(|| basis.of_all(silent))
     }
 
-    /// What is said of a kernel catalog: files, whether it serves, and that every name of it was seen.
+    /// Facts about a kernel catalog: files, whether it serves, and that every name in it was read.
     fn catalog(&mut self, recorded: &Recorded) {
         let (fact, views) = (recorded.fact(), &recorded.field_of_view().views);
         let library = match fact {
@@ -166,7 +165,7 @@ impl Stack {
         }
     }
 
-    /// A file goes by the name by which others need it: `librocblas.so.4.4` is `librocblas.so.4`, and its catalog lies beside it.
+    /// A file is named as its dependents name it: `librocblas.so.4.4` is `librocblas.so.4`, and its catalog is beside it.
     fn by_soname(&mut self) {
         let needed: BTreeSet<String> = self.needs.values().flatten().cloned().collect();
         let soname = |name: &str| {

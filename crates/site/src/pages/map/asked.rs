@@ -5,7 +5,7 @@ use crate::input::Study;
 use crate::svg::{self, Stretch};
 use crate::words::Arg;
 use maud::{Markup, html};
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 use std::collections::BTreeSet;
 
 /// What the map is asked for first: the investigation's type and target, and the column count of its questions.
@@ -52,7 +52,7 @@ pub fn lines<'s>(study: &'s Study<'_>, asked: &Asked) -> Vec<Line<'s>> {
     study.dispatch.builds.iter().filter_map(plan).collect()
 }
 
-/// `BLAS at 290 up to b6841, MMQ from b7148.`: every turn, and that nobody looked between.
+/// `BLAS at 290 up to b6841, MMQ from b7148.`: every change, and that releases between were not examined.
 pub fn turns(study: &Study<'_>, asked: &Asked, lines: &[Line<'_>]) -> Markup {
     let all = turn_list(asked, lines);
     if all.is_empty() {
@@ -80,7 +80,7 @@ pub fn turn_list(asked: &Asked, lines: &[Line<'_>]) -> Vec<Turn> {
         build.at(&asked.target, &asked.ty, asked.columns).map_or("?", |stretch| svg::name(&stretch.path)).to_owned()
     };
     let pairs = lines.windows(2).filter_map(|pair| match pair {
-        // Without a date nobody knows which of two came first.
+        // Without dates the order of two releases is unknown.
         [(a, _), (b, _)] if path(a) != path(b) && !a.date.is_empty() && !b.date.is_empty() => {
             Some(Turn { before: a.label(), after: b.label(), from: path(a), to: path(b) })
         }

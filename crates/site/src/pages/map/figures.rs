@@ -7,7 +7,7 @@ use crate::parts;
 use crate::svg::{self, Stretch};
 use crate::words::{Arg, shown};
 use maud::{Markup, html};
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 
 /// One release's strip with its label.
 pub fn strip(study: &Study<'_>, build: &Build, stretches: &[Stretch], asked: &Asked, own: Option<&str>) -> Markup {

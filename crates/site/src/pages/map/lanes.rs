@@ -11,7 +11,7 @@ use evidence::Rung;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// Declared beside selected beside launched: one row for each, and a dashed cell where nobody looked.
+/// Declared beside selected beside launched: one row for each, and a dashed cell where no observer looked.
 pub fn section(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup {
     let runs: Vec<&Run> = study.dispatch.runs.iter().filter(|run| run.paths.contains_key(&asked.ty)).collect();
     let mut counts: BTreeSet<i64> =

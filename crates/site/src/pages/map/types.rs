@@ -7,7 +7,7 @@ use crate::parts;
 use crate::svg;
 use crate::words::{Arg, shown};
 use maud::{Markup, html};
-use source::table::COLUMNS;
+use source::decision_table::COLUMNS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every type of one release and target, a tab for each release that the ledger knows whole. Up to eight: the asked one, the

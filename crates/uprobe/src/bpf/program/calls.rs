@@ -26,7 +26,7 @@ impl Body {
         let handle = if shape == Shape::Config { regs::SI } else { regs::DI };
         self.register(KEY + key::HANDLE, handle, Long);
         self.pair(TASK, Some(OUTER_CALL));
-        // Only the key matters here; what stands below it in the frame goes along.
+        // Only the key matters here; the frame below it is copied along.
         self.keep_call();
     }
 

@@ -86,7 +86,7 @@ impl Body {
         self.keep_call();
     }
 
-    /// `(event, stream)`: whoever waits for an event of a captured stream joins the capture.
+    /// `(event, stream)`: a stream that waits for an event of a captured stream joins the capture.
     pub(crate) fn record_event(&mut self, per_thread: bool) {
         self.register(EXTRA, regs::DI, Long);
         self.register(STREAM, regs::SI, Long);

@@ -61,9 +61,9 @@ pub(crate) const COUNTER: i16 = OUTER - 8;
 pub(crate) const LIST: i16 = COUNTER - 40;
 pub(crate) const LOWEST: i16 = LIST;
 
-/// Under this number in the map of calls lies how the next launch by pointer is configured.
+/// The map of calls stores the configuration of the next launch by pointer under this number.
 pub(crate) const CONFIGURED: i32 = 0x7fff_0001;
-/// Under this number in the map of calls lies what the runtime was asked to launch.
+/// The map of calls stores the runtime's launch request under this number.
 pub(crate) const OUTER_CALL: i32 = 0x7fff_0000;
 /// A value in the map of calls: a key, and two words.
 pub const CALL_VALUE: u32 = key::SIZE as u32 + 16;
@@ -188,7 +188,7 @@ impl Body {
         asm.call(Helper::MapUpdate);
     }
 
-    /// The same for what a later record depends on: where there is no room for it, that is counted.
+    /// The same for data that a later record depends on: if there is no room, that is counted.
     pub(crate) fn keep(&mut self, map: i32, at: i16, value: i16) {
         const ANY: i32 = 0;
         self.update(map, at, value, ANY);

@@ -1,7 +1,7 @@
 //! Graphs that are built, changed and launched: what each call was given, told when it was accepted.
 //!
-//! The key of such a record has the kernel or graph that a node is made of as its handle and the kind of node in the capture's place; the
-//! graph or executable graph stands where a launch has its stream, the node where a launch has the runtime's handle.
+//! In such a record, the key's handle is the kernel or graph of a node, the kind of node is in the capture's field, the graph or
+//! executable graph is in the stream field, and the node is in the field of the runtime's handle.
 
 use crate::bpf::asm::Reg::{R0, R1, R3, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -50,8 +50,8 @@ impl Body {
                 part(self, KEY + key::GRID, 12, start + 32);
                 part(self, KEY + key::SHARED, 4, start + 56);
             }
-            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null, and
-            // a kernel stands behind.
+            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null,
+            // followed by a kernel.
             Node::Cuda => {
                 part(self, KEY + key::HANDLE, 8, start);
                 part(self, KEY + key::GRID, 28, start + 8);
@@ -74,7 +74,7 @@ impl Body {
         self.asm.store_imm(Word, R10, KEY + key::GRAPH, kind.cast_signed());
     }
 
-    /// A call that was begun before and never returned was left by an exception: what it did is not known.
+    /// A call that was begun before and never returned was left by an exception: what it did is unknown.
     fn until_it_returns(&mut self, number: i32) {
         self.pair(TASK, Some(number));
         let none = self.asm.label();
@@ -85,55 +85,55 @@ impl Body {
         self.keep_call();
     }
 
-    /// `(node *out, graph, after *, how many, parameters *)`: told when it has returned, with the graph beside it.
-    pub(crate) fn add_node(&mut self, params: Params, number: i32) {
+    /// Told when it has returned, with these arguments beside it.
+    fn with(&mut self, arguments: &[(i16, i16)], number: i32) {
+        arguments.iter().for_each(|(to, register)| self.register(*to, *register, Long));
+        self.until_it_returns(number);
+    }
+
+    fn kernel_node(&mut self, params: Params) {
         let base = self.argument(params.at);
         self.node(params, base);
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.until_it_returns(number);
+    }
+
+    fn child_node(&mut self, register: i16) {
+        self.register(KEY + key::HANDLE, register, Long);
+        self.kind_of_node(node::CHILD);
+    }
+
+    /// `(node *out, graph, after *, how many, parameters *)`
+    pub(crate) fn add_node(&mut self, params: Params, number: i32) {
+        self.kernel_node(params);
+        self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }
 
     /// `(node *out, graph, after *, how many, child graph)`
     pub(crate) fn add_child(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::R8, Long);
-        self.kind_of_node(node::CHILD);
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.until_it_returns(number);
+        self.child_node(regs::R8);
+        self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }
 
     /// `(exec, node, parameters *)`
     pub(crate) fn set_node(&mut self, params: Params, number: i32) {
-        let base = self.argument(params.at);
-        self.node(params, base);
-        self.register(ARGS_AT, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.until_it_returns(number);
+        self.kernel_node(params);
+        self.with(&[(ARGS_AT, regs::DI), (EXTRA, regs::SI)], number);
     }
 
     /// `(exec, node, graph)`
     pub(crate) fn set_child(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::DX, Long);
-        self.kind_of_node(node::CHILD);
-        self.register(ARGS_AT, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.until_it_returns(number);
+        self.child_node(regs::DX);
+        self.with(&[(ARGS_AT, regs::DI), (EXTRA, regs::SI)], number);
     }
 
     /// `(node, parameters *)`
     pub(crate) fn change_node(&mut self, params: Params, number: i32) {
-        let base = self.argument(params.at);
-        self.node(params, base);
-        self.register(EXTRA, regs::DI, Long);
-        self.until_it_returns(number);
+        self.kernel_node(params);
+        self.with(&[(EXTRA, regs::DI)], number);
     }
 
     /// `(node, parameters *out)`: they are there when it returns.
     pub(crate) fn ask_node(&mut self, number: i32) {
-        self.register(EXTRA, regs::DI, Long);
-        self.register(ARGS_AT, regs::SI, Long);
-        self.until_it_returns(number);
+        self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }
 
     pub(crate) fn node_was_told(&mut self, params: Params) {
@@ -146,13 +146,6 @@ impl Body {
         self.register(KEY + key::HANDLE, regs::DI, Long);
         self.register(EXTRA, regs::SI, Long);
         self.register(KEY + key::GRID, regs::DX, Word);
-        self.until_it_returns(number);
-    }
-
-    /// `(node, graph *out)`
-    pub(crate) fn child_of(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
         self.until_it_returns(number);
     }
 
@@ -170,11 +163,9 @@ impl Body {
         self.remember_call(number);
     }
 
-    /// `(exec, graph, ...)`, `(graph)`, `(exec)`, `(node)`
+    /// `(exec, graph, ...)`, `(graph)`, `(exec)`, `(node)`, `(node, graph *out)`
     pub(crate) fn one_or_two(&mut self, number: i32) {
-        self.register(KEY + key::HANDLE, regs::DI, Long);
-        self.register(EXTRA, regs::SI, Long);
-        self.until_it_returns(number);
+        self.with(&[(KEY + key::HANDLE, regs::DI), (EXTRA, regs::SI)], number);
     }
 
     /// `(exec, stream)`: on a captured stream it becomes part of the capture.

@@ -66,7 +66,7 @@ pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<V
         Role::SetNode(params) => body.set_node(params, number),
         Role::SetChild => body.set_child(number),
         Role::EnableNode => body.enable_node(number),
-        Role::ChildOf => body.child_of(number),
+        Role::ChildOf => body.one_or_two(number),
         Role::Instantiate(flags) => body.instantiate(flags, number),
         Role::GetFunction | Role::Alias | Role::CreateGraph | Role::CloneGraph | Role::FindInClone => {
             body.remember_call(number);

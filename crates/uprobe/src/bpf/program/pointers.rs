@@ -1,4 +1,4 @@
-//! A program that was given a pointer to a launch function stands still until that function carries a probe.
+//! A program that received a pointer to a launch function is stopped until that function has a probe.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -9,7 +9,7 @@ use crate::probes::entries::{ENTRIES, Role};
 use std::collections::BTreeSet;
 use sys::abi;
 
-/// How the names begin that somebody is stopped for, in two words.
+/// The prefixes of names that stop a program, in two words.
 fn beginnings() -> BTreeSet<(i32, i32)> {
     let concerns = |role: Role| role.launches() || role.is_of_graphs();
     let word = |name: &str, at: usize| name.as_bytes().get(at..)?.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
@@ -18,7 +18,7 @@ fn beginnings() -> BTreeSet<(i32, i32)> {
 }
 
 impl Body {
-    /// Only what we started is ever stopped (see `target::hold`). The name stands behind ARGS_AT.
+    /// Only programs that we started are ever stopped (see `target::stop_on_map`). ARGS_AT points to the name.
     pub(crate) fn stop_if_held(&mut self) {
         let Some((ours, stopped)) = self.maps.hold else { return };
         self.asm.load(Word, R1, R10, KEY + key::TGID);

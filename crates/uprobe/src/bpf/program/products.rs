@@ -1,4 +1,4 @@
-//! BLAS calls whose extents lie in opaque descriptors: what a descriptor was made with is kept under its address.
+//! BLAS calls with extents in opaque descriptors: the arguments of a descriptor's creation are stored under its address.
 
 use crate::bpf::asm::If;
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R9, R10};
@@ -8,7 +8,7 @@ use crate::bpf::wire::{key, kind};
 use crate::probes::entries::LayoutFields;
 
 const ANY: i32 = 0;
-/// In a shape: rows, columns, type, batch; as they lie in a key's grid and the first word of its block.
+/// A shape: rows, columns, type, batch, in the layout of a key's grid and the first word of its block.
 mod shape {
     pub const ROWS: i16 = 0;
     pub const COLS: i16 = 4;

@@ -62,7 +62,7 @@ impl Body {
         self.asm.place(none);
     }
 
-    /// Reserves a record, in R8. `otherwise`: what is counted where there is no room.
+    /// Reserves a record, in R8. `otherwise`: the counter if there is no room.
     pub(crate) fn reserve(&mut self, size: i32, otherwise: i32) {
         let full = self.asm.label();
         let asm = &mut self.asm;

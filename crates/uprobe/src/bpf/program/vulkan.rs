@@ -1,7 +1,7 @@
 //! Vulkan's calls, told one by one: what a command buffer holds is put together on the other side.
 //!
-//! Offsets are those of vulkan_core.h on x86-64. A record that finds no room is counted as one that tears the order: whoever reads then
-//! forgets what stands in command buffers, because a dispatch behind a bind that was lost would be another pipeline's.
+//! Offsets are those of vulkan_core.h on x86-64. A record without room is counted as one that breaks the order: the reader then
+//! discards the content of command buffers, because a dispatch after a lost bind would be attributed to another pipeline.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R8, R9, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -29,7 +29,7 @@ const PIECES: i32 = 128;
 pub const CONSTANTS: i32 = 64;
 pub const DATA: i32 = 1024;
 
-/// VkSubmitInfo: where the number of its command buffers stands (their pointer follows), its size, bytes of one.
+/// VkSubmitInfo: the offset of the number of command buffers (their pointer follows), its size, bytes of one.
 const SUBMIT: (i32, i32, i32) = (40, 72, 3);
 /// VkSubmitInfo2: the same; each is a VkCommandBufferSubmitInfo of 32 bytes.
 const SUBMIT2: (i32, i32, i32) = (32, 64, 5);
@@ -107,7 +107,7 @@ impl Body {
                 self.until_return(number, regs::CX, regs::R9);
             }
             Vk::WaitFences => {
-                // Where any one of several may end it, which one is not known.
+                // Where any one of several may end it, which one is unknown.
                 let known = self.asm.label();
                 self.asm.load(Word, R1, R6, regs::SI);
                 self.asm.jump_if(If::LessEqual, R1, 1, known);
@@ -192,7 +192,7 @@ impl Body {
         self.asm.store(Long, R10, TEMP, R1);
     }
 
-    /// A record with as many bytes as TEMP says from ARGS_AT on; with a status of 1 and none where they are too many or not there.
+    /// A record with as many bytes as TEMP says from ARGS_AT on; with a status of 1 and none if they are too many or not there.
     fn tell_bytes(&mut self, kind: i32) {
         let (big, cut, done) = (self.asm.label(), self.asm.label(), self.asm.label());
         self.asm.load(Long, R9, R10, TEMP);
@@ -313,7 +313,7 @@ impl Body {
         }
     }
 
-    /// A module that stands in the chain of the stage in LIST (maintenance5): its words, before the pipeline itself is told.
+    /// A module in the `pNext` chain of the stage in LIST (maintenance5): its words, sent before the pipeline itself.
     fn inline_module(&mut self) {
         let (none, end) = (self.asm.label(), self.asm.label());
         for (at, other) in [(LIST + 16, If::NotEqual), (INLINE, If::Equal)] {

@@ -62,7 +62,7 @@ pub enum Shape {
     Bare(u8),
 }
 
-/// How a list of launches on several devices lies in memory: one after the other.
+/// The memory layout of a list of launches on several devices: one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
     /// `hipLaunchParams`: function, grid, block, arguments, shared memory, stream.
@@ -84,7 +84,7 @@ pub enum Flags {
 /// Where a GEMM call has its extents: m, n, k are registers everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gemm {
-    /// Place on the stack of A's type; None where the name says it.
+    /// Place on the stack of A's type; None if the name says it.
     pub type_a: Option<u8>,
     /// Place on the stack of the batch count.
     pub batch: Option<u8>,
@@ -124,10 +124,10 @@ pub mod node {
     pub const CONDITIONAL: u32 = 13;
 }
 
-/// A graph with this flag may be launched by kernels, where nobody on the host sees it (`*_INSTANTIATE_FLAG_DEVICE_LAUNCH`).
+/// A graph with this flag may be launched by kernels, which the host does not see (`*_INSTANTIATE_FLAG_DEVICE_LAUNCH`).
 pub const DEVICE_LAUNCH: u32 = 4;
 
-/// How the parameters of a graph's kernel node lie in memory.
+/// The memory layout of a kernel node's parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Node {
     /// `hipKernelNodeParams`: block, extra, function, grid, arguments, shared memory.
@@ -142,8 +142,8 @@ pub enum Role {
     /// The runtime's launch, on its way to the driver's: names the driver's function.
     Outer(Shape),
     Gemm(Gemm),
-    /// `(handle, product, alpha, A, layout of A, B, layout of B, beta, C, layout of C, D, layout of D, ...)`: the extents lie
-    /// in the layouts, which are opaque; what they were made with is remembered.
+    /// `(handle, product, alpha, A, layout of A, B, layout of B, beta, C, layout of C, D, layout of D, ...)`: the extents are in
+    /// the layouts, which are opaque; the arguments of their creation are remembered.
     LtMatmul,
     /// `(layout *out, type, rows, cols, leading)`
     LtLayout,
@@ -194,7 +194,7 @@ pub enum Role {
     FindInClone,
     /// `(node, graph *out)`: the graph inside a node.
     ChildOf,
-    /// `(event, stream)`: an event of a captured stream carries the capture to whoever waits for it.
+    /// `(event, stream)`: an event of a captured stream passes the capture on to the streams that wait for it.
     RecordEvent,
     /// `(stream, event, ...)`
     WaitEvent,
@@ -204,7 +204,7 @@ pub enum Role {
     CopyBack,
     /// `(function *out, module, char *name)`
     GetFunction,
-    /// `(function *out, other handle)`: the second stands for the same kernel.
+    /// `(function *out, other handle)`: the second denotes the same kernel.
     Alias,
     /// `(char *name, function **out, ...)`: a function of the runtime's own, which need not be an exported one.
     ProcAddress,
@@ -223,7 +223,7 @@ impl Role {
         self.answers() || matches!(self, Role::Launch(_))
     }
 
-    /// Whether it makes, changes or launches graphs: unseen, what they launch is not known.
+    /// Whether it makes, changes or launches graphs: unseen, what they launch is unknown.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))
@@ -283,7 +283,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether no stream means the calling thread's own, not the one that all threads share.
+    /// Whether a null stream means the calling thread's own stream, not the shared one.
     pub fn per_thread(&self) -> bool {
         self.symbol.ends_with("_spt") || self.symbol.ends_with("_ptsz")
     }

@@ -40,8 +40,8 @@ const HARMLESS: [&str; 22] = [
 const CHANGES: [&str; 10] =
     ["Add", "Set", "Update", "Clone", "Instantiate", "Create", "Destroy", "Remove", "Import", "Conditional"];
 
-/// What a function that a library exports may do unseen; None where the list has it, or its name says nothing of the kind. Launches of the CUDA
-/// runtime pass the driver, and are seen there.
+/// What a function that a library exports may do unseen; None if the list has it, or its name says nothing of the kind. Launches
+/// of the CUDA runtime pass the driver, and are seen there.
 pub fn suspect(home: Home, symbol: &str) -> Option<Suspect> {
     let ours = match home {
         Home::Hip => symbol.starts_with("hip") || symbol.starts_with("__hip"),

@@ -36,7 +36,7 @@ pub enum Vk {
     FenceStatus,
     /// `(queue)`
     QueueIdle,
-    /// `(device, char *name)`: whoever asks for a function of the device by-passes the loader's with it.
+    /// `(device, char *name)`: a program that gets a device function this way bypasses the loader's.
     AskDevice,
 }
 

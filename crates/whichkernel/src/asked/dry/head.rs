@@ -1,11 +1,11 @@
-//! What stands above every answer of a dry run: the card that was played, where, and what its libraries do not ship.
+//! The head of every dry-run answer: the simulated card, the location, and targets missing in its libraries.
 
 use crate::context::Context;
-use dryrun::{Checked, Place, Plan};
+use dryrun::{Checked, Plan, RunRoot};
 use report::Lang;
 use std::fmt::Write;
 
-pub fn card(plan: &Plan, place: &Place, context: &Context) -> String {
+pub fn card(plan: &Plan, place: &RunRoot, context: &Context) -> String {
     let profile = &plan.card.profile;
     let args = [
         ("card", profile.title.as_str().into()),

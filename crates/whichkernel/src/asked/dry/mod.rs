@@ -5,7 +5,7 @@ pub mod head;
 pub mod vulkan;
 
 use crate::context::{Context, Format};
-use dryrun::{Blas, Map, Place, Plan, Survey};
+use dryrun::{Blas, Map, Plan, RunRoot, Survey};
 use evidence::Conclusion;
 use gguf::TensorType;
 use report::{Lang, conclusion_text};
@@ -125,13 +125,13 @@ pub fn check_columns(args: &Ask) -> say::Result<()> {
     Ok(())
 }
 
-/// The file of a card is Vulkan's alone: for HIP it would be passed over.
+/// The file of a card is Vulkan's alone: for HIP it would be skipped.
 pub fn check_device(args: &Ask) -> say::Result<()> {
     ensure!(args.vulkan_device.is_none() || args.backend == Backend::Vulkan, "command-vulkan-device-backend");
     Ok(())
 }
 
-pub fn survey(args: &Ask, place: &Place, context: &Context) -> say::Result<Vec<Map>> {
+pub fn survey(args: &Ask, place: &RunRoot, context: &Context) -> say::Result<Vec<Map>> {
     let kinds = kinds(args)?;
     check_columns(args)?;
     let mut maps = Vec::new();

@@ -3,7 +3,7 @@
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use ::source::VulkanProfile;
-use dryrun::{Place, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
+use dryrun::{RunRoot, VulkanCard, VulkanCardMap, VulkanMap, VulkanSurvey};
 use report::Lang;
 use say::{Context as _, ensure};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use sys::interrupt;
 
-/// What vulkaninfo said of a card of the user's own.
+/// vulkaninfo's output for one of the user's cards.
 pub fn reported(path: &Path) -> say::Result<VulkanProfile> {
     const LARGEST: u64 = 16 << 20;
     let file = sys::regular_file::open(path).about(path.display())?;
@@ -31,11 +31,11 @@ pub fn cards(ask: &Ask) -> say::Result<Vec<String>> {
     ask.vulkan_device.as_deref().map_or_else(|| Ok(ask.gpu.clone()), |path| Ok(vec![played(path)?]))
 }
 
-pub fn place(ask: &Ask) -> say::Result<Place> {
-    Ok(Place::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
+pub fn place(ask: &Ask) -> say::Result<RunRoot> {
+    Ok(RunRoot::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
 }
 
-/// What would be passed over is refused.
+/// What would be skipped is refused.
 pub fn heed(ask: &Ask, more: &[(&str, bool)]) -> say::Result<()> {
     let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != Lane::Recorded)];
     let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));
@@ -51,7 +51,7 @@ pub fn ended(maps: &[(String, VulkanMap)]) -> ExitCode {
     if maps.iter().all(|(_, map)| map.is_answered()) { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) }
 }
 
-pub fn survey(ask: &Ask, place: &Place, context: &Context) -> say::Result<Vec<(String, VulkanMap)>> {
+pub fn survey(ask: &Ask, place: &RunRoot, context: &Context) -> say::Result<Vec<(String, VulkanMap)>> {
     let kinds = kinds(ask)?;
     check_columns(ask)?;
     interrupt::catch();

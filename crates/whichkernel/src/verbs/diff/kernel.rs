@@ -1,7 +1,7 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
+use crate::census::{census, nothing, parse_target};
 use crate::context::{Context, Format};
-use crate::counting::{census, nothing, parse_target};
 use crate::emit::{Plain, exit_code};
 use inventory::File;
 use launch::NameFilter;

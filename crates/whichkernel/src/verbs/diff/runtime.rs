@@ -3,14 +3,14 @@
 use crate::asked::dry::{Ask, DEFAULT_RUNTIME, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
-use dryrun::{CellDifference, Map, Place, RuntimeDiff};
+use dryrun::{CellDifference, Map, RunRoot, RuntimeDiff};
 use evidence::Word;
 use report::{Column, Table, conclusion_text};
 use std::process::ExitCode;
 
 /// A runtime in the cache, or a directory that holds one.
 pub fn is_runtime(name: &str) -> bool {
-    Place::find(name).is_ok_and(|place| place.libraries(false, None).is_ok())
+    RunRoot::find(name).is_ok_and(|place| place.libraries(false, None).is_ok())
 }
 
 pub fn is_card(name: &str) -> bool {
@@ -19,14 +19,14 @@ pub fn is_card(name: &str) -> bool {
 
 /// The same cards and types in two runtimes.
 pub fn runtimes(a: &str, b: &str, args: &Ask, context: &Context) -> say::Result<ExitCode> {
-    let (first, second) = (Place::find(a)?, Place::find(b)?);
+    let (first, second) = (RunRoot::find(a)?, RunRoot::find(b)?);
     let (left, right) = (survey(args, &first, context)?, survey(args, &second, context)?);
     report(&left, &right, (a, b), args.format, context)
 }
 
 /// Two cards in one runtime.
 pub fn cards(a: &str, b: &str, args: &Ask, context: &Context) -> say::Result<ExitCode> {
-    let place = Place::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
+    let place = RunRoot::find(args.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     let of = |card: &str| survey(&Ask { gpu: vec![card.to_owned()], ..args.clone() }, &place, context);
     report(&of(a)?, &of(b)?, (a, b), args.format, context)
 }

@@ -9,9 +9,9 @@ use investigate::{Feasibility, Need};
 use report::{Lang, conclusion_text, wrap};
 use std::fmt::Write;
 
-/// What needs attention stands first: it is what a reader came for. `live`: this machine, and not a tree of files.
+/// Problems come first: they are what the reader came for. `live`: this machine, not a tree of files.
 pub fn render(report: &Report, live: bool, context: &Context) -> String {
-    // Of another tree of files nobody knows what can be run there.
+    // In another tree of files it is unknown what can be run.
     let feasible = live.then(|| Feasibility::this(&report.facts));
     let mut page = Page { out: String::new(), feasible, context };
     let kernel = report.facts.kernel.found().map_or("?", String::as_str);

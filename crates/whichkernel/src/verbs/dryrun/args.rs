@@ -1,7 +1,7 @@
 //! The flags of `dryrun`, and the runtime that they choose.
 
 use crate::asked::dry::{Ask, DEFAULT_RUNTIME};
-use dryrun::Place;
+use dryrun::RunRoot;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -43,11 +43,11 @@ pub struct Args {
     pub command: Vec<OsString>,
 }
 
-/// The place to run in: the one that was named; for a program that is installed here, this machine; else the default.
-pub fn place(args: &Args) -> say::Result<Place> {
+/// The root to run in: the named one; for a program that is installed here, this machine; else the default.
+pub fn place(args: &Args) -> say::Result<RunRoot> {
     if let Some(name) = &args.ask.runtime {
-        return Ok(Place::find(name)?);
+        return Ok(RunRoot::find(name)?);
     }
     let installed = args.command.first().is_some_and(|program| sys::on_path(program).is_some());
-    Ok(if installed { Place::Host } else { Place::find(DEFAULT_RUNTIME)? })
+    Ok(if installed { RunRoot::Host } else { RunRoot::find(DEFAULT_RUNTIME)? })
 }

@@ -7,7 +7,7 @@ use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
 use crate::emit::Plain;
 use dryrun::answers::{Parts, ProgramRun};
 use dryrun::{
-    Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Place, Plan, Request, Selected, Streams, Verdict, select,
+    Described, Events, Finish, GRAPHS, Outcome, PRODUCTS, Plan, Request, RunRoot, Selected, Streams, Verdict, select,
 };
 use evidence::Reach;
 use say::{Context as _, bail, ensure};
@@ -19,7 +19,7 @@ use sys::interrupt;
 
 /// One run, with all that its answer is made from.
 pub struct Ran<'a> {
-    pub place: &'a Place,
+    pub place: &'a RunRoot,
     /// One per device of the machine that was played, in their order.
     pub plans: &'a [Plan],
     pub outcome: &'a Outcome,
@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         variables: &variables,
     };
-    // From here on a signal ends the program, and not what is said about it.
+    // From here on a signal ends the program, but not the report about it.
     interrupt::catch();
     let outcome = request.run()?;
     let selected = select(&outcome, &profiles);
@@ -105,7 +105,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 /// Several cards are one machine with several GPUs, each with the kernels of its own target.
-fn plans(args: &Args, place: &Place) -> say::Result<Vec<Plan>> {
+fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
     let program = args.command.first().map(Path::new);
     let blas = args.ask.blas != Lane::Recorded;
     let mut plans = Vec::new();
@@ -117,7 +117,7 @@ fn plans(args: &Args, place: &Place) -> say::Result<Vec<Plan>> {
     Ok(plans)
 }
 
-/// A large file that takes next to no room on disk: nearly all of it is a hole, so there are no weights to be read.
+/// A large, nearly empty sparse file: there are no weights to read.
 pub fn is_skeleton(path: &Path) -> bool {
     const LARGE: u64 = 64 << 20;
     std::fs::metadata(path)
@@ -125,8 +125,8 @@ pub fn is_skeleton(path: &Path) -> bool {
 }
 
 /// Arguments that are files or directories here must be seen inside the tree at the same path.
-pub fn shown(args: &Args, place: &Place) -> Vec<PathBuf> {
-    let Place::Tree { .. } = place else { return Vec::new() };
+pub fn shown(args: &Args, place: &RunRoot) -> Vec<PathBuf> {
+    let RunRoot::Tree { .. } = place else { return Vec::new() };
     let mut list = Vec::new();
     for word in args.command.iter().skip(1) {
         // A number or a flag may be a file's name by chance; a path or a name with an ending is meant as one.

@@ -5,7 +5,7 @@ use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, reach_line, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use dryrun::answers::CardMaps;
-use dryrun::{Cell, Map, Place, reach_of_cell};
+use dryrun::{Cell, Map, RunRoot, reach_of_cell};
 use launch::record::lane;
 use report::{Column, Table};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use sys::interrupt;
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    let place = Place::find(args.ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
+    let place = RunRoot::find(args.ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?;
     interrupt::catch();
     let maps = survey(&args.ask, &place, context)?;
     if args.record {
@@ -50,7 +50,7 @@ fn csv(maps: &[Map]) -> String {
     table.csv()
 }
 
-fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> String {
+fn text(maps: &[Map], place: &RunRoot, format: Format, context: &Context) -> String {
     let mut out = String::new();
     for map in maps {
         out.push_str(&head::card(&map.plan, place, context));
@@ -68,7 +68,7 @@ fn text(maps: &[Map], place: &Place, format: Format, context: &Context) -> Strin
     out
 }
 
-/// What a real BLAS library took for which product; None where calls were only recorded.
+/// What a real BLAS library took for which product; None if calls were only recorded.
 fn products(map: &Map, context: &Context) -> Option<Table> {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![

@@ -2,12 +2,12 @@
 
 use crate::context::Context;
 use dryrun::Map;
-use dryrun::{Outcome, Place, Plan, RecordContext, Selected, library};
+use dryrun::{Outcome, Plan, RecordContext, RunRoot, Selected, library};
 use say::error;
 use std::ffi::OsString;
 use std::path::Path;
 
-pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> say::Result<()> {
+pub fn cells(context: &Context, place: &RunRoot, map: &Map, model: &str) -> say::Result<()> {
     let time = observe::now();
     context.record(scene(place, &map.plan, (model, None), &time)?.survey(&map.cells)?, "dryrun-recorded")
 }
@@ -15,7 +15,7 @@ pub fn cells(context: &Context, place: &Place, map: &Map, model: &str) -> say::R
 /// Each device's rows with the card that it plays as their subject.
 pub fn run(
     context: &Context,
-    place: &Place,
+    place: &RunRoot,
     plans: &[Plan],
     (outcome, selected): (&Outcome, &[Selected]),
     command: &[OsString],
@@ -32,7 +32,7 @@ pub fn run(
 }
 
 fn scene<'a>(
-    place: &'a Place,
+    place: &'a RunRoot,
     plan: &'a Plan,
     (model, program): (&'a str, Option<&Path>),
     time: &'a str,

@@ -36,7 +36,7 @@ pub fn add(table: &mut Table, plan: &Plan, reach: Reach, (kind, columns): (&str,
     ]);
 }
 
-/// The BLAS calls as rocblas-bench lines; what was chosen for each stands behind it as a comment.
+/// The BLAS calls as rocblas-bench lines, each followed by the selection as a comment.
 pub fn bench<'r>(rows: impl Iterator<Item = &'r Selected>) -> String {
     let mut lines: Vec<String> = Vec::new();
     for row in rows {

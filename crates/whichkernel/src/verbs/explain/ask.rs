@@ -1,12 +1,12 @@
-//! What was asked: each word is told by what it is, a GPU, a type, a number, a version or a term.
+//! The question: each word is recognised as a GPU, a type, a number, a version or a term.
 
 use super::Args;
 use doctor::{Facts, Host};
 use report::{Lang, Term};
 use say::{Message, bail, say};
 use source::Device;
+use source::decision_table::COLUMNS;
 use source::explain::Question;
-use source::table::COLUMNS;
 use source::versions::resolve;
 
 pub enum Asked {
@@ -52,7 +52,7 @@ pub fn asked(args: &Args, lang: &Lang) -> say::Result<Asked> {
     };
     let wanted = version.as_deref().unwrap_or("llama.cpp");
     let Some(known) = resolve(wanted) else {
-        let newest = source::table::all().last().map_or("", |table| table.version.as_str());
+        let newest = source::decision_table::all().last().map_or("", |table| table.version.as_str());
         bail!("command-explain-no-such-version", wanted = format!("{wanted:?}"), newest);
     };
     if let Some(columns) = columns.filter(|columns| !(1..=COLUMNS).contains(columns)) {
@@ -72,7 +72,7 @@ pub fn asked(args: &Args, lang: &Lang) -> say::Result<Asked> {
     Ok(Asked::Kernel(question))
 }
 
-/// A second one of a kind, by a word or a flag, would be passed over: one question has one.
+/// A second one of a kind, by a word or a flag, would be skipped: one question has one.
 fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Result<()> {
     if let Some(other) = slot.as_ref().filter(|other| **other != value) {
         bail!("command-explain-both", value, other);
@@ -84,8 +84,9 @@ fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Resul
 /// The tensor types that a type, or a file's type, holds.
 fn types(name: &str) -> Option<Vec<String>> {
     let name = name.trim_start_matches("GGML_TYPE_").to_ascii_uppercase();
-    let tensor =
-        |ty: &str| source::table::all().last().is_some_and(|it| it.targets.values().any(|t| t.types.contains_key(ty)));
+    let tensor = |ty: &str| {
+        source::decision_table::all().last().is_some_and(|it| it.targets.values().any(|t| t.types.contains_key(ty)))
+    };
     // `Q2_K` is a tensor's type first.
     if tensor(&name) {
         return Some(vec![name]);
@@ -108,7 +109,7 @@ fn joined(words: &[String]) -> Vec<String> {
 
 /// The nearest thing that is known.
 fn hint(word: &str) -> Message {
-    let table = source::table::all().last();
+    let table = source::decision_table::all().last();
     let types =
         table.into_iter().flat_map(|table| table.targets.values().next()).flat_map(|target| target.types.keys());
     let all =

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::emit::Show;
 use evidence::Says;
 use report::{Column, Lang, Table, Term, Terms};
+use source::decision_table::tokens;
 use source::explain::Explained;
-use source::table::tokens;
 
 impl Show for Explained<'_> {
     fn table(&self, lang: &Lang) -> Option<Table> {

@@ -5,8 +5,8 @@ use crate::labelled::labelled;
 use crate::links::{Link, in_repository};
 use evidence::Says;
 use report::{Term, rung_text};
+use source::decision_table::{self, DecisionTable, Rule, tokens};
 use source::explain::{OTHERS, Question};
-use source::table::{self, Rule, Table, tokens};
 use source::versions::Known;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -17,10 +17,10 @@ pub fn term(term: &Term, context: &Context) -> String {
     format!("{head}\n{}\n", lines.join("\n"))
 }
 
-/// Of a version that there is no table of: which speak for it.
+/// For a version without a table: which tables cover it.
 pub fn version(question: &Question, context: &Context) -> Option<(&'static str, String)> {
     let Known::Between { what, below, above } = &question.known else { return None };
-    let name = |table: &Option<&'static Table>| table.map(|table| table.version.clone());
+    let name = |table: &Option<&'static DecisionTable>| table.map(|table| table.version.clone());
     let key = match (below, above) {
         (Some(_), Some(_)) if question.settled().is_none() => "explain-between-differ",
         (Some(_), Some(_)) => "explain-between",
@@ -44,13 +44,13 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     if let Known::Exact(table) = &question.known {
         rows.push(("explain-version", format!("{} {}", table.source, dated(table))));
     }
-    // Where the version lies between two that choose differently, what is said of one of them has its name before it.
+    // If the version is between two that choose differently, statements about one of them begin with its name.
     let settled = question.settled();
     let (found, of) = match settled {
         Some(settled) => (vec![settled], false),
         None => (question.found(), true),
     };
-    let named = |table: &Table, text: String| if of { format!("{}: {text}", table.version) } else { text };
+    let named = |table: &DecisionTable, text: String| if of { format!("{}: {text}", table.version) } else { text };
     for (number, (table, found)) in found.iter().enumerate() {
         let cc = table.targets.get(target).and_then(|target| target.cc);
         // What a function returns says nothing that its condition did not.
@@ -92,7 +92,7 @@ pub fn kernel(question: &Question, context: &Context) -> String {
     let card = card.or_else(|| question.device.card.clone());
     let gpu =
         card.map_or_else(|| question.device.target.clone(), |card| format!("{card} ({})", question.device.target));
-    let of_table = |table: &&'static Table| {
+    let of_table = |table: &&'static DecisionTable| {
         let stretches = table.stretches(&question.device.target, question.main_type());
         format!("{}: {}", table.version, tokens(&stretches))
     };
@@ -170,7 +170,7 @@ fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
 }
 
 /// The rarer paths by name, the commonest by its number: `BLAS on gfx90a | MMQ on the 7 others compared`.
-fn by_gpu(question: &Question, table: &Table, context: &Context) -> String {
+fn by_gpu(question: &Question, table: &DecisionTable, context: &Context) -> String {
     let mut paths: Vec<(String, Vec<&str>)> = Vec::new();
     for target in OTHERS.iter().filter(|target| **target != question.device.target) {
         let Some(found) = table.look_up(target, question.main_type(), question.at()) else { continue };
@@ -195,15 +195,15 @@ fn by_gpu(question: &Question, table: &Table, context: &Context) -> String {
 /// llama.cpp's releases in their order: `BLAS through b6841 | MMQ from b7148 (2025-11-24) through ggml-0.28.0`. The last one is the
 /// newest release that has a table: later releases are unknown.
 fn by_version(question: &Question, context: &Context) -> String {
-    let mut runs: Vec<(&str, &Table, &Table)> = Vec::new();
-    for table in table::all().iter().filter(|table| table.source == "llama.cpp") {
+    let mut runs: Vec<(&str, &DecisionTable, &DecisionTable)> = Vec::new();
+    for table in decision_table::all().iter().filter(|table| table.source == "llama.cpp") {
         let Some(found) = table.look_up(&question.device.target, question.main_type(), question.at()) else { continue };
         match runs.last_mut().filter(|run| run.0 == found.path) {
             Some(run) => run.2 = table,
             None => runs.push((found.path, table, table)),
         }
     }
-    let text = |(i, (path, first, last)): (usize, &(&str, &Table, &Table))| {
+    let text = |(i, (path, first, last)): (usize, &(&str, &DecisionTable, &DecisionTable))| {
         let key = match i {
             0 if runs.len() > 1 => "explain-through",
             _ if first.version == last.version => return format!("{path} {}", dated(first)),
@@ -216,7 +216,7 @@ fn by_version(question: &Question, context: &Context) -> String {
 }
 
 /// A release, with its day where that is known.
-fn dated(table: &Table) -> String {
+fn dated(table: &DecisionTable) -> String {
     if table.date.is_empty() { table.version.clone() } else { format!("{} ({})", table.version, table.date) }
 }
 

@@ -63,7 +63,7 @@ fn file_name(found: &Found<'_>) -> String {
     }
 }
 
-/// A bundle is read by one thread, and what lies outside of all bundles after them: so the numbers are the same every time.
+/// A bundle is read by one thread, and the rest after all bundles, so the numbers are the same every time.
 fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
     let count = names.entry(name.clone()).or_insert(0);
     *count += 1;

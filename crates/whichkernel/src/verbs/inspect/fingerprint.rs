@@ -7,8 +7,8 @@ use inventory::File;
 use observe::answers::Fingerprinted;
 use report::Lang;
 use runtime::fingerprint::{
-    Against, Shape, Span, Table, Tools, Window, against_table, against_tree, ggml_kernels, is_cuda, kernel_names,
-    shapes_in_text, shapes_in_tree, tools, window,
+    Against, FingerprintTable, Shape, Span, Tools, Window, against_table, against_tree, ggml_kernels, is_cuda,
+    kernel_names, shapes_in_text, shapes_in_tree, tools, window,
 };
 use say::{Context as _, bail, say};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
@@ -24,7 +24,7 @@ struct Fingerprint {
 }
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
-    let table = Table::committed();
+    let table = FingerprintTable::committed();
     let file = File::open(path)?;
     let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let found = tools(&file, &base)?;
@@ -46,14 +46,14 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     })?;
     Ok(match print.against {
         Some(Against::Impossible { .. }) => ExitCode::from(CHECK_FAILED),
-        // Asked, and nobody can say.
+        // Requested, but unknown.
         Some(Against::Unknown { .. }) => ExitCode::from(COULD_NOT_RUN),
         _ => ExitCode::SUCCESS,
     })
 }
 
 /// A build (`b6841`, `6841`) by the table, or a source tree by itself.
-fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &Table) -> say::Result<Against> {
+fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &FingerprintTable) -> say::Result<Against> {
     let path = Path::new(pin);
     if path.is_dir() {
         let source = shapes_in_tree(path).about(pin)?;
@@ -71,7 +71,7 @@ fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &Table) -> say::Result<Ag
     Ok(against_tree(shapes, &declared))
 }
 
-fn text(path: &Path, print: &Fingerprint, table: &Table, args: &Args, lang: &Lang) -> String {
+fn text(path: &Path, print: &Fingerprint, table: &FingerprintTable, args: &Args, lang: &Lang) -> String {
     let mut out = format!("{}\n", path.display());
     let mut say = |key: &str, args: &[(&str, String)]| {
         let args: Vec<_> = args.iter().map(|(name, value)| (*name, value.clone().into())).collect();

@@ -1,4 +1,4 @@
-//! `--has-target`: would a GPU of this target find kernels in the file? 0 yes, 1 no, 2 nobody can say.
+//! `--has-target`: would a GPU of this target find kernels in the file? 0 yes, 1 no, 2 unknown.
 
 use super::Args;
 use super::file::verdict;

@@ -80,8 +80,8 @@ impl Look for Rows {
 }
 
 impl Rows {
-    /// The kernels of NVIDIA's images, in the same columns: registers stand under `vgpr`, static shared memory under `lds`,
-    /// the stack of a thread under `scratch`. PTX states none of them. Machine code is not decoded, so nobody can say what is a stub.
+    /// The kernels of NVIDIA's images, in the same columns: registers are under `vgpr`, static shared memory under `lds`, the
+    /// stack of a thread under `scratch`. PTX states none of them. Machine code is not decoded, so stubs are unknown.
     pub fn nvidia(&self, found: &Inventory) -> Text {
         let mut out = Text::default();
         for row in found.rows.iter().filter(|row| row.region.is_loadable() && self.select.named(&row.target())) {

@@ -10,7 +10,7 @@ use codeobject::nvidia::{Region, walk_sections};
 use codeobject::{CodeObject, Kernel, Piece, ReadAt, demangle, walk};
 use inventory::{Contents, File, Found, Look, Options, contents, inspect};
 use observe::answers::{self, LaunchMapAnswer, MapRow, Unregistered, kind, vendor};
-use report::{Column, Table};
+use report::{Column, Table, conclusion_text};
 use say::say;
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
@@ -242,9 +242,16 @@ fn as_text(
             ("constructors", number(c.constructors)),
         ],
     ) + "\n";
-    let whole = answers::map_conclusion(&file.path().to_string_lossy(), map).is_whole();
-    let key = if whole { "inspect-map-complete" } else { "inspect-map-incomplete" };
-    out += &(lang.text_with(key, &[("calls", number(c.sites)), ("read", number(c.sites_decoded))]) + "\n");
+    let conclusion = answers::map_conclusion(&file.path().to_string_lossy(), map);
+    out += &match (conclusion.is_whole(), c.is_complete()) {
+        (true, _) => lang.text_with("inspect-map-complete", &[("calls", number(c.sites))]),
+        // Every call that was found was read; what else there may be is in the conclusion.
+        (false, true) => conclusion_text(lang, &conclusion),
+        (false, false) => {
+            lang.text_with("inspect-map-incomplete", &[("calls", number(c.sites)), ("read", number(c.sites_decoded))])
+        }
+    };
+    out.push('\n');
     let losers = map.kernels().filter(|k| !k.wins).count();
     out += &(lang
         .text_with("inspect-map-duplicates", &[("names", number(map.duplicates().len())), ("losers", number(losers))])

@@ -20,7 +20,7 @@ mod text;
 
 pub use args::Args;
 
-use super::many;
+use super::several_inputs;
 use crate::context::{Context, Format};
 use ::runtime::inputs;
 use inventory::{File, Pack};
@@ -43,7 +43,7 @@ enum Target<'a> {
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    many::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
+    several_inputs::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
 }
 
 fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -74,11 +74,11 @@ fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     ];
     context.note(&context.lang.text_with("inspect-members", &words));
     let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
-    // Members of no known kind are not looked into: it cannot be said that nothing lies in them.
+    // Members of unknown kind are not examined: they may contain anything.
     if names.is_empty() {
         bail!("command-inspect-nothing", path);
     }
-    many::over(&names, args.format == Format::Json, context, |at, _| match found.get(at) {
+    several_inputs::over(&names, args.format == Format::Json, context, |at, _| match found.get(at) {
         Some(file) => file::run(file, args, context),
         None => Ok(ExitCode::SUCCESS),
     })

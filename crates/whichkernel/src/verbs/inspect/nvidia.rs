@@ -21,14 +21,6 @@ pub fn complain(file: &File, found: &Inventory, context: &Context) {
     }
 }
 
-fn region(region: Region) -> &'static str {
-    match region {
-        Region::Linked => "linked",
-        Region::Relocatable => "relocatable",
-        Region::Embedded => "embedded",
-    }
-}
-
 struct Summary {
     kind: EntryKind,
     images: usize,
@@ -87,7 +79,7 @@ pub fn text(found: &Inventory, select: &Select, context: &Context) -> String {
         table.row([
             target,
             summary.kind.to_string(),
-            region(place).to_owned(),
+            place.name().to_owned(),
             count(summary.images as u64),
             count(summary.kernels as u64),
             registers,

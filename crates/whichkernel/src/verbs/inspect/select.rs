@@ -1,7 +1,7 @@
 //! Which code objects and kernels were asked for.
 
 use super::Args;
-use crate::counting::no_kernel;
+use crate::census::no_kernel;
 use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, Found};
@@ -81,7 +81,7 @@ pub fn wanted(args: &Args) -> say::Result<Option<Arch>> {
     Ok(text.map(|text| Arch::parse(text)).transpose()?)
 }
 
-/// The same as AMD's target id; None where it is another vendor's.
+/// The same as AMD's target id; None if it is another vendor's.
 pub fn wanted_target(args: &Args) -> say::Result<Option<TargetId>> {
     Ok(wanted(args)?.as_ref().and_then(amd))
 }

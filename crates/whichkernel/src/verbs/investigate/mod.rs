@@ -67,7 +67,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 struct Run<'a> {
     investigation: Investigation,
     around: ObserveContext,
-    /// None where nothing can be written.
+    /// None if nothing can be written.
     ledger: Option<Ledger>,
     context: &'a Context,
 }
@@ -111,7 +111,7 @@ impl Run<'_> {
     }
 }
 
-/// What the claims and questions ask for, so that an observer can leave out what nobody asks.
+/// The topics of claims and questions, so that an observer can leave out the rest.
 fn asked(investigation: &Investigation) -> Vec<View> {
     let claims = investigation.claims.iter().map(|stated| (&stated.claim.topic, &stated.claim.about));
     let questions = investigation.questions.iter().flat_map(Question::asks);

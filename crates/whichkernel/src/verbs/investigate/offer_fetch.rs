@@ -5,7 +5,7 @@ use crate::asked::tree_record::look;
 use crate::context::Context;
 use crate::fetching::{agreed, bring};
 use evidence::{Artifact, Recorded};
-use investigate::{Graded, Places, Step, What};
+use investigate::{FetchStep, Graded, Places, What};
 use observe::ObserveContext;
 use runtime::Cache;
 use runtime::fetch::Request;
@@ -20,7 +20,7 @@ const DEEP: [&str; 3] = ["ggml", "tools", "rocblas"];
 const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 
 /// Gives back what was fetched, with the claims that it can close.
-pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<Step>> {
+pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<FetchStep>> {
     let lang = &context.lang;
     let has_runtime = Places::of_this_machine(around, crate::command_check::takes).files.contains_key("libggml-hip.so");
     let mut steps = before.fetchable(has_runtime);
@@ -79,7 +79,7 @@ pub fn look_at_trees(before: &Graded, known: &[Recorded], paths: &[PathBuf], con
 }
 
 /// What each did close.
-pub fn told(steps: &[Step], after: &Graded, context: &Context) {
+pub fn told(steps: &[FetchStep], after: &Graded, context: &Context) {
     for step in steps {
         let args = [
             ("what", name(step, context).into()),
@@ -90,7 +90,7 @@ pub fn told(steps: &[Step], after: &Graded, context: &Context) {
     }
 }
 
-fn name(step: &Step, context: &Context) -> String {
+fn name(step: &FetchStep, context: &Context) -> String {
     match step.what {
         What::Tree(tree) => {
             let commit = tree.commit.get(..8).unwrap_or(tree.commit);
@@ -102,7 +102,7 @@ fn name(step: &Step, context: &Context) -> String {
 }
 
 /// As it was measured once; with the long work more is fetched, and how much only Debian's index says.
-fn size(step: &Step, around: &ObserveContext, context: &Context) -> String {
+fn size(step: &FetchStep, around: &ObserveContext, context: &Context) -> String {
     let measured = match step.what {
         What::Tree(tree) => tree.size,
         What::Debian if around.deep => return context.lang.text("investigate-size-unknown"),
@@ -112,7 +112,7 @@ fn size(step: &Step, around: &ObserveContext, context: &Context) -> String {
     context.lang.text_with("investigate-size", &args)
 }
 
-fn fetch(step: &Step, around: &ObserveContext, context: &Context) -> say::Result<()> {
+fn fetch(step: &FetchStep, around: &ObserveContext, context: &Context) -> say::Result<()> {
     context.progress(&name(step, context));
     if let What::Tree(tree) = step.what {
         tree.fetch(&Cache::from_env())?;

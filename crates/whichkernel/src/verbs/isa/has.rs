@@ -9,7 +9,7 @@ use report::thousands;
 use say::{Context as _, say};
 use std::process::ExitCode;
 
-/// 0 all of it is there, 1 something is not, 2 nobody can say.
+/// 0 all of it is there, 1 something is missing, 2 unknown.
 pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context) -> say::Result<ExitCode> {
     let mut code = 0;
     let mut lines = String::new();

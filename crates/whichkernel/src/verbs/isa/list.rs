@@ -1,12 +1,12 @@
 //! `--list KERNEL`: the code of a kernel, instruction by instruction.
 
 use super::select;
+use crate::census::no_kernel;
 use crate::context::{Context, Format};
-use crate::counting::no_kernel;
 use codeobject::{CodeObject, Kernel};
 use inventory::{File, Found, Look, Options, inspect};
 use isa::census::{Function, section};
-use isa::{Decoder, Family, Proof, Step, Target};
+use isa::{DecodeStep, Decoder, Family, Proof, Target};
 use launch::NameFilter;
 use observe::answers::{self, Line, Listed};
 use observe::census::Select;
@@ -88,9 +88,9 @@ fn read(object: &CodeObject<'_>, mangled: &str) -> Option<(Vec<Line>, Proof)> {
         let bytes = code.get(offset..offset + length)?;
         let words = bytes.chunks_exact(4).filter_map(|word| word.first_chunk()).map(|word| u32::from_le_bytes(*word));
         let (mnemonic, family) = match step {
-            Step::Instruction(instruction) => (instruction.printed(), Family::of(instruction.mnemonic).key()),
-            Step::Undecoded => (".long".to_owned(), ""),
-            Step::Cut => (".cut".to_owned(), ""),
+            DecodeStep::Instruction(instruction) => (instruction.printed(), Family::of(instruction.mnemonic).key()),
+            DecodeStep::Undecoded => (".long".to_owned(), ""),
+            DecodeStep::Cut => (".cut".to_owned(), ""),
         };
         let encoding = words.map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(" ");
         lines.push(Line { address: extent.address + offset as u64, encoding, mnemonic, family });

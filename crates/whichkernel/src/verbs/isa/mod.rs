@@ -6,9 +6,9 @@ mod record;
 mod table;
 mod text;
 
-use super::many;
+use super::several_inputs;
+use crate::census::{census, no_kernel, nothing, parse_target};
 use crate::context::{CHECK_FAILED, Context, Format};
-use crate::counting::{census, no_kernel, nothing, parse_target};
 use crate::emit::Plain;
 use ::runtime::inputs;
 use inventory::{File, Pack, Unread};
@@ -69,14 +69,14 @@ pub enum GroupBy {
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let json = args.format == Format::Json;
-    many::run(&args.files, json, context, |path| match inputs::pack(path) {
+    several_inputs::run(&args.files, json, context, |path| match inputs::pack(path) {
         Some(Pack::Ar) => {
             let (found, _) = inputs::members(&File::open(path)?)?;
             if found.is_empty() {
                 bail!("isa-no-code", file = path);
             }
             let names: Vec<PathBuf> = found.iter().map(|file| file.path().to_owned()).collect();
-            many::over(&names, json, context, |at, _| {
+            several_inputs::over(&names, json, context, |at, _| {
                 found.get(at).map_or(Ok(ExitCode::SUCCESS), |file| one(file, args, context))
             })
         }
@@ -100,7 +100,7 @@ fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say:
     let code = found.len();
     found.extend(unread.iter().map(|one| one.path.clone()));
     let several = found.len() > 1 && args.format == Format::Text && !args.has.is_empty();
-    many::over(&found, args.format == Format::Json, context, |at, path| {
+    several_inputs::over(&found, args.format == Format::Json, context, |at, path| {
         if let Some(unread) = at.checked_sub(code).and_then(|at| unread.get(at)) {
             bail!("isa-file-unread", path = unread);
         }
@@ -135,7 +135,7 @@ fn one(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Plain::Csv => table::long(&groups, args.mnemonics).csv(),
     };
     context.emit_as(args.format, || answers::census(file, &groups, &report), |format| Ok(plain(format)))?;
-    // Counts that are lower bounds are no full answer: a script must not take them for one.
+    // Counts that are lower bounds are not a full answer: a script must not rely on them.
     let whole = completeness(&groups).is_whole();
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }

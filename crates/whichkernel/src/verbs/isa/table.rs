@@ -68,7 +68,7 @@ pub fn of(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
         } else {
             row.extend([thousands(group.kernels), thousands(group.stubs)]);
         }
-        // Nothing of it could be counted: that is no zero.
+        // Nothing of it could be counted: that is not zero.
         let number = |count: u64| if group.is_uncounted() { "-".to_owned() } else { thousands(count) };
         row.push(number(tally.instructions));
         row.extend(COLUMNS.iter().map(|(_, families)| number(families.iter().map(|f| tally.family(*f)).sum())));

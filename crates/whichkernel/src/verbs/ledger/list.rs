@@ -3,7 +3,7 @@
 use crate::context::{Context, Format};
 use crate::emit::Show;
 use evidence::Rung;
-use ledger::{Line, Listing, Reader, Seen};
+use ledger::{Line, Listing, ObservationLine, Reader};
 use report::{Column, Lang, Table};
 use say::bail;
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing fits: a name that nobody has is a slip of the pen, and is told from an observer that saw nothing.
+/// No match: an unknown name is a typo, which is different from an observer without observations.
 fn check_only(reader: &Reader, only: &str) -> say::Result<()> {
     if only == "notes" || Rung::ALL.iter().any(|rung| rung.name() == only) {
         return Ok(());
@@ -114,7 +114,7 @@ fn cells(line: &Line, lang: &Lang) -> [String; 9] {
 }
 
 /// What limits it, if anything does.
-fn trust(seen: &Seen, lang: &Lang) -> String {
+fn trust(seen: &ObservationLine, lang: &Lang) -> String {
     let mut words = Vec::new();
     if seen.contaminated {
         words.push(lang.text("ledger-trust-contaminated"));

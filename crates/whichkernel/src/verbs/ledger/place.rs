@@ -22,7 +22,7 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What lies below; links are counted, not followed.
+/// The total size below; symlinks are counted, not followed.
 fn size(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries

@@ -44,7 +44,7 @@ pub fn run(args: &SignArgs, context: &Context) -> say::Result<ExitCode> {
     let Some(ledger) = reader.id()? else {
         bail!("ledger-empty", dir = context.ledger);
     };
-    // Nobody should sign what is not whole.
+    // An incomplete ledger must not be signed.
     let proof = reader.verify(&mut |_| {})?;
     if let Some(problem) = proof.problems.first() {
         bail!("command-not-signed", problem);

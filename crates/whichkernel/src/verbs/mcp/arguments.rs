@@ -1,6 +1,6 @@
 //! A tool's arguments as JSON Schema, out of the command line's definition; and back into words for the same parser.
 //!
-//! A value stands behind `=` or behind `--`, so that it can never be taken for a flag.
+//! A value follows `=` or `--`, so that it can never be read as a flag.
 
 use super::tools::Offered;
 use clap::{Arg, ArgAction, Command};

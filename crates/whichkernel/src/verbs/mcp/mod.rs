@@ -36,7 +36,7 @@ pub fn run(_: &Args, whole: clap::Command, context: &Context) -> say::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// This very program, whatever became of its file.
+/// The running program itself, even if its file was replaced.
 const OURSELVES: &str = "/proc/self/exe";
 
 struct Looking {
@@ -52,8 +52,8 @@ impl Offer for Looking {
         let use_it = format!(
             "Which GPU kernel runs, and how do we know? Start with explain (no files needed) or check. Every answer says on which \
              rung it stands: declared (source), shipped (file), loaded, selected (dry run), launched, completed. Never report a \
-             lower rung as a higher one, and repeat what an answer says was not asked, lost or not observed. Big answers are \
-             resources; resources/list has the schemas too. Nothing here writes, connects or runs anything but git reading \
+             lower rung as a higher one, and repeat what an answer says was not asked, lost or not observed. Answers leave \
+             out null fields and other languages; the linked resource has all of it, and whichkernel://schema/NAME a schema. Nothing here writes, connects or runs anything but git reading \
              clones.{held}"
         );
         ["whichkernel".into(), env!("CARGO_PKG_VERSION").into(), use_it]
@@ -122,10 +122,7 @@ fn tool(offered: &Offered, whole: &clap::Command) -> Option<Tool> {
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
     let mut kinds = crate::answers::all();
     kinds.retain(|kind| offered.answers.iter().any(|name| kind.is(name)));
-    Some(Tool {
-        name: offered.verb.to_owned(),
-        description: format!("{about}. {}", offered.remark).trim_end().to_owned(),
-        input: arguments::schema(offered, verb),
-        output: Some(answer::any_of(&kinds, &[mcp::outline_schema()])),
-    })
+    let schemas: Vec<&str> = kinds.iter().map(answer::Kind::name).collect();
+    let description = format!("{about}. {} Schemas: {}.", offered.remark, schemas.join(", "));
+    Some(Tool { name: offered.verb.to_owned(), description, input: arguments::schema(offered, verb) })
 }

@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// A new flag of a verb is neither offered nor forgotten without somebody deciding it.
+    /// A new flag of a verb must be offered or excluded explicitly.
     #[test]
     fn every_argument_is_offered_or_left_out_by_name() {
         let whole = Cli::command();

@@ -1,4 +1,4 @@
-//! A server on this machine, found as `doctor` finds it: a process that is seen to listen. Nobody else is asked.
+//! A server on this machine, found as `doctor` finds it: a process with a listening socket. No other address is contacted.
 
 use crate::context::Context;
 use doctor::{Facts, Host, Process, Servers};
@@ -71,8 +71,8 @@ pub fn process(found: Found) -> Found {
     Found { pids, command, journal, ..found }
 }
 
-/// What the server runs on, seen when its model is loaded: which device files it and its children hold. What somebody asked the rules for
-/// is not among it.
+/// The server's device, observed while its model is loaded: the device files that it and its children hold. The card that the
+/// user chose for the rules is not part of it.
 pub fn ground(found: &Found) -> Ground {
     if let Address::Tcp { host, .. } = &found.at.to
         && !found.at.to.is_here()

@@ -1,6 +1,6 @@
 //! `probe --lane`: one server under several settings, in turns, and whether the difference is more than chance.
 
-use super::{Args, eyes};
+use super::{Args, launch_observer};
 use crate::context::{COULD_NOT_RUN, Context};
 use crate::emit::Show;
 use probe::Wanted;
@@ -46,7 +46,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     };
     let home =
         sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).context(say!("command-place-for-logs"))?;
-    let mut look = |pid: u32| eyes::open(vec![pid], args.record);
+    let mut look = |pid: u32| launch_observer::open(vec![pid], args.record);
     let eyes = args.watch.then_some(&mut look as &mut probe::lanes::Eyes<'_>);
     sys::interrupt::catch();
     let say = &mut |line: &str| context.progress(line);
@@ -155,7 +155,7 @@ fn confidence(lanes: &Lanes) -> String {
 /// Paths and kernels that are not the same in both.
 fn differs(one: &Compared) -> String {
     let paths = one.paths.iter().map(|pair| {
-        // A width that one of them does not have, or a path that is not known.
+        // A width that one of them does not have, or an unknown path.
         let word = |path: &Option<String>| path.clone().unwrap_or_else(|| if pair.both { "?" } else { "-" }.to_owned());
         let rung = pair.rung.name();
         format!("{} x{}: {} / {} ({rung})", pair.ty, pair.columns, word(&pair.other), word(&pair.first))

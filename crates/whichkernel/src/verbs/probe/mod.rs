@@ -1,8 +1,8 @@
 //! `whichkernel probe`: what a server really evaluates for a prompt, how fast, and what the source rules declare for it.
 
-mod eyes;
 mod find;
 mod lanes;
+mod launch_observer;
 mod text;
 
 use crate::context::{COULD_NOT_RUN, Context, Format};
@@ -107,7 +107,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let wanted = Wanted { device, ..Wanted::default() };
     context.begins("probe");
     if args.watch {
-        eyes::keep_rights(context, !args.lane.is_empty()).context(say!("command-giving-up-rights"))?;
+        launch_observer::keep_rights(context, !args.lane.is_empty()).context(say!("command-giving-up-rights"))?;
     }
     if !args.lane.is_empty() {
         return lanes::run(args, wanted, context);
@@ -162,7 +162,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> say::Result<Answer> {
         wanted,
     };
     sys::interrupt::catch();
-    let onlooker = args.watch.then(|| eyes::open(found.pids.clone(), args.record));
+    let onlooker = args.watch.then(|| launch_observer::open(found.pids.clone(), args.record));
     let (onlooker, blind) = match onlooker {
         Some(Ok(onlooker)) => (Some(onlooker), None),
         Some(Err(why)) => (None, Some(why)),

@@ -179,7 +179,7 @@ fn offload(answer: &Answer, lang: &Lang) -> String {
     format!("{}\n", lang.text_with(key, &args))
 }
 
-/// What stands behind a path where it is not the path of all layers.
+/// The addition to a path that does not hold for all layers.
 fn share(answer: &Answer) -> String {
     match &answer.server.offload {
         Some(offload) if offload.gpu < offload.of => {

@@ -65,7 +65,7 @@ fn machines() -> Vec<String> {
         sys::regular_file::text(std::path::Path::new("/etc/hostname"), 1 << 10).unwrap_or_default().trim().to_owned();
     let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
     let mut all = vec![short(&node), short(&file), node, file];
-    // "localhost" names nobody.
+    // "localhost" identifies no machine.
     all.retain(|name| !name.is_empty() && name != "localhost");
     all.dedup();
     all

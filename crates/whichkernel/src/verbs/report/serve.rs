@@ -6,7 +6,7 @@ use evidence::Investigation;
 use ledger::Reader;
 use say::{Context as _, say};
 use serde_json::{Value, json};
-use serve::under_way::{self, Told};
+use serve::activity::{self, Told};
 use serve::{Pages, Server};
 use std::path::Path;
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ impl Pages for Live<'_> {
     fn file(&self, path: &str) -> Option<Vec<u8>> {
         if path == UNDER_WAY {
             let line = |told: Told| json!({"verb": told.verb, "seconds": told.seconds, "line": told.line});
-            let all: Vec<Value> = under_way::told(self.ledger).into_iter().map(line).collect();
+            let all: Vec<Value> = activity::told(self.ledger).into_iter().map(line).collect();
             return Some(Value::from(all).to_string().into_bytes());
         }
         self.look().site.file(path).map(<[u8]>::to_vec)

@@ -4,7 +4,7 @@ use crate::context::{Context, Format};
 use crate::emit::Show;
 use report::{Lang, Table};
 use runtime::Cache;
-use runtime::build::{Built, Request, Step, build};
+use runtime::build::{BuildStep, Built, Request, build};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::interrupt;
@@ -71,15 +71,15 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn said(step: Step<'_>, context: &Context) -> String {
+fn said(step: BuildStep<'_>, context: &Context) -> String {
     match step {
-        Step::Headers => context.lang.text("runtime-build-headers"),
-        Step::Unit { name, done, total } => {
+        BuildStep::Headers => context.lang.text("runtime-build-headers"),
+        BuildStep::Unit { name, done, total } => {
             let args = [("name", name.into()), ("done", done.into()), ("total", total.into())];
             context.lang.text_with("runtime-build-unit", &args)
         }
-        Step::Link => context.lang.text("runtime-build-link"),
-        Step::Tools(line) => line.to_owned(),
+        BuildStep::Link => context.lang.text("runtime-build-link"),
+        BuildStep::Tools(line) => line.to_owned(),
     }
 }
 

@@ -1,11 +1,11 @@
 //! `source TREE --chain`: from the HTTP handler to the kernel launch, with file and line at each step.
 
-use crate::asked::declare;
+use crate::asked::record_declared;
 use crate::asked::tree::tell_skipped;
 use crate::asked::tree_record::USUAL_ROUTES;
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
-use callchain::{Chain, Chains, Fact, File, Place, Step, Subject};
+use callchain::{Chain, ChainStep, Chains, CodeLocation, Fact, File, Subject};
 use evidence::{Conclusion, Word};
 use report::{Column, Table, conclusion_text};
 use say::bail;
@@ -45,7 +45,7 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> say::Result
     if args.record
         && let Some(tree) = trees.first()
     {
-        declare::chains(tree, &chains, &facts, files.len(), context)?;
+        record_declared::chains(tree, &chains, &facts, files.len(), context)?;
     }
     let whole = || {
         let found = callchain::ways_found(&labels(trees), &chains, files.len(), &unread);
@@ -83,8 +83,8 @@ fn between(
         && let Some(tree) = trees.first()
     {
         let name = if index.files.iter().any(|path| path.ends_with(".go")) { "ollama" } else { "llama.cpp" };
-        let way = declare::Way { from, to, steps: found.as_deref() };
-        declare::ways(tree, name, &[way], files, context)?;
+        let way = record_declared::Way { from, to, steps: found.as_deref() };
+        record_declared::ways(tree, name, &[way], files, context)?;
     }
     let chains: Vec<Chain> =
         found.into_iter().map(|steps| Chain { legs: vec![callchain::Leg { steps }], ..Chain::default() }).collect();
@@ -108,7 +108,7 @@ fn between(
     Ok(if is_there { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
-fn at(place: &Place) -> String {
+fn at(place: &CodeLocation) -> String {
     format!("{}:{}", place.file, place.line)
 }
 
@@ -137,7 +137,7 @@ fn steps_table(chains: &[Chain], context: &Context) -> Table {
     table
 }
 
-fn cells(chain: usize, number: usize, step: &Step) -> [String; 7] {
+fn cells(chain: usize, number: usize, step: &ChainStep) -> [String; 7] {
     let kind = step.kind.word().to_owned();
     [
         chain.to_string(),
@@ -207,7 +207,7 @@ fn stops(chain: &Chain, context: &Context) -> Vec<String> {
 }
 
 /// Where a step arrives; what else the same words may mean is counted, and named where there are few.
-fn target(step: &Step, context: &Context) -> String {
+fn target(step: &ChainStep, context: &Context) -> String {
     match step.others.len() {
         0 => step.to.clone(),
         1 => {
@@ -240,12 +240,12 @@ fn branches(chain: &Chain, context: &Context) -> String {
     table.text(context.width)
 }
 
-fn ends_way(step: &Step) -> bool {
+fn ends_way(step: &ChainStep) -> bool {
     matches!(step.kind, callchain::Kind::Launch | callchain::Kind::Vendor) || step.to.starts_with("cublas")
 }
 
 /// The file's own name: directories repeat in every line of a branch.
-fn short(place: &Place) -> String {
+fn short(place: &CodeLocation) -> String {
     format!("{}:{}", place.file.rsplit('/').next().unwrap_or(&place.file), place.line)
 }
 

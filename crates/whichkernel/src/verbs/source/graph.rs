@@ -119,7 +119,7 @@ fn written(path: &Path, context: &Context) -> say::Result<Option<Vec<Written>>> 
     let mut bytes = first;
     file.take(MOST_TEXT).read_to_end(&mut bytes)?;
     ensure!((bytes.len() as u64) < MOST_TEXT, "command-many-graphs", most = MOST_TEXT >> 20);
-    // What is no text is no graph either: let the reader of models say what is wrong with it.
+    // A file that is not text is not a graph: the model reader reports the error.
     match std::str::from_utf8(&bytes) {
         Ok(text) => {
             let graphs = parse_all(text)?;

@@ -1,6 +1,6 @@
 //! `source TREE` on a rocBLAS tree: which GPUs it knows, how it tells them apart, where it looks for kernels.
 
-use crate::asked::declare;
+use crate::asked::record_declared;
 use crate::context::Context;
 use crate::emit::Plain;
 use callchain::rocblas::{Rocblas, wanted};
@@ -13,7 +13,7 @@ pub fn run(tree: &Tree, found: &Rocblas, args: &super::Args, context: &Context) 
     let targets = args.gpu.as_slice();
     let files = tree.paths().filter(|path| wanted(path)).count();
     if args.record {
-        declare::rocblas(tree, found, files, context)?;
+        record_declared::rocblas(tree, found, files, context)?;
     }
     let plain = |plain| match plain {
         Plain::Csv => targets_table(found, targets, context).csv(),

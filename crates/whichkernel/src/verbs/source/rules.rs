@@ -1,6 +1,6 @@
 //! `source TREE`: which path, tile and kernel the tree's dispatch code chooses, and why.
 
-use crate::asked::declare;
+use crate::asked::record_declared;
 use crate::asked::tree::{notes, tell_skipped};
 use crate::context::{Context, Format};
 use crate::emit::Plain;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-/// Up to so many rows the versions that nobody gave are varied.
+/// Up to this many rows, versions without a given value are varied.
 const FEW_CELLS: usize = 64;
 
 /// What a question to a tree takes is half of it.
@@ -31,7 +31,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<Ex
         tell_skipped(&tree.skipped, context);
     }
     if args.record {
-        declare::rules(tree, &survey, context)?;
+        record_declared::rules(tree, &survey, context)?;
     }
     let plain = |plain| match (plain, args.thresholds) {
         (Plain::Csv, false) => csv(&survey),

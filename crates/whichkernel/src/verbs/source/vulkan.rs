@@ -11,7 +11,7 @@ use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDecla
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// Where nobody is named.
+/// If no card is named.
 const CARD: &str = "rx-9070-xt";
 
 pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode> {

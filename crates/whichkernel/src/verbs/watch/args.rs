@@ -15,7 +15,7 @@ use std::time::Duration;
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
-    pub step: Option<Step>,
+    pub step: Option<ArmCommand>,
 
     /// Watch this process and its children
     #[arg(long, value_name = "N", conflicts_with_all = ["read", "command"])]
@@ -108,7 +108,7 @@ pub enum How {
 }
 
 #[derive(Debug, Clone, clap::Subcommand)]
-pub enum Step {
+pub enum ArmCommand {
     /// Place probes, as root, that other users can then use on their own processes
     Arm(arm::Args),
     /// Remove all probes

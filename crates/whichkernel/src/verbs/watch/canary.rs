@@ -13,8 +13,8 @@ const AFTER: Duration = Duration::from_secs(2);
 /// How long a server may take until it answers at all.
 const STARTING: Duration = Duration::from_secs(120);
 
-/// None where it was seen; else what to say in the end. What the server claims is worth a look all the same.
-/// `started`: the server is a program of ours that has only just begun; else nobody at the address is a wrong address.
+/// None if it was observed; otherwise the message for the end. The server's claims are still worth a look. `started`: we have
+/// just started the server; otherwise no answer means a wrong address.
 pub fn in_target(
     at: &Endpoint,
     started: bool,

@@ -23,7 +23,7 @@ use watch::logs::Variable;
 enum Role {
     Nobody,
     Observer,
-    /// Somebody else, who only counts launches.
+    /// Another observer, which only counts launches.
     Counter,
 }
 
@@ -111,7 +111,7 @@ fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, 
     }
 }
 
-/// Who can count what the program launches without the observer under test; None where nobody can.
+/// An observer that can count the program's launches without the observer under test; None if there is none.
 fn counter(how: How) -> Option<(How, &'static str)> {
     match how {
         // Of dispatches through Vulkan only probes tell besides.
@@ -139,7 +139,7 @@ fn keep(args: &Args, context: &Context, certified: &Certified, seen: &mut Observ
     seen.account.contamination = match certificate.outcome() {
         Outcome::DispatchSafe => Contamination::Certified { certificate: kept.sha256 },
         Outcome::Differs => Contamination::Contaminated { differences: certified.differences.clone() },
-        // Nobody could compare what counts.
+        // The counts could not be compared.
         Outcome::NotKnown | Outcome::Failed => Contamination::Unchecked,
     };
     seen.account.cost_ns = certificate.added_ns.or(seen.account.cost_ns);

@@ -23,7 +23,7 @@ pub struct Judged {
     pub claims: Claims,
     pub shown: Shown,
     pub held: Vec<Held>,
-    /// Into how many pieces each evaluation was cut, 0 where nobody knows.
+    /// The number of pieces of each evaluation, 0 if unknown.
     pub pieces: u64,
 }
 

@@ -31,7 +31,7 @@ pub fn run(
             State::Busy => busy = Instant::now(),
             State::Quiet => {}
             State::Ended(how) => {
-                // Ctrl-C reaches the program too, and is no failure of it.
+                // Ctrl-C reaches the program too, and is not a failure of it.
                 ended = (!interrupt::asked()).then_some(how);
                 break;
             }
@@ -56,7 +56,7 @@ pub fn run(
     Ok((source.finish(tally)?, ended))
 }
 
-/// Like `top` on a terminal; a line now and then in a pipe; nothing where a machine reads.
+/// Like `top` on a terminal; a line now and then in a pipe; nothing if a machine reads.
 struct Screen<'c> {
     context: &'c Context,
     live: bool,

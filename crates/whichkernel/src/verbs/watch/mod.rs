@@ -1,4 +1,4 @@
-//! Launches of live processes, as they happen; or as somebody else recorded them.
+//! Launches of live processes, or recorded ones.
 
 use crate::context::Context;
 use say::{Context as _, ensure, say};
@@ -25,12 +25,12 @@ mod target;
 mod trace;
 
 pub use args::{Args, How};
-use args::{Step, window};
+use args::{ArmCommand, window};
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     match &args.step {
-        Some(Step::Arm(step)) => return arm::arm(step, context),
-        Some(Step::Disarm) => return arm::disarm(context),
+        Some(ArmCommand::Arm(step)) => return arm::arm(step, context),
+        Some(ArmCommand::Disarm) => return arm::disarm(context),
         None => {}
     }
     context.begins("watch");
@@ -77,7 +77,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.record {
         record::keep(context, &tally, &account, &judged, &window(args))?;
     }
-    // What nobody could have seen is no answer.
+    // A launch that could not have been observed gives no answer.
     if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
         return Err(why.into());
     }
@@ -85,6 +85,6 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(blind) = blind {
         return Err(blind);
     }
-    // What was seen is true, and is not the run that was asked for.
+    // What was seen is true, and is not the requested run.
     Ok(if ended.is_some_and(Ended::failed) { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

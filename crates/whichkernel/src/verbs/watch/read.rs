@@ -1,4 +1,4 @@
-//! `--read FILE`: a record that somebody made, as a tally.
+//! `--read FILE`: a recorded file as a tally.
 
 use super::claims::Judged;
 use super::summary::Told;
@@ -37,10 +37,10 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is held in memory at once; a database is read where it lies.
+/// The maximum in memory at once; a database is read in place.
 const MOST: u64 = 1 << 30;
 
-/// A file's bytes (of a database, its first ones) and hash. Pipes, devices and directories are no files.
+/// A file's bytes (of a database, the first ones) and hash. Pipes, devices and directories are rejected.
 fn whole(path: &Path) -> say::Result<(Vec<u8>, String)> {
     let file = inventory::File::open(path)?;
     let source: &dyn ReadAt = &file;

@@ -2,7 +2,7 @@
 
 use super::{Args, trace::Writer};
 use crate::context::Context;
-use dryrun::{Place, describe};
+use dryrun::{RunRoot, describe};
 use report::Lang;
 use say::{Context as _, ensure, say};
 use std::cell::RefCell;
@@ -24,10 +24,10 @@ pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<
     let path = on_path(program).with_context(|| say!("command-no-such-program", program))?;
     watch::preload::check(&path)?;
     // What cannot be described beforehand is watched without argument bytes, and that is said.
-    let libraries = Place::Host.libraries(true, Some(&path)).unwrap_or_default();
+    let libraries = RunRoot::Host.libraries(true, Some(&path)).unwrap_or_default();
     let target = gpu::TargetId::named(ANY_TARGET)?;
     let described = describe(&libraries, &target, true, runtime::Cache::from_env().dir()).ok();
-    let table = described.and_then(|found| launch::table::Table::parse(&found.table).ok()).unwrap_or_default();
+    let table = described.and_then(|found| launch::table::KernelTable::parse(&found.table).ok()).unwrap_or_default();
     let session = Session::new(Some(&layouts(&table, &libraries)))?;
     let mut start = sys::program::given(program);
     start.args(args.command.iter().skip(1)).envs(session.environment());

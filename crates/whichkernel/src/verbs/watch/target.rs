@@ -12,7 +12,7 @@ use watch::{NothingInView, ObserverReport, Source, Tally};
 
 use super::trace::Writer;
 
-/// The observer that was asked for, in place.
+/// The requested observer, in place.
 pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>, context: &Context) -> say::Result<Box<dyn Source>> {
     match args.how {
         How::Uprobe | How::Perf => uprobe(args, trace),

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
-use watch::{Fate, KindId, Name, ObserverReport, Seen, Tally};
+use watch::{Fate, KindId, Name, ObservedLaunch, ObserverReport, Tally};
 
 /// Threads whose last launch is kept in mind; beyond, a refusal is written without the line that it refuses.
 const MOST_THREADS: usize = 1 << 16;
@@ -17,7 +17,7 @@ pub struct Writer {
     path: PathBuf,
     out: BufWriter<File>,
     sequence: u64,
-    /// The line and kind of each thread's last launch, whose return was not known when it was written.
+    /// The line and kind of each thread's last launch, whose return was unknown when it was written.
     made: HashMap<(u32, u32), (u64, KindId)>,
     /// The first thing that went wrong: a full disk must not stop the watch, and must be said.
     problem: Option<std::io::Error>,
@@ -30,7 +30,7 @@ impl Writer {
         Ok(Writer { path, out, sequence: 0, made: HashMap::new(), problem: None })
     }
 
-    pub fn add(&mut self, seen: &Seen<'_>) {
+    pub fn add(&mut self, seen: &ObservedLaunch<'_>) {
         let thread = (seen.pid, seen.thread);
         let mut line = line(self.sequence, seen);
         match seen.fate {
@@ -88,7 +88,7 @@ impl Writer {
     }
 }
 
-fn line(seq: u64, seen: &Seen<'_>) -> Line {
+fn line(seq: u64, seen: &ObservedLaunch<'_>) -> Line {
     let kind = seen.kind;
     let (status, times, times_refused) = match seen.fate {
         Fate::Made => (None, None, None),

@@ -257,7 +257,7 @@ fn two_cards(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(accepted(&dry(bench, &words)?.0, false))
 }
 
-/// A library in a directory that nobody searches beforehand.
+/// A library in a directory that is not searched beforehand.
 fn opened(bench: &Bench, target: &str, flags: &[&str]) -> anyhow::Result<Outcome> {
     let hidden: Vec<&str> = ["-shared", "-fPIC"].iter().chain(flags).copied().collect();
     let Some(made) = hip(bench, "libown.so", &[target], &hidden)? else { return no_clang() };
@@ -343,7 +343,8 @@ fn choices(conclusion: &Value) -> String {
     list.iter().map(text).collect::<Vec<_>>().join(" | ")
 }
 
-/// The prompt has 290 columns and every token one, whoever computes them; with layers left on the CPU, tokens are computed there too.
+/// The prompt has 290 columns and every token one, on CPU and GPU alike; with layers left on the CPU, tokens are computed there
+/// too.
 fn offloaded(bench: &Bench, layers: u32) -> anyhow::Result<Outcome> {
     if let Some(skipped) = missing(SID) {
         return Ok(skipped);

@@ -1,4 +1,4 @@
-//! Files with device code where nobody expects it. The truth is the number of kernels that the maker of the file put in.
+//! Files with device code in unexpected places. The truth is the number of kernels that the maker of the file put in.
 
 use super::{Bench, Case, Outcome};
 use anyhow::{Context, ensure};
@@ -250,7 +250,7 @@ fn extraction(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// A kernel whose first word is no instruction of gfx1201.
+/// A kernel whose first word is not an instruction of gfx1201.
 fn undecodable(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut kernel = make::Kernel::live("k");
     kernel.code.insert(0, 0xffff_ffff);

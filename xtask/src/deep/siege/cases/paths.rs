@@ -232,7 +232,7 @@ fn report_with_linked_folder(bench: &Bench) -> anyhow::Result<Outcome> {
     judged(bench, bench.command(["report", "--out", "theirs/out"]))
 }
 
-/// The directory is exchanged while the command runs; what came of all rounds is judged when it has stopped.
+/// The directory is exchanged while the command runs; the results of all rounds are judged afterwards.
 fn race(bench: &Bench) -> anyhow::Result<Outcome> {
     const ROUNDS: usize = 12;
     recorded(bench)?;
@@ -281,7 +281,7 @@ fn pipes_to_read(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(Outcome::Refused { why: format!("{} verbs refused the pipe", verbs.len()) })
 }
 
-/// A tree that stands for another machine, as root unpacks an image of theirs, with one link in it.
+/// A tree of another machine, as if root had unpacked another user's image, with one link in it.
 fn another_root(bench: &Bench, link: &str, target: &Path) -> anyhow::Result<Outcome> {
     yard(bench)?;
     machine(bench, "ollama")?;
@@ -354,7 +354,7 @@ fn escape_in_unit(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// A program of theirs that leaves a mark with whoever runs it.
+/// Another user's program that leaves a mark with the user who runs it.
 fn plant_program(bench: &Bench, name: &str) -> anyhow::Result<()> {
     yard(bench)?;
     let place = bench.dir.join("theirs/bin").join(name);
@@ -425,7 +425,7 @@ fn hostile_settings(bench: &Bench) -> anyhow::Result<Outcome> {
     fs::write(repo.join(".git/config"), config)?;
     fs::write(repo.join(".git/info/attributes"), "* diff=x filter=x\n")?;
     for entry in files_below(&repo.join(".git/objects"))? {
-        // The contents of the one file: whoever reads it has to ask for it.
+        // The contents of the one file: it is served only on request.
         let id = entry.strip_prefix(repo.join(".git/objects"))?.to_string_lossy().replace('/', "");
         let kind = Command::new("git")
             .arg("--git-dir")

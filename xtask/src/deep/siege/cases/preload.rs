@@ -52,7 +52,7 @@ enum Means {
     Hand,
     /// The name's hash in place of the name.
     Hash(&'static str),
-    /// A child program with an empty environment, or with the one that it was given.
+    /// A child program with an empty environment, or with a given one.
     Child(&'static str, Child),
     Daemon(&'static str, &'static str),
 }
@@ -136,8 +136,8 @@ impl Built<'_> {
     }
 }
 
-/// `truth`: launches that the program makes by its own arithmetic. `whole`: nothing goes around, and the answer has to say so. With CUDA it
-/// cannot: the fixture's kernels have no code, and a kernel whose code is not known may launch others.
+/// `truth`: launches that the program makes by its own arithmetic. `whole`: nothing goes around, and the answer has to say so.
+/// With CUDA it cannot: the fixture's kernels have no code, and a kernel whose code is unknown may launch others.
 fn case(bench: &Bench, api: Api, means: Means, truth: u64, whole: bool) -> anyhow::Result<Outcome> {
     let built = Built { bench, api };
     if matches!(means, Means::Child(_, Child::Musl)) && Command::new("musl-gcc").arg("--version").output().is_err() {

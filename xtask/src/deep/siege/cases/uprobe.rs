@@ -271,7 +271,7 @@ fn trace(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(if mode == 0o600 { Outcome::Equal { truth } } else { Outcome::Silent { truth, said: format!("mode {mode:o}") } })
 }
 
-/// Preload does not see the pointer's launches; whoever does must not call the other one contaminated.
+/// Preload does not see launches through the pointer; an observer that does must not call the other one contaminated.
 fn certificate(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut command = built(bench, HIP)?;
     command.extend(["pointer", "1000", "3", "hipLaunchKernel"].map(str::to_owned));

@@ -26,7 +26,7 @@ pub fn run(scene: &mut Scene) -> anyhow::Result<()> {
     interrupted(scene, &program)
 }
 
-/// A program of another user at its start, and what it is told to go on with.
+/// A program of another user at its start, and the input that lets it continue.
 struct Stranger {
     child: Child,
 }
@@ -121,7 +121,7 @@ fn constructor(scene: &mut Scene) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A server that writes its log into a pipe, which nobody else may read from, let alone wait at.
+/// A server that writes its log into a pipe, which no other process may read from or wait for.
 fn log_is_a_pipe(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     let what = "watch beside an ollama whose log is a pipe";
     if scene.wants(what) {
@@ -236,7 +236,7 @@ fn reused(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     ends.go()?;
-    // The kernel gives numbers in turn: the one before it was given last, until somebody else is faster.
+    // The kernel assigns numbers in turn: the number before it was assigned last, unless another process is faster.
     let mut taken = false;
     for _ in 0..200 {
         std::fs::write("/proc/sys/kernel/ns_last_pid", (number - 1).to_string())?;

@@ -136,7 +136,7 @@ fn compare(report: &Value, count: &Count) -> Verdict {
     }
 }
 
-/// Launches by the width of the grid, which tells the kernel; None where a row has several grids.
+/// Launches by the width of the grid, which tells the kernel; None if a row has several grids.
 fn by_kernel(report: &Value) -> Option<[u64; KERNELS]> {
     let mut out = [0; KERNELS];
     for row in report["rows"].as_array()?.iter().filter(|row| row["family"] != "blas") {
@@ -182,7 +182,7 @@ mod tests {
             ("said", report(19, json!(1), 0, 0, ""), truth(20, 0, 0)),
             ("said", report(0, Value::Null, 0, 0, ""), truth(20, 0, 0)),
             ("said", report(0, json!(0), 0, 0, late), truth(20, 0, 0)),
-            // Late is no word for replays that were not multiplied out, and none for launches that never were.
+            // "Late" covers neither replays that were not expanded nor launches that never happened.
             ("silent", report(2, json!(0), 0, 0, late), truth(2, 18, 0)),
             ("said", report(2, json!(0), 9, 0, late), truth(2, 18, 0)),
             ("said", report(2, json!(0), 0, 0, "replays of a graph"), truth(2, 18, 0)),

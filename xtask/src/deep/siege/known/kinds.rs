@@ -1,4 +1,4 @@
-//! The kinds of programs: how each is built, where its runtime lies, what it does.
+//! The kinds of programs: how each is built, the location of its runtime, its actions.
 
 use super::yard::Yard;
 use std::ffi::OsString;
@@ -20,15 +20,15 @@ pub enum Build {
     Go,
 }
 
-/// Where the runtime lies that the program opens.
+/// The path of the runtime that the program opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lies {
     /// A directory that only the command line names.
     Told,
     /// In LD_LIBRARY_PATH, opened by its name.
     ByName,
-    /// In a directory and under a file name that nobody can guess; its SONAME is right. The program makes the copy's path up from a part
-    /// that its command line does not name.
+    /// In a directory and under a file name that cannot be guessed; its SONAME is right. The program computes the copy's path
+    /// from a part that its command line does not contain.
     Unguessable,
     Chroot,
     MountNamespace,

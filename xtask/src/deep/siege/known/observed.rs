@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than any of them takes: whoever is not done by then hangs.
+/// Far more than any of them takes: a longer run hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +44,9 @@ impl Observer {
 #[derive(Debug)]
 pub struct Run {
     pub count: Count,
-    /// What the program said of itself.
+    /// The program's own output.
     pub line: Option<String>,
-    /// How the tool ended (the program, where there is none); None where it did not in time.
+    /// How the tool ended (the program, if there is none); None if it did not in time.
     pub exit: Option<i32>,
     pub report: Option<Value>,
     pub messages: String,
@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-/// By itself. None where the kind cannot be built here.
+/// By itself. None if the kind cannot be built here.
 pub fn plain(yard: &Yard, kind: &Kind) -> anyhow::Result<Option<Run>> {
     let Some(start) = kind.start(yard)? else { return Ok(None) };
     let place = Place::new(yard, &start)?;
@@ -173,7 +173,7 @@ fn code(status: Option<ExitStatus>) -> Option<i32> {
     status.and_then(|status| status.code().or_else(|| status.signal().map(|signal| -signal)))
 }
 
-/// The end, or None where it does not come in time; then the child is ended.
+/// The end, or None if it does not come in time; then the child is ended.
 pub fn wait(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
     let until = Instant::now() + patience;
     loop {

@@ -145,7 +145,7 @@ impl Yard {
         Ok(to.to_owned())
     }
 
-    /// A copy of a library in a place and under a name that nobody can guess.
+    /// A copy of a library at an unguessable path.
     pub fn hidden(&self, library: &Path) -> anyhow::Result<PathBuf> {
         let place = tempfile::Builder::new().prefix("").rand_bytes(12).tempdir_in(self.path("home"))?.keep();
         let file = tempfile::Builder::new().prefix("").rand_bytes(12).tempfile_in(&place)?.into_temp_path();

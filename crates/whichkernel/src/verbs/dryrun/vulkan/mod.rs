@@ -7,7 +7,9 @@ use super::Args;
 use super::command::{is_skeleton, shown};
 use crate::asked::dry::vulkan::{cards, heed, place};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
-use dryrun::{Place, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps};
+use dryrun::{
+    RunRoot, Streams, VulkanCard, VulkanRecord, VulkanRequest, VulkanSelection, vulkan_library, vulkan_steps,
+};
 use say::{Context as _, bail, ensure, error};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -64,7 +66,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 
 /// Who and where, for the ledger.
 fn record<'a>(
-    place: &'a Place,
+    place: &'a RunRoot,
     card: VulkanCard,
     driver: Option<&'a str>,
     (model, time): (&'a str, &'a str),

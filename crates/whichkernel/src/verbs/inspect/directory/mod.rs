@@ -1,7 +1,6 @@
 //! `inspect DIR`: a runtime directory (an Ollama bundle, an unpacked tree) or a rocBLAS/hipBLASLt library directory.
 //!
-//! What GPU libraries lie in it, which targets each ships code for, which kernel catalogs there are; with `--gpu`,
-//! whether all that serves one GPU.
+//! The GPU libraries in it, the targets of each, and the kernel catalogs; with `--gpu`, whether all of that serves one GPU.
 
 mod text;
 
@@ -13,7 +12,7 @@ use evidence::{Conclusion, Word};
 use gpu::Arch;
 use inventory::{Pack, Unread};
 use observe::answers::{self, Directory, Serving};
-use observe::directory::{CatalogSaid, Library, Place, Survey, survey};
+use observe::directory::{CatalogSaid, DirectorySurvey, Library, Survey, survey};
 use observe::libraries::serves;
 use runtime::catalogs::{self, LibraryDir};
 use say::{Context as _, Message, Say as _, bail, say};
@@ -21,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensile::{Files, Service, serve};
 
-/// A catalog directory, and how it would serve the GPU that was asked about.
+/// A catalog directory, and how it would serve the requested GPU.
 struct Catalog {
     dir: LibraryDir,
     service: Option<Service>,
@@ -39,7 +38,7 @@ impl Catalog {
     }
 }
 
-/// What was unpacked for the time of the answer: it is called by its own name, and what was not written is not known.
+/// What was unpacked for the time of the answer: it is called by its own name, and what was not written is unknown.
 pub struct Package<'a> {
     pub path: &'a Path,
     pub refused: &'a [String],
@@ -67,7 +66,8 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
         Catalog { dir, service, filtered }
     };
     let catalogs: Vec<Catalog> = found.into_iter().map(serve_one).collect();
-    let place = Place { path: shown, survey: &survey, catalogs: catalogs.iter().map(Catalog::said).collect() };
+    let place =
+        DirectorySurvey { path: shown, survey: &survey, catalogs: catalogs.iter().map(Catalog::said).collect() };
     let serving = arch.as_ref().map(|arch| Serving { any: place.presence(), all: place.service(arch) });
     let nothing = survey.libraries.is_empty() && survey.packs.is_empty() && survey.unread.is_empty();
     if nothing && catalogs.is_empty() && arch_asked.is_none() {
@@ -103,7 +103,7 @@ fn strict(serving: &Serving) -> ExitCode {
     if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { exit_code(&serving.all) }
 }
 
-/// Names as the package has them, not as they lie here for the moment; and what was not unpacked.
+/// Names as in the package, not the temporary ones; and what was not unpacked.
 fn named_inside(survey: &mut Survey, root: &Path, package: &Package<'_>) {
     let inside = |path: &PathBuf| path.strip_prefix(root).map_or_else(|_| path.clone(), |rest| package.path.join(rest));
     let unread = survey.unread.iter_mut().chain(survey.libraries.iter_mut().flat_map(|library| &mut library.unread));

@@ -81,7 +81,7 @@ pub fn serving(shown: &Path, arch: &Arch, serving: &Serving, all: bool, context:
     out
 }
 
-/// What lies there packed, and was not looked into: nothing is said of it.
+/// Packed files that were not examined: no conclusion covers them.
 pub fn packs(packs: &[(PathBuf, Pack)], context: &Context) -> String {
     let Some((first, _)) = packs.first() else { return String::new() };
     let names = packs.iter().take(SHOWN).map(|(path, pack)| {

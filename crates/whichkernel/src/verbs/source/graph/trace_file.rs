@@ -2,7 +2,7 @@
 
 use launch::lines::Closing;
 use say::{Context as _, say};
-use source::graph::{At, Seen, SeenEvaluation, Trace};
+use source::graph::{At, RecordedLaunch, SeenEvaluation, Trace};
 use std::path::Path;
 use sys::regular_file;
 
@@ -47,10 +47,10 @@ pub fn read(path: &Path) -> say::Result<Trace> {
         let line: Line =
             serde_json::from_str(line).with_context(|| say!("command-not-a-trace-line", path, line = number + 1))?;
         let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
-        // A call into a library has no grid of its own, whatever stands in its line.
+        // A call into a library has no grid of its own: its line's grid is ignored.
         let launch = match line.kernel {
-            Some(kernel) => Seen { kernel, grid: line.grid, block: line.block, refused: line.status != 0 },
-            None => Seen { kernel: line.api, grid: None, block: None, refused: line.status != 0 },
+            Some(kernel) => RecordedLaunch { kernel, grid: line.grid, block: line.block, refused: line.status != 0 },
+            None => RecordedLaunch { kernel: line.api, grid: None, block: None, refused: line.status != 0 },
         };
         match out.last_mut().filter(|last| last.number == line.evaluation) {
             Some(last) => {

@@ -1,4 +1,4 @@
-//! Processes and servers that are real: a listener that nobody asked about, and Debian's llama-server with its own counters.
+//! Real processes and servers: an unrelated listener, and Debian's llama-server with its own counters.
 
 use super::{Bench, Outcome, asked, says_less};
 use anyhow::Context;
@@ -161,7 +161,7 @@ pub fn twice(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Somebody else asks meanwhile: the counters hold more than the answers.
+/// Another client sends requests meanwhile: the counters hold more than the answers.
 pub fn neighbour(bench: &Bench) -> anyhow::Result<Outcome> {
     let Some(real) = Real::start(bench)? else {
         return Ok(Outcome::Skipped { why: "debian-sid is not fetched".into() });

@@ -31,7 +31,7 @@ pub struct Manner {
     pub slots: usize,
     /// Tokens that fit into its context.
     pub context: usize,
-    /// What `/api/ps` says of the model besides its name.
+    /// The fields of `/api/ps` about the model besides its name.
     pub loaded: Value,
     /// Added to `/metrics` beyond what was evaluated.
     pub miscount: i64,

@@ -1,0 +1,83 @@
+//! Signatures that were read before: every unit has the declarations of its headers anew, token by token the same.
+//!
+//! The parse result of tokens depends on themselves, and on which of their names are types and templates; on nothing
+//! else.
+
+use super::Parser;
+use crate::syntax::ast::{Function, Signature};
+use crate::syntax::lex::{Kind, Tok};
+use crate::syntax::sym::{self, FxMap, Sym};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Signatures by the place of their first token.
+#[derive(Debug, Clone, Default)]
+pub struct SeenSignatures(FxMap<(u16, u32), Arc<One>>);
+
+#[derive(Debug)]
+struct One {
+    /// Its tokens: to the end of the declaration, or to the brace of its body.
+    unit: Arc<Vec<Tok>>,
+    toks: Range<usize>,
+    /// The names in it, and what each is.
+    names: Vec<(Sym, Known)>,
+    signature: Arc<Signature>,
+    has_body: bool,
+}
+
+/// Whether a name is a type, and whether it is a template.
+type Known = (bool, bool);
+
+impl Parser<'_> {
+    /// The function that begins here, where it was read before.
+    pub(super) fn seen_function(&mut self, seen: &SeenSignatures) -> Option<Function> {
+        let first = self.peek().filter(|_| !self.hidden)?;
+        let one = seen.0.get(&(first.file, first.off))?;
+        let toks = one.unit.get(one.toks.clone())?;
+        if self.toks.get(self.pos..self.pos + toks.len())? != toks
+            || !one.names.iter().all(|(name, known)| self.known(*name) == *known)
+        {
+            return None;
+        }
+        self.pos += toks.len();
+        let body = one.has_body.then(|| {
+            let from = self.pos;
+            self.pos -= 1;
+            self.skip_balanced();
+            from..self.pos.saturating_sub(1).max(from)
+        });
+        let signature = one.signature.clone();
+        let (unit, space) = (self.unit, self.space);
+        Some(Function { signature, unit, space, body, home: None, inits: None, owner: None, parsed: OnceLock::new() })
+    }
+
+    /// Keeps a function that was just read from `start` on.
+    pub(super) fn remember(&self, function: &Function, start: usize, toks: &Arc<Vec<Tok>>, seen: &mut SeenSignatures) {
+        let end = function.body.as_ref().map_or(self.pos, |body| body.start);
+        let Some((first, all)) = toks.get(start..end).and_then(|all| Some((all.first()?, all))) else { return };
+        // A struct or a lambda among them has its own unit.
+        let braces = all.iter().filter(|tok| tok.is(sym::LBRACE)).count();
+        let names = all.iter().filter(|tok| tok.kind == Kind::Ident && !self.interner.is_keyword(tok.sym));
+        let names: Vec<Sym> = names.map(|tok| tok.sym).collect();
+        let own = names.iter().filter(|name| **name == function.name).count();
+        if self.hidden || function.inits.is_some() || braces != usize::from(function.body.is_some()) || own != 1 {
+            return;
+        }
+        // It may have become a template just now; its own name is followed by its arguments whatever it is.
+        let others = names.into_iter().filter(|name| *name != function.name);
+        let one = One {
+            unit: toks.clone(),
+            toks: start..end,
+            names: others.map(|name| (name, self.known(name))).collect(),
+            signature: function.signature.clone(),
+            has_body: function.body.is_some(),
+        };
+        seen.0.insert((first.file, first.off), Arc::new(one));
+    }
+
+    fn known(&self, name: Sym) -> Known {
+        let (all, more) = (self.names, &self.more);
+        let is_type = all.types.contains(name) || more.types.contains(name);
+        (is_type, self.is_template(name))
+    }
+}

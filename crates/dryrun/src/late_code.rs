@@ -1,0 +1,65 @@
+//! Code that the program brought along and that no table spoke of before the run: judged afterwards, from the file that holds it.
+
+use crate::RunRoot;
+use crate::kernels::targets_at;
+use gpu::{Arch, How};
+use launch::tables::Tables;
+use launch::trace::{Event, Module, Trace};
+use std::collections::{BTreeMap, HashMap};
+
+/// Launches of kernels from one file without code for the device, or if that is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unjudged {
+    pub device: u32,
+    /// As the program saw it.
+    pub file: String,
+    pub launches: u64,
+    /// Its targets; empty if the file could not be read.
+    pub targets: Vec<String>,
+}
+
+/// One per device and file. A refused launch does not count.
+pub fn of(
+    place: &RunRoot,
+    traces: &[Trace],
+    tables: &Tables,
+    images: &HashMap<u64, String>,
+    devices: &[Arch],
+) -> Vec<Unjudged> {
+    let mut unknown: BTreeMap<(u32, String, u64), (u64, bool)> = BTreeMap::new();
+    for trace in traces {
+        for event in &trace.events {
+            let Event::Launch(launch) = event else { continue };
+            let Some(kernel) = trace.kernel(launch.head.kernel).filter(|_| launch.head.status == 0) else { continue };
+            let module = trace.module(kernel.module);
+            if tables.kernel(launch.head.device, kernel, module).is_some() {
+                continue;
+            }
+            // An image was looked into as it was loaded, unless it was compressed; a catalog's file is known by its content.
+            let image = |module: &Module| module.hash != 0;
+            let Some(module) = module.filter(|m| !image(m) || (m.address != 0 && !images.contains_key(&m.hash))) else {
+                continue;
+            };
+            let name = if module.path.is_empty() { format!("image {:016x}", module.hash) } else { module.path.clone() };
+            let entry = unknown.entry((launch.head.device, name, module.address)).or_default();
+            *entry = (entry.0 + 1, image(module));
+        }
+    }
+    let mut found: Vec<Unjudged> = Vec::new();
+    for ((device, file, address), (launches, is_image)) in unknown {
+        let targets = if is_image { None } else { targets_at(&place.on_host(&file), address) };
+        let taken = |arch: &Arch, targets: &[String]| {
+            arch.takes(targets.iter().map(String::as_str)).is_some_and(|taken| taken.how > How::Compiled)
+        };
+        if let (Some(targets), Some(arch)) = (&targets, devices.get(device as usize))
+            && taken(arch, targets)
+        {
+            continue;
+        }
+        match found.iter_mut().find(|known| known.device == device && known.file == file) {
+            Some(known) => known.launches += launches,
+            None => found.push(Unjudged { device, file, launches, targets: targets.unwrap_or_default() }),
+        }
+    }
+    found
+}

@@ -1,0 +1,50 @@
+//! What was observed is its owner's business: directories 0700, files 0600. A ledger of an older version, whose files
+//! others may read, is closed to them when its owner next writes.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use sys::files::{self, Access};
+
+const OTHERS: u32 = 0o077;
+
+/// Makes the directory, and those above it that are missing, for the owner alone.
+pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
+    files::create_dir_all(dir, Access::Private)
+}
+
+/// Removes other users' access to the ledger; returns how many files and directories had any. Only for its owner: other users may
+/// not, and root leaves another user's ledger unchanged.
+pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
+    let mine = rustix::process::geteuid().as_raw();
+    let mut changed = 0;
+    let mut open = vec![dir.to_owned()];
+    // A private directory has private content: a walk through a million blobs is made once.
+    let wide = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.mode() & OTHERS != 0);
+    if ![".", "ledger.sqlite", "head", "lock", "blobs"].iter().any(|name| wide(&dir.join(name))) {
+        return Ok(0);
+    }
+    while let Some(path) = open.pop() {
+        let meta = fs::symlink_metadata(&path)?;
+        if meta.uid() != mine || !(meta.is_dir() || meta.is_file()) {
+            continue;
+        }
+        if meta.is_dir() {
+            let inside = fs::read_dir(&path)?.collect::<Result<Vec<_>, _>>()?;
+            // Only the ledger's own files in its directory: the user may have put the ledger in a directory with other files.
+            let ours = |name: &std::ffi::OsStr| {
+                path != dir
+                    || ["ledger.sqlite", "ledger.sqlite-journal", "head", "lock", "blobs"]
+                        .iter()
+                        .any(|own| name == *own)
+            };
+            open.extend(inside.iter().filter(|entry| ours(&entry.file_name())).map(fs::DirEntry::path));
+        }
+        if meta.mode() & OTHERS != 0 {
+            fs::set_permissions(&path, fs::Permissions::from_mode(meta.mode() & 0o700))?;
+            changed += 1;
+        }
+    }
+    Ok(changed)
+}

@@ -1,0 +1,332 @@
+//! Counting one code object, as the inventory hands it over.
+
+use crate::census::group::By;
+use codeobject::elf::Section;
+use codeobject::{CodeObject, Descriptor, Kernel, Stub, TargetId};
+use inventory::{Format, Found, Look};
+use isa::census::{Function, Tally, aliases, section};
+use isa::{DecodeStep, Decoder, Proof, Target};
+use launch::NameFilter;
+use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
+
+/// Which code objects and functions are wanted. The whole object is decoded in any case: that is what an absence needs.
+#[derive(Debug, Default)]
+pub struct Select {
+    pub target: Option<TargetId>,
+    pub kernel: Option<NameFilter>,
+}
+
+impl Select {
+    fn wants(&self, target: Option<&TargetId>) -> bool {
+        match (&self.target, target) {
+            (None, _) => true,
+            (Some(wanted), Some(target)) => target.answers(wanted),
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// What a function is, byte by byte, as hashes: equal where the bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes {
+    /// The names of its instructions, in their order.
+    pub mnemonics: Digest,
+    /// All of its encoding.
+    pub code: Digest,
+    /// The kernel's descriptor without the distance to its code; None if it is not a kernel.
+    pub descriptor: Option<Digest>,
+    /// The kernel's metadata as in the note, including arguments.
+    pub metadata: Option<Digest>,
+}
+
+pub type Digest = [u8; 32];
+
+fn digest(bytes: &[u8]) -> Digest {
+    Sha256::digest(bytes).into()
+}
+
+/// Registers and memory of a kernel, as its metadata states them.
+#[derive(Debug, Clone, Default)]
+pub struct KernelFacts {
+    /// Demangled.
+    pub name: String,
+    pub sgpr: Option<u32>,
+    pub vgpr: Option<u32>,
+    pub agpr: Option<u32>,
+    pub lds: Option<u32>,
+    pub scratch: Option<u32>,
+    pub wavefront: Option<u32>,
+}
+
+#[derive(Debug, Clone)]
+pub struct FunctionCensus {
+    /// The symbol.
+    pub mangled: String,
+    pub address: u64,
+    pub size: u64,
+    pub tally: Tally,
+    /// A second name of a function that is counted under its first.
+    pub alias: bool,
+    /// None for a device function that is not a kernel.
+    pub kernel: Option<KernelFacts>,
+    /// What the whole decoded code proves.
+    pub proof: Proof,
+    /// The inventory's rule, by which everybody counts stubs.
+    pub stub: Stub,
+    /// Only where they were asked for.
+    pub bytes: Option<Bytes>,
+}
+
+/// A code object or a part of one that was not counted, and why.
+#[derive(Debug, Clone)]
+pub struct Unread {
+    pub what: String,
+    pub why: String,
+}
+
+/// One code object.
+#[derive(Debug, Clone)]
+pub struct ObjectCensus {
+    pub bundle: Option<usize>,
+    pub target: String,
+    pub functions: Vec<FunctionCensus>,
+    /// Code in no function, and the padding of the whole object.
+    pub outside: Tally,
+    /// Bytes of the executable sections.
+    pub code: u64,
+    /// Addresses of words that are not instructions, and of truncated instructions.
+    pub undecoded: Vec<u64>,
+    pub cut: Vec<u64>,
+    pub unread: Vec<Unread>,
+    /// What all kernels of the object may use: its data. Only where bytes were asked for.
+    pub shared: Option<Digest>,
+}
+
+/// Counts whatever the inventory finds. The kernels that `select` leaves out are counted as part of their object and
+/// then dropped.
+#[derive(Debug, Default)]
+pub struct Census {
+    pub select: Select,
+    /// Names for people are wanted. Demangling takes as long as a third of the counting.
+    pub names: bool,
+    /// Every function's bytes are wanted, as hashes: who holds two files against each other.
+    pub bytes: bool,
+}
+
+impl Census {
+    /// For groups of a kind: only kernels are called by their names, here or by `select`.
+    pub fn new(select: Select, by: By) -> Self {
+        Census { names: by == By::Kernel || select.kernel.is_some(), select, bytes: false }
+    }
+}
+
+impl Look for Census {
+    type Out = Vec<ObjectCensus>;
+
+    fn wants(&self, target: &TargetId) -> bool {
+        self.select.wants(Some(target))
+    }
+
+    fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool {
+        if !self.select.wants(found.target) || found.is_host() {
+            return false;
+        }
+        match found.format {
+            Format::Elf => {
+                out.push(match found.object {
+                    Some(_) if found.contradicted => {
+                        let why = "its bundle id or metadata name another target than e_flags".to_owned();
+                        ObjectCensus::unread(found, why)
+                    }
+                    Some(object) => ObjectCensus::count(found, object, self.bytes),
+                    None => ObjectCensus::unread(found, "the code object cannot be read".to_owned()),
+                });
+                true
+            }
+            Format::Empty => false,
+            format => {
+                out.push(ObjectCensus::unread(found, format!("{format} is no machine code")));
+                false
+            }
+        }
+    }
+
+    fn kernel(&self, _: &Found<'_>, parsed: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out) {
+        let Some(object) = out.last_mut().filter(|object| !object.is_uncounted()) else { return };
+        let Some(function) = object.function(kernel) else {
+            let what = format!("{} {}", object.target, kernel.mangled());
+            return object.unread.push(Unread { what, why: "no symbol says where its code is".into() });
+        };
+        let metadata = &kernel.metadata;
+        function.proof = Proof::of_kernel(&function.tally);
+        function.stub = kernel.stub;
+        if let Some(bytes) = &mut function.bytes {
+            let (offset, len) = metadata.place;
+            let raw = parsed.elf().source().bytes(offset, len, "kernel metadata");
+            bytes.metadata = raw.ok().map(|raw| digest(&raw));
+            bytes.descriptor = kernel.descriptor.map(|descriptor| {
+                // The address of the code is not part of its identity.
+                digest(format!("{:?}", Descriptor { code_entry_offset: 0, ..descriptor }).as_bytes())
+            });
+        }
+        function.kernel = Some(KernelFacts {
+            name: if self.names { kernel.name() } else { String::new() },
+            sgpr: metadata.sgpr_count,
+            vgpr: metadata.vgpr_count,
+            agpr: metadata.agpr_count,
+            lds: metadata.group_segment_fixed_size,
+            scratch: metadata.private_segment_fixed_size,
+            wavefront: metadata.wavefront_size,
+        });
+    }
+}
+
+impl Bytes {
+    fn of(decoder: &Decoder, code: &[u8]) -> Self {
+        let mut names = Sha256::new();
+        for (_, _, step) in decoder.walk(code) {
+            match step {
+                DecodeStep::Instruction(instruction) => names.update(instruction.printed().as_bytes()),
+                DecodeStep::Undecoded | DecodeStep::Cut => names.update(b"?"),
+            }
+            names.update(b"\n");
+        }
+        Bytes { mnemonics: names.finalize().into(), code: digest(code), descriptor: None, metadata: None }
+    }
+}
+
+impl ObjectCensus {
+    fn empty(found: &Found<'_>) -> Self {
+        ObjectCensus {
+            bundle: found.bundle,
+            target: found.target.map(ToString::to_string).unwrap_or_default(),
+            functions: Vec::new(),
+            outside: Tally::default(),
+            code: 0,
+            undecoded: Vec::new(),
+            cut: Vec::new(),
+            unread: Vec::new(),
+            shared: None,
+        }
+    }
+
+    fn unread(found: &Found<'_>, why: String) -> Self {
+        let mut census = ObjectCensus::empty(found);
+        let what = if census.target.is_empty() { "code object".to_owned() } else { census.target.clone() };
+        census.unread.push(Unread { what, why });
+        census
+    }
+
+    fn count(found: &Found<'_>, object: &CodeObject<'_>, wants_bytes: bool) -> Self {
+        let processor = object.processor();
+        let Some(decoder) = Target::find(processor).and_then(Decoder::new) else {
+            let name = if processor.is_empty() { "an unknown processor" } else { processor };
+            return ObjectCensus::unread(found, format!("no instruction table for {name}"));
+        };
+        let mut census = ObjectCensus::empty(found);
+        if let Some(target) = object.target.as_ref().filter(|_| census.target.is_empty()) {
+            census.target = target.to_string();
+        }
+        let functions = object.functions().unwrap_or_else(|error| {
+            census.unread.push(Unread { what: "symbols".into(), why: error.to_string() });
+            Vec::new()
+        });
+        for text in object.text_sections() {
+            census.code += text.size;
+            let bytes = match object.elf().source().bytes(text.offset, text.size, "code") {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    census.unread.push(Unread { what: text.name.clone(), why: error.to_string() });
+                    continue;
+                }
+            };
+            let bytes = without_headers(object, text, bytes);
+            let inside: Vec<_> = functions.iter().filter(|(_, extent)| text.holds(extent.address)).collect();
+            let ranges: Vec<Function> = inside
+                .iter()
+                .map(|(_, extent)| {
+                    let start = (extent.address - text.address) as usize;
+                    Function { range: start..start.saturating_add(extent.size as usize), stated: extent.stated }
+                })
+                .collect();
+            let counted = section(&decoder, &bytes, &ranges);
+            let alias = aliases(&ranges);
+            for ((((name, extent), tally), alias), range) in
+                inside.into_iter().zip(counted.functions).zip(alias).zip(&ranges)
+            {
+                census.note(&tally, text.address);
+                let end = range.range.end.min(bytes.len());
+                let code = bytes.get(range.range.start.min(end)..end).unwrap_or_default();
+                census.functions.push(FunctionCensus {
+                    mangled: name.clone(),
+                    address: extent.address,
+                    size: extent.size,
+                    tally,
+                    alias,
+                    kernel: None,
+                    proof: Proof::None,
+                    stub: Stub::Unknown,
+                    bytes: wants_bytes.then(|| Bytes::of(&decoder, code)),
+                });
+            }
+            census.note(&counted.outside, text.address);
+            census.outside = add(&census.outside, &counted.outside);
+        }
+        if wants_bytes {
+            census.shared = object.shared_data().map_or(None, |data| Some(digest(&data)));
+        }
+        census
+    }
+
+    /// The function that a kernel's metadata speaks of. Functions stand by address, section by section.
+    fn function(&mut self, kernel: &Kernel) -> Option<&mut FunctionCensus> {
+        let is = |function: &FunctionCensus| function.mangled == kernel.mangled();
+        let address = kernel.code.map_or(0, |code| code.address);
+        let first = self.functions.partition_point(|function| function.address < address);
+        let near = self.functions.get(first..).unwrap_or_default();
+        let near = near.iter().take_while(|function| function.address == address).position(is).map(|at| first + at);
+        let index = near.or_else(|| self.functions.iter().position(is))?;
+        self.functions.get_mut(index)
+    }
+
+    /// Bytes that the decoder went over: instructions, padding, words that are none, and what an end cuts off.
+    pub(super) fn walked(&self) -> u64 {
+        let counted = self.functions.iter().filter(|function| !function.alias).map(|function| &function.tally);
+        let bytes = |tally: &Tally| {
+            let cut: u64 = tally.cut.iter().map(|(_, len)| *len as u64).sum();
+            tally.bytes + tally.padding + 4 * tally.undecoded.len() as u64 + cut
+        };
+        counted.chain([&self.outside]).map(bytes).sum()
+    }
+
+    /// Nothing in it was decoded.
+    pub fn is_uncounted(&self) -> bool {
+        !self.unread.is_empty() && self.functions.is_empty() && self.code == 0
+    }
+
+    fn note(&mut self, tally: &Tally, base: u64) {
+        self.undecoded.extend(tally.undecoded.iter().map(|&offset| base + offset as u64));
+        self.cut.extend(tally.cut.iter().map(|&(offset, _)| base + offset as u64));
+    }
+}
+
+/// In version 2 the header of each kernel is inside the code. It is not code, and is counted as padding.
+fn without_headers<'b>(object: &CodeObject<'_>, text: &Section, mut bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
+    for (address, size) in object.kernel_headers().filter(|(address, _)| text.holds(*address)) {
+        let start = (address - text.address) as usize;
+        let end = start.saturating_add(size as usize).min(bytes.len());
+        if let Some(header) = bytes.to_mut().get_mut(start..end) {
+            header.fill(0);
+        }
+    }
+    bytes
+}
+
+/// Objects have one code section, nearly always; the rest is added up.
+fn add(a: &Tally, b: &Tally) -> Tally {
+    let mut sum = isa::census::Sum::default();
+    sum.add(a);
+    sum.add(b);
+    sum.tally()
+}

@@ -1,0 +1,343 @@
+//! Decision tables: the results of a release's rules, small enough to embed, with the position of each rule.
+
+use crate::carried_answers::Spared;
+use crate::device::Vendor;
+use crate::outcome::{Answer, Reason};
+use crate::path::Path;
+use crate::ranges::{Stretch, choice_of, stretches};
+use crate::survey::Survey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionTable {
+    /// `llama.cpp` or `ollama`.
+    pub source: String,
+    /// The release: `b10586`, or a commit if there is none.
+    pub version: String,
+    pub commit: String,
+    pub date: String,
+    pub presets: Vec<Build>,
+    /// File, line, condition, outcome and values of the conditions that decided.
+    pub rules: Vec<Vec<Rule>>,
+    /// Tile widths by column count: up to, tile.
+    pub tiles: Vec<Vec<(i64, i64)>>,
+    /// Column counts to paths; most types of a target share one.
+    pub plans: Vec<Vec<Entry>>,
+    pub targets: BTreeMap<String, Target>,
+    /// Families in the order in which the operation's function calls them.
+    pub order: Vec<String>,
+    /// The function whose branches those are.
+    pub function: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    pub vendor: String,
+    pub preset: String,
+    pub defines: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rule {
+    pub file: String,
+    pub line: usize,
+    pub condition: String,
+    pub outcome: String,
+    pub values: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    pub cc: Option<i64>,
+    /// The plan of each type.
+    pub types: BTreeMap<String, usize>,
+}
+
+/// Up to `to` columns (None: all larger, as far as the table goes) this path, by this rule, with these tiles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub to: Option<i64>,
+    pub path: String,
+    pub rule: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiles: Option<usize>,
+}
+
+impl Entry {
+    /// None if the rules do not decide.
+    pub fn chosen(&self) -> Option<Path> {
+        Path::from_name(&self.path)
+    }
+}
+
+/// The last column count that tables were asked about.
+pub const COLUMNS: i64 = 1024;
+
+macro_rules! tables {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../tables/", $name, ".json")))),*] };
+}
+
+/// Oldest first.
+const TEXTS: &[(&str, &str)] = tables!(
+    "b1800",
+    "b2100",
+    "b2400",
+    "b2800",
+    "b3265",
+    "b3600",
+    "b4000",
+    "b4719",
+    "b5200",
+    "b5664",
+    "b6201",
+    "b6841",
+    "b7148",
+    "ollama-4fda6980",
+    "b8001",
+    "b9000",
+    "b10000",
+    "b10586",
+    "crate-llama-cpp-sys-4-0.11.0",
+);
+
+/// The tables that come with the program.
+pub fn all() -> &'static [DecisionTable] {
+    static TABLES: OnceLock<Vec<DecisionTable>> = OnceLock::new();
+    TABLES.get_or_init(|| TEXTS.iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect())
+}
+
+/// The names under which tables are kept.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TEXTS.iter().map(|(name, _)| *name)
+}
+
+/// A table's text as it is embedded.
+pub fn text(name: &str) -> Option<&'static str> {
+    TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// By release, commit, or source; the newest of several.
+pub fn find(wanted: &str) -> Option<&'static DecisionTable> {
+    let fits = |table: &&DecisionTable| {
+        table.version == wanted
+            || table.source == wanted
+            || (wanted.len() >= 7 && table.commit.starts_with(wanted))
+            || format!("{}-{}", table.source, table.version) == wanted
+    };
+    all().iter().rev().find(fits)
+}
+
+/// `1-8 MMVQ | 9-1024 MMQ`.
+pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
+    let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
+        Some(to) if to == from => format!("{from} {path}"),
+        Some(to) => format!("{from}-{to} {path}"),
+        // As far as the tables go, and no further.
+        None => format!("{from}-{COLUMNS} {path}"),
+    };
+    stretches.iter().map(one).collect::<Vec<_>>().join(" | ")
+}
+
+/// One answer of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'t> {
+    pub path: &'t str,
+    pub tile: Option<i64>,
+    pub from: i64,
+    pub to: Option<i64>,
+    pub rule: &'t [Rule],
+}
+
+impl Found<'_> {
+    /// None if the rules do not decide.
+    pub fn chosen(&self) -> Option<Path> {
+        Path::from_name(self.path)
+    }
+}
+
+impl DecisionTable {
+    /// From a survey over every column count up to [`COLUMNS`].
+    pub fn build(survey: &Survey<'_>, source: &str, version: &str, commit: &str, date: &str) -> DecisionTable {
+        DecisionTable::build_like(survey, [source, version, commit, date], None)
+    }
+
+    /// The same, where some cells have the answers of another table: only one cell of each rule is needed to find the
+    /// rule's current position.
+    pub(crate) fn build_like(
+        survey: &Survey<'_>,
+        [source, version, commit, date]: [&str; 4],
+        like: Option<(&DecisionTable, &Spared)>,
+    ) -> DecisionTable {
+        let presets = survey.backends.iter().map(|backend| Build {
+            vendor: match backend.preset.vendor {
+                Vendor::Hip => "HIP".to_owned(),
+                Vendor::Cuda => "CUDA".to_owned(),
+            },
+            preset: backend.preset.builder.name().to_owned(),
+            defines: backend.preset.listed(),
+        });
+        let mut table = DecisionTable {
+            source: source.to_owned(),
+            version: version.to_owned(),
+            commit: commit.to_owned(),
+            date: date.to_owned(),
+            presets: presets.collect(),
+            rules: Vec::new(),
+            tiles: Vec::new(),
+            plans: Vec::new(),
+            targets: BTreeMap::new(),
+            order: survey.order(),
+            function: survey.function(),
+        };
+        let none = Vec::new();
+        let of_device = |device: usize| survey.answers.get(device).unwrap_or(&none);
+        // Where each stretch's reasons are found: whose, and the how many-th.
+        let mut first: BTreeMap<(Vendor, usize), (usize, usize)> = BTreeMap::new();
+        let mut asked: Vec<Vec<(usize, i64)>> = Vec::new();
+        let mut places: Vec<Vec<Vec<(usize, usize)>>> = Vec::new();
+        for (at, device) in survey.question.devices.iter().enumerate() {
+            let mut mine = Vec::new();
+            let mut of_types = Vec::new();
+            for (ty, answers) in of_device(at).iter().enumerate() {
+                let known = like.filter(|(_, spared)| spared.contains(&(at, ty)));
+                let name = survey.question.types.get(ty).map_or("", String::as_str);
+                let known = known.and_then(|(table, _)| table.plan(&device.target, name));
+                let stretches = stretches(answers);
+                let known = known.filter(|plan| plan.len() == stretches.len());
+                let place = |(number, stretch): (usize, &Stretch)| {
+                    let new = (at, mine.len());
+                    let rule = known.and_then(|plan| plan.get(number)).map(|entry| (device.vendor, entry.rule));
+                    let found = rule.map_or(new, |rule| *first.entry(rule).or_insert(new));
+                    if found == new {
+                        mine.push((ty, stretch.from));
+                    }
+                    found
+                };
+                of_types.push(stretches.iter().enumerate().map(place).collect());
+            }
+            asked.push(mine);
+            places.push(of_types);
+        }
+        let reasons = survey.reasons_at(&asked);
+        let reasons = |(device, number): (usize, usize)| -> &[Reason] {
+            reasons.get(device).and_then(|all| all.get(number)).map_or(&[], Vec::as_slice)
+        };
+        for (device, places) in places.iter().enumerate() {
+            let Some(name) = survey.question.devices.get(device).map(|device| device.target.clone()) else { continue };
+            let mut types = BTreeMap::new();
+            for ((ty, answers), places) in survey.question.types.iter().zip(of_device(device)).zip(places) {
+                let entries = table.entries(answers, places.iter().map(|place| reasons(*place)));
+                types.insert(ty.clone(), index(&mut table.plans, entries));
+            }
+            let cc = survey.cc.get(device).copied().flatten();
+            table.targets.insert(name, Target { cc, types });
+        }
+        table
+    }
+
+    /// `reasons` has those of the stretches, in their order.
+    fn entries<'r>(&mut self, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (stretch, reasons) in stretches(answers).into_iter().zip(reasons) {
+            let rule = index(&mut self.rules, deciding(reasons, stretch.path));
+            let last = stretch.to.unwrap_or(i64::MAX);
+            let mut tiles: Vec<(i64, i64)> = Vec::new();
+            for answer in answers.iter().filter(|answer| answer.from >= stretch.from && answer.from <= last) {
+                let Some(choice) = choice_of(answer).filter(|choice| choice.variant > 0) else { continue };
+                match tiles.last_mut() {
+                    Some(known) if known.1 == choice.variant => known.0 = answer.to,
+                    _ => tiles.push((answer.to, choice.variant)),
+                }
+            }
+            let tiles = if tiles.is_empty() { None } else { Some(index(&mut self.tiles, tiles)) };
+            let path = stretch.path.map_or("UNDETERMINED", Path::name).to_owned();
+            entries.push(Entry { to: stretch.to, path, rule, tiles });
+        }
+        entries
+    }
+
+    fn plan(&self, target: &str, ty: &str) -> Option<&Vec<Entry>> {
+        self.plans.get(*self.targets.get(target)?.types.get(ty)?)
+    }
+
+    /// Every stretch of column counts with its path: from, to (None: as far as the table goes), path.
+    pub fn stretches(&self, target: &str, ty: &str) -> Vec<(i64, Option<i64>, &str)> {
+        let plan = self.plan(target, ty);
+        let mut out: Vec<(i64, Option<i64>, &str)> = Vec::new();
+        let mut from = 1;
+        for entry in plan.into_iter().flatten() {
+            match out.last_mut().filter(|last| last.2 == entry.path) {
+                Some(last) => last.1 = entry.to,
+                None => out.push((from, entry.to, &entry.path)),
+            }
+            from = entry.to.unwrap_or(COLUMNS) + 1;
+        }
+        out
+    }
+
+    pub fn look_up(&self, target: &str, ty: &str, columns: i64) -> Option<Found<'_>> {
+        let entries = self.plan(target, ty)?;
+        let mut from = 1;
+        for entry in entries {
+            if entry.to.is_none_or(|to| columns <= to) {
+                let tiles = entry.tiles.and_then(|tiles| self.tiles.get(tiles));
+                let tile = tiles.and_then(|tiles| tiles.iter().find(|(to, _)| columns <= *to)).map(|(_, tile)| *tile);
+                let rule = self.rules.get(entry.rule).map_or(&[][..], Vec::as_slice);
+                return Some(Found { path: &entry.path, tile, from, to: entry.to, rule });
+            }
+            from = entry.to.unwrap_or(i64::MAX).saturating_add(1);
+        }
+        None
+    }
+}
+
+fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    match list.iter().position(|known| *known == item) {
+        Some(index) => index,
+        None => {
+            list.push(item);
+            list.len() - 1
+        }
+    }
+}
+
+/// The conditions that settled it: of the predicate that said yes (for the path of last resort: of the last that said
+/// no) the last condition that held and what it returned; and the branch that was taken on it.
+fn deciding(reasons: &[Reason], path: Option<Path>) -> Vec<Rule> {
+    let top = reasons.iter().map(|reason| reason.depth).min().unwrap_or(1) + 1;
+    let mut groups: Vec<Vec<&Reason>> = Vec::new();
+    for reason in reasons.iter().filter(|reason| reason.depth == top + 1) {
+        match groups.last_mut() {
+            Some(group) if group.first().is_some_and(|first| first.function == reason.function) => group.push(reason),
+            _ => groups.push(vec![reason]),
+        }
+    }
+    let wanted = Some(path != Some(Path::Blas));
+    let fits = |group: &&Vec<&Reason>| group.len() > 1 && group.last().is_some_and(|last| last.truth() == wanted);
+    let mut chosen: Vec<&Reason> = Vec::new();
+    if let Some(group) = groups.iter().rev().find(fits)
+        && let Some((last, before)) = group.split_last()
+    {
+        chosen.extend(before.iter().rev().find(|reason| reason.truth() == Some(true)));
+        chosen.push(last);
+    }
+    let branches: Vec<&Reason> = reasons.iter().filter(|reason| reason.depth == top).collect();
+    chosen.extend(branches.iter().rev().find(|reason| reason.truth() == Some(true)).or(branches.last()));
+    let rule = |reason: &&Reason| Rule {
+        file: reason.file.clone(),
+        line: reason.line,
+        condition: reason.condition.clone(),
+        outcome: reason.outcome_word().to_owned(),
+        // Columns, type and cc are the question's, not the rule's: a rule is the same for all that it decides.
+        values: reason.values.iter().filter(|(name, _)| !is_question(name)).cloned().collect(),
+    };
+    chosen.iter().map(rule).collect()
+}
+
+/// Whether a name in a condition is an input of the question.
+pub fn is_question(name: &str) -> bool {
+    ["ne11", "ne[1]", "type", "ncols"].iter().any(|part| name.contains(part)) || name == "cc"
+}

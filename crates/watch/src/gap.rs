@@ -1,0 +1,411 @@
+//! What was not seen, as kinds of things: what each leaves open decides, its sentence only tells.
+//!
+//! Every observer of launches reports its gaps with these. The sentences ([`Unseen::what`], [`Unseen::why`]) are in `unseen.ftl`; the ledger and
+//! JSON keep their English.
+
+use say::{Arg, Message, ToArg};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+say::named! {
+    /// What a gap leaves open.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Open: key and ALL {
+        /// How many launches there were.
+        Launches = "launches",
+        /// How many launches graphs made.
+        Graphs = "graphs",
+        /// How many calls of BLAS libraries there were.
+        Calls = "calls",
+        /// Which kernel it was.
+        Names = "names",
+        /// Grids, arguments, column counts, extents.
+        Arguments = "arguments",
+        /// In which order.
+        Order = "order",
+        /// Whether the runtime accepted it.
+        Acceptance = "acceptance",
+        /// Whether it ran to its end.
+        Ends = "ends",
+        /// How long the device worked on it.
+        Times = "times",
+        /// Whether a known event would have been seen.
+        Canary = "canary",
+        /// Nothing but whose word it is.
+        Trust = "trust",
+    }
+}
+
+impl Open {
+    /// Whether "lost 0" cannot be said beside it.
+    pub fn is_of_launches(self) -> bool {
+        matches!(self, Open::Launches | Open::Graphs)
+    }
+}
+
+/// Why a library carries no probe.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unprobed {
+    /// Its file could not be opened.
+    Unreachable,
+    /// Its process was over first.
+    Over,
+    /// It has none of the functions that are watched.
+    NoneThere,
+    /// The kernel or the file refused.
+    Refused(Message),
+}
+
+/// How launches of a process can go around the library that was preloaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Around {
+    /// It has a GPU runtime and was started without the library.
+    Environment,
+    /// Linked statically, with launch functions inside.
+    Static,
+    /// Its loader is not glibc's: it did not start.
+    Loader,
+    /// Set-user-ID or file capabilities.
+    Rights,
+    /// It ran on when the program had ended.
+    Survivor,
+    /// The library is loaded, and there is no record.
+    Unrecorded,
+    /// A second library with the same launch functions.
+    Second,
+    /// Opened with RTLD_DEEPBIND or dlmopen.
+    Apart,
+    /// Another file holds the address of a launch function.
+    Address,
+}
+
+/// The time until a probe was in place, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Late(pub u64);
+
+impl ToArg for Late {
+    fn to_arg(&self) -> Arg {
+        Arg::Text(format!("{:.1}", self.0 as f64 / 1e3))
+    }
+}
+
+/// The message keys of a gap and of its reason, and the arguments of both.
+struct Sentences {
+    what: &'static str,
+    why: &'static str,
+    args: Vec<(&'static str, Arg)>,
+}
+
+/// Compiles only if both messages exist in `unseen.ftl` and use no other names than these and the count.
+macro_rules! sentences {
+    ($key:literal $(, $name:ident)*) => {{
+        const WHAT: &str = concat!("unseen-", $key);
+        const WHY: &str = concat!("unseen-", $key, "-why");
+        const _: () = say::table::check_covers(WHAT, &["count", $(stringify!($name)),*]);
+        const _: () = say::table::check_covers(WHY, &["count", $(stringify!($name)),*]);
+        Sentences { what: WHAT, why: WHY, args: vec![$((stringify!($name), $name.to_arg())),*] }
+    }};
+}
+
+/// Each gap with what it leaves open and the key of its sentences; those `by hand` choose between sentences.
+macro_rules! gaps {
+    (
+        by hand { $($(#[$note:meta])* $other:ident { $($part:ident: $kind:ty),* } = $leaves:expr, $sentences:expr;)* }
+        by key { $($(#[$about:meta])* $gap:ident $({ $($field:ident: $type:ty),* })? = $key:literal, $open:ident;)* }
+    ) => {
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Gap {
+            $($(#[$note])* $other { $($part: $kind),* },)*
+            $($(#[$about])* $gap $({ $($field: $type),* })?,)*
+        }
+
+        #[allow(unused_variables, reason = "most gaps need none of their fields for one of the two")]
+        impl Gap {
+            pub fn open(&self) -> Open {
+                match self {
+                    $(Gap::$gap { .. } => Open::$open,)*
+                    $(Gap::$other { $($part),* } => $leaves,)*
+                }
+            }
+
+            fn sentences(&self) -> Sentences {
+                match self {
+                    $(Gap::$gap $({ $($field),* })? => sentences!($key $($(, $field)*)?),)*
+                    $(Gap::$other { $($part),* } => $sentences,)*
+                }
+            }
+        }
+    };
+}
+
+gaps! {
+    by hand {
+        /// A library that was mapped and carries no probe.
+        Unprobed { library: String, why: Unprobed } = Open::Launches, match why {
+                Unprobed::Unreachable => sentences!("unprobed-unreachable", library),
+                Unprobed::Over => sentences!("unprobed-over", library),
+                Unprobed::NoneThere => sentences!("unprobed-none-there", library),
+                Unprobed::Refused(reason) => sentences!("unprobed-refused", library, reason),
+            };
+        /// A file that was mapped as code and could not be opened: its content is unknown.
+        Unread { library: String, why: Unprobed } = Open::Launches, match why {
+                Unprobed::Over => sentences!("unread-over", library),
+                _ => sentences!("unread", library),
+            };
+        /// Launches that go around the library: of a program, or through a library.
+        Around { process: u32, who: String, how: Around, detail: String } = Open::Launches, match how {
+                Around::Environment => sentences!("outside-environment", process, who, detail),
+                Around::Static => sentences!("outside-static", process, who, detail),
+                Around::Loader => sentences!("outside-loader", process, who, detail),
+                Around::Rights => sentences!("outside-rights", process, who, detail),
+                Around::Survivor => sentences!("outside-survivor", process, who, detail),
+                Around::Unrecorded => sentences!("outside-unrecorded", process, who, detail),
+                Around::Second => sentences!("outside-second-runtime", process, who, detail),
+                Around::Apart => sentences!("outside-opened-apart", process, who, detail),
+                Around::Address => sentences!("outside-address", process, who, detail),
+            };
+        /// What the writer of the trace did not see, in its own words.
+        Told { open: Open, what: String, why: String } = *open, sentences!("told", what, why);
+    }
+    by key {
+        /// A library that exports a launch function, but is not a runtime by its name and SONAME.
+        Unrecognised { library: String, symbol: &'static str } = "unrecognised", Launches;
+        /// A program that contains a launch function itself: a runtime that is linked into it.
+        Inside { program: String, symbol: String } = "inside", Launches;
+        /// A process that holds a GPU's device file, and has no library mapped that carries probes.
+        Reaches { process: u32, program: String, device: String } = "reaches", Launches;
+        /// A kernel whose code launches others on the device: launched so often.
+        DeviceRuntime { kernel: String } = "device-runtime", Launches;
+        /// A runtime was opened while the watch went on: what was called before its probes were in was not seen.
+        LateRuntime { library: String, late: Late } = "late-runtime", Launches;
+        /// The same of a library above the runtime.
+        LateLibrary { library: String, late: Late } = "late-library", Calls;
+        /// A function that by its name launches, and that the list does not have: called so often.
+        UnknownLaunch { library: String, symbol: String } = "unknown-launch", Launches;
+        /// The same of one that changes what a graph launches.
+        UnknownGraph { library: String, symbol: String } = "unknown-graph", Graphs;
+        /// A function that makes or changes graphs, called so often: its result is not seen, because it leaves by a jump that its file does not tell.
+        Unreturned { library: String, symbol: String } = "unreturned", Graphs;
+        /// A launch function that a process got from the runtime as a pointer, and that carries no probe.
+        Pointer { process: u32, call: String } = "pointer", Launches;
+        /// The same, with a probe a while later.
+        LatePointer { call: String, late: Late } = "late-pointer", Launches;
+        /// A function that by its name launches, where calls are not even counted.
+        Uncounted { library: String, symbol: String } = "uncounted", Launches;
+        /// The target's memory has the file's own instruction where the probe should be.
+        NotPlanted { library: String, process: u32, symbol: String } = "not-planted", Launches;
+        /// No runtime carried probes.
+        NothingProbed = "nothing-probed", Launches;
+        /// Forks and mappings that the kernel could not tell of.
+        ProcessesLost = "processes-lost", Launches;
+        /// A process ended and its number was given to another, while records were lost.
+        Reused = "reused", Launches;
+        /// Threads that were started while the probes went in.
+        NewThreads = "new-threads", Launches;
+        // Graphs
+        /// A capture had begun when the probes went in: so many launches on its stream count as launched, some or all of which were captured.
+        CaptureUnderWay = "capture-under-way", Graphs;
+        /// Nodes that were given another kernel, without it being known which they had.
+        ChangedNodes = "changed-nodes", Graphs;
+        /// Nodes that were removed or switched off or on, without it being known what they are.
+        UnknownNodes = "unknown-nodes", Graphs;
+        /// Nodes that were added to graphs whose creation was not observed.
+        LooseNodes = "loose-nodes", Graphs;
+        /// Graphs that kernels may launch.
+        DeviceLaunch = "device-launch", Graphs;
+        /// Calls about graphs, captures, names and refusals that found no room.
+        Untold = "untold", Graphs;
+        /// Calls about graphs that did not return.
+        NotReturned = "not-returned", Graphs;
+        // What is known of a launch
+        /// Launches whose return was not looked at, of all that were made.
+        Unchecked { all: u64 } = "unchecked", Acceptance;
+        /// Returns are not looked at without BPF.
+        NoReturns = "no-returns", Acceptance;
+        /// Functions that were obtained before the attach, and the process's memory could not be read.
+        NamesBefore = "names-before", Names;
+        /// Names that were read out of the driver's own objects.
+        NamesGuessed = "names-guessed", Names;
+        /// Registration calls of a library that could not be read.
+        Registrations { library: String } = "registrations", Names;
+        /// Names of functions that are loaded at run time, without BPF.
+        NoLateNames = "no-late-names", Names;
+        /// Argument bytes, without BPF.
+        NoArguments = "no-arguments", Arguments;
+        /// More kernels than the kernel-side table of arguments holds.
+        TableFull = "table-full", Arguments;
+        /// Launches that were made before their library had been read.
+        NoColumns = "no-columns", Arguments;
+        /// Calls whose matrix layouts are unknown.
+        NoExtents { call: String } = "no-extents", Arguments;
+        /// Calls that were counted without their place in the order.
+        OrderLost { call: String } = "order-lost", Order;
+        /// What was seen of the canary's calls.
+        Canary { told: String } = "canary", Canary;
+        /// No known event was made.
+        NoCanary = "no-canary", Canary;
+        // The library inside the process
+        /// A process went where the record's directory is not.
+        Left { process: u32, call: String } = "left", Launches;
+        /// Calls that ended in an exception.
+        Threw { process: u32 } = "threw", Launches;
+        /// A launch function that a process can call and that is not observed.
+        NotFollowedLaunch { process: u32, call: String } = "not-followed-launch", Launches;
+        /// A BLAS function that a process can call and that is not observed.
+        NotFollowedCall { process: u32, call: String } = "not-followed-call", Calls;
+        /// A graph function that is not observed.
+        NotFollowedGraph { process: u32, call: String } = "not-followed-graph", Graphs;
+        /// A graph that the device can launch.
+        GraphOnDevice { process: u32, call: String } = "graph-on-device", Graphs;
+        /// Graphs whose nodes the runtime did not tell.
+        GraphsUnanswered { process: u32 } = "graphs-unanswered", Graphs;
+        /// Changed nodes of graphs that had been updated before.
+        NodesUnplaced { process: u32 } = "nodes-unplaced", Graphs;
+        /// A record that cannot be read further.
+        RecordBroken { process: u32, reason: String } = "record-broken", Launches;
+        /// A file among the records that is none.
+        RecordRefused { file: String, reason: String } = "record-refused", Launches;
+        /// Records that found no room or no reader.
+        RecordsLost = "records-lost", Launches;
+        /// A process of another user wrote its record.
+        OtherUser { process: u32, user: u32 } = "other-user", Trust;
+        /// Launches with grids beyond those that are kept apart.
+        OtherGrids = "other-grids", Arguments;
+        /// Launches of kernels whose library was not found beforehand.
+        NoLayouts = "no-layouts", Arguments;
+        /// No process called a wrapped function.
+        NobodyCalled = "nobody-called", Launches;
+        // The Vulkan layer
+        /// No process opened Vulkan with the layer.
+        NobodyOpenedVulkan = "nobody-opened-vulkan", Launches;
+        /// Something that the layer did not look into.
+        LayerBlind { process: u32, what: String } = "layer-blind", Arguments;
+        /// Dispatches of pipelines that the program gave no name.
+        NamedByModule = "named-by-module", Names;
+        /// Dispatches of pipelines that were made before the attach, whose names were found in the program's memory.
+        NamedFromMemory = "named-from-memory", Names;
+        /// Submissions of command buffers whose beginning was not seen.
+        BuffersBefore = "buffers-before", Launches;
+        /// A device's own function that a process asked for: calls of it do not pass the loader.
+        ByPassed { process: u32, call: String } = "by-passed", Launches;
+        /// Dispatches that were recorded and not seen to be submitted, where something was submitted out of view.
+        SubmittedElsewhere = "submitted-elsewhere", Launches;
+        /// A process that had Vulkan's loader before the attach, and of which no submission passed it.
+        NothingPassed { process: u32 } = "nothing-passed", Launches;
+        /// Dispatches whose groups the device read from memory.
+        Indirect = "indirect", Arguments;
+        /// Dispatches that were submitted and not seen to end.
+        NotSeenToEnd = "not-seen-to-end", Ends;
+        /// Dispatches that were under way when the device was lost.
+        DeviceLost = "device-lost", Ends;
+        /// Dispatches that have no time, where times were asked for.
+        Untimed = "untimed", Times;
+        // Logs, profiles, traces
+        /// No line of any known log.
+        NoLogLine = "no-log-line", Launches;
+        /// No line of the runtime names a kernel.
+        NoKernelLine = "no-kernel-line", Launches;
+        /// Calls that several logs told of.
+        ToldTwice { ways: String } = "told-twice", Calls;
+        /// A write-ahead log exists beside a database.
+        WriteAhead = "write-ahead", Launches;
+        /// Dispatches without times of the device.
+        Timeless = "timeless", Launches;
+        /// Graphs that were traced as a whole.
+        GraphsWhole = "graphs-whole", Graphs;
+        /// A profile without a row.
+        NoRow = "no-row", Launches;
+        /// Captured launches and replays of a trace that does not tell which graph is which.
+        TraceGraphs { replays: u64 } = "trace-graphs", Graphs;
+        /// Lines of a trace that cannot be read.
+        DamagedLines = "damaged-lines", Launches;
+        /// A trace whose last line is half a line.
+        CutOff = "cut-off", Launches;
+        /// A trace without the line that says what was counted.
+        NoEnd = "no-end", Launches;
+        /// Lines of a trace that are not there, by their numbers or by its end.
+        MissingLines = "missing-lines", Launches;
+        /// Lines of a trace whose number another one has.
+        RepeatedLines = "repeated-lines", Launches;
+        /// Launches that the end of a trace counts, and that its lines do not tell.
+        NotInLines = "not-in-lines", Launches;
+        /// Lines that tell more launches than the end of their trace counts: so many does it count.
+        EndDisagrees { counted: u64 } = "end-disagrees", Launches;
+        /// A server's log, which contains no launches.
+        OnlyWords = "only-words", Launches;
+    }
+}
+
+/// A gap, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Unseen {
+    pub gap: Gap,
+    pub count: u64,
+}
+
+impl From<Gap> for Unseen {
+    fn from(gap: Gap) -> Unseen {
+        Unseen { gap, count: 1 }
+    }
+}
+
+impl Gap {
+    pub fn times(self, count: u64) -> Unseen {
+        Unseen { gap: self, count }
+    }
+}
+
+impl Unseen {
+    /// What a program knows it by.
+    pub fn key(&self) -> &'static str {
+        self.gap.sentences().what.trim_start_matches("unseen-")
+    }
+
+    /// What was not seen.
+    pub fn what(&self) -> Message {
+        self.filled(|sentences| sentences.what)
+    }
+
+    pub fn why(&self) -> Message {
+        self.filled(|sentences| sentences.why)
+    }
+
+    fn filled(&self, which: impl Fn(&Sentences) -> &'static str) -> Message {
+        let mut sentences = self.gap.sentences();
+        let key = which(&sentences);
+        sentences.args.push(("count", Arg::Number(self.count)));
+        Message::new(key, sentences.args)
+    }
+}
+
+/// What was not seen: what a program decides by, and the English sentence.
+#[derive(Serialize, JsonSchema)]
+struct Plain {
+    key: &'static str,
+    /// What it leaves open.
+    open: Open,
+    count: u64,
+    what: String,
+    why: String,
+}
+
+schemars::by_hand! {
+    /// As JSON has it.
+    impl JsonSchema for Unseen {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Gap".into()
+        }
+
+        fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            Plain::json_schema(generator)
+        }
+    }
+}
+
+impl Serialize for Unseen {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (key, open, count) = (self.key(), self.gap.open(), self.count);
+        Plain { key, open, count, what: self.what().to_string(), why: self.why().to_string() }.serialize(to)
+    }
+}
