@@ -1,6 +1,6 @@
 //! The result of a call as a client gets it: the answer if it is small, otherwise its outline and an address.
 
-use crate::kept::Kept;
+use crate::large_answers::Kept;
 use serde_json::{Map, Value, json};
 
 /// More than this is not put into a message: whoever asked reads it in parts, or not at all.

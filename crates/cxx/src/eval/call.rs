@@ -351,7 +351,7 @@ impl<'p> Machine<'p> {
             let Some(index) = picked.filter(|_| self.follows) else { return self.hand_over(&remote, at) };
             let before = self.handoffs.len();
             let result = self.invoke(index, explicit, values, at);
-            // A call that could not be followed may launch what it was given, in an unknown configuration.
+            // A call that could not be followed may hand over what it was given, in an unknown configuration.
             if !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before {
                 self.hand_over(&remote, at)?;
             }

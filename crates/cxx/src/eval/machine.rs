@@ -93,7 +93,7 @@ pub struct Machine<'p> {
     pub handoffs: Vec<Handoff>,
     /// A call in this run of what is unknown: it may have handed something over.
     pub unfollowed: Option<Span>,
-    /// A function that receives another one to launch is run, for the configuration; otherwise it counts as the
+    /// A function that receives another one to hand over is run, for the configuration; otherwise it counts as the
     /// hand-off.
     pub follows: bool,
     /// Those for which this holds end the run.

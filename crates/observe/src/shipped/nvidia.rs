@@ -83,7 +83,7 @@ pub fn canary(found: &Inventory) -> Canary {
 
 #[cfg(test)]
 mod tests {
-    use crate::shipped::count_object;
+    use crate::shipped::look;
     use codeobject::TargetId;
     use evidence::{Finding, Rung};
     use made_files as make;
