@@ -5,7 +5,7 @@ use anyhow::Context;
 use std::{env, fs, process::Command};
 
 /// Products for each library, release and card.
-const PRODUCTS: &str = "3000";
+const PRODUCTS: &str = "1500";
 
 pub fn run() -> anyhow::Result<bool> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -89,7 +89,10 @@ fn size(random: &mut Random) -> u64 {
     match random.below(20) {
         0..5 => 1 << random.below(14),
         5..9 => ((2i64 << random.below(13)) + random.of(&[-1, 1, 2, -2, 3, 8])).max(1) as u64,
-        9..15 => 1 + random.below(1 << (1 + random.below(13))),
+        9..15 => {
+            let bits = 1 + random.below(13);
+            1 + random.below(1 << bits)
+        }
         15..18 => 16 * (1 + random.below(600)),
         _ => 1 + random.below(20000),
     }

@@ -160,6 +160,11 @@ impl<'f> Selector<'f> {
         if call.m == 0 || call.n == 0 || call.k == 0 || call.batch == 0 {
             return (Choice::NotComputed(NotComputed::Call("a size is 0")), Trace::default());
         }
+        // rocBLAS' sizes are 32-bit integers. hipBLASLt's are larger than any memory; its tables are searched with signed ones.
+        let most = if self.library == Library::RocBlas { i32::MAX as u64 } else { 1 << 40 };
+        if [call.m, call.n, call.k, call.batch].into_iter().chain(call.ld).any(|size| size > most) {
+            return (Choice::NotComputed(NotComputed::Call("a size is too large")), Trace::default());
+        }
         let problem = match self.library {
             Library::HipBlasLt => {
                 if call.requested == 0 || !super::release::hipblaslt_takes(call) {

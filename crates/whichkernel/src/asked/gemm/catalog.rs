@@ -1,6 +1,6 @@
 //! The catalog that is asked: of a library, in a runtime, for a card.
 
-use dryrun::Place;
+use dryrun::RunRoot;
 use gpu::Profile;
 use runtime::catalogs::{LibraryDir, of_library};
 use say::{Context as _, error};
@@ -34,11 +34,11 @@ pub struct Catalog {
 impl Catalog {
     pub fn open(runtime: &str, library: Library, gpu: &str) -> say::Result<Catalog> {
         let profile = gpu::find(gpu)?;
-        let place = Place::find(runtime)?;
+        let place = RunRoot::find(runtime)?;
         let root = match &place {
-            Place::Tree { root, .. } => root.clone(),
-            Place::Directory { path } => path.clone(),
-            Place::Host => std::path::PathBuf::from("/"),
+            RunRoot::Tree { root, .. } => root.clone(),
+            RunRoot::Directory { path } => path.clone(),
+            RunRoot::Host => std::path::PathBuf::from("/"),
         };
         let found = of_library(&root, library.name()).about(root.display())?;
         let none = || error!("command-gemm-no-catalog", runtime, library = library.name());

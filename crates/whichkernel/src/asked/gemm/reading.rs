@@ -1,8 +1,8 @@
 //! What the code object says about a chosen kernel: registers, LDS, matrix instructions.
 
 use super::Catalog;
+use crate::census::census;
 use crate::context::Context;
-use crate::counting::census;
 use codeobject::TargetId;
 use inventory::File;
 use isa::Family;

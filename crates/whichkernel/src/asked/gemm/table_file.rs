@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn damaged_files_are_refused_with_the_line() {
         for (text, says) in [
-            ("", "empty"),
+            ("", "header"),
             ("m,n\n", "k"),
             ("m,n,k,beta\n", "beta"),
             ("m,n,k,m\n", "m"),
