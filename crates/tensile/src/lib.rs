@@ -7,10 +7,13 @@
 mod catalog;
 mod coverage;
 pub mod extop;
+pub mod kernel_name;
 mod layout;
 pub mod limits;
+pub mod lint;
 mod node;
 mod predicate;
+pub mod select;
 mod solution;
 
 pub use catalog::Catalog;
