@@ -116,7 +116,7 @@ impl Screen<'_> {
         }
         let joint = if self.lang.is_japanese() { "" } else { " " };
         let text = notes.iter().map(|note| self.lang.say(note)).collect::<Vec<_>>().join(joint);
-        for line in wrap(&text, self.width) {
+        for line in wrap(&text, self.width).iter().filter(|_| !text.is_empty()) {
             let _ = writeln!(out, "{line}");
         }
         out
