@@ -21,17 +21,9 @@ fn main() {
 
 fn build() -> Result<(), Failure> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("no manifest directory")?).join("../..");
-    for watched in [
-        "shims",
-        "crates/launch/src/record.rs",
-        "crates/launch/src/preload_input.rs",
-        "crates/launch/src/nullgpu_input.rs",
-        "crates/gpu/src/occupancy.rs",
-        "crates/vulkan/src/record.rs",
-    ] {
-        println!("cargo::rerun-if-changed={}", root.join(watched).display());
-    }
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("no manifest directory")?);
+    // A link in the repository, a directory in the package; so are the files in `shims/shared`, which other crates own.
+    println!("cargo::rerun-if-changed={}", root.join("shims").display());
     nullgpu(&root, &out)?;
     let blas = object(&root.join("shims/nullblas/src/lib.rs"), &out.join("nullblas.o"), 1, false, &[])?;
     // One object, two libraries: the real hipBLAS must find the real rocBLAS behind it, and none of these names before it.
@@ -182,6 +174,11 @@ fn object(
     rustc.args(["-C", "overflow-checks=off", "-C", "embed-bitcode=no", "-D", "warnings"]);
     rustc.args(["--crate-name", "shim", "--target", "x86_64-unknown-linux-gnu"]);
     rustc.arg("-C").arg(format!("opt-level={level}")).arg("-o").arg(object).arg(source);
+    // Places of panics are in the library: without the builder's directories, so that every directory builds the same bytes.
+    for (variable, name) in [("CARGO_MANIFEST_DIR", "embedded-shims"), ("OUT_DIR", "out")] {
+        let place = env::var(variable)?;
+        rustc.arg(format!("--remap-path-prefix={place}={name}"));
+    }
     // Flags for the whole build (sanitizers, native CPUs) must not reach a library that enters foreign processes.
     rustc.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     rustc.envs(variables.iter().map(|(name, value)| (*name, value.as_os_str())));

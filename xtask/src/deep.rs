@@ -3,6 +3,7 @@
 
 mod catalogs;
 mod cuobjdump;
+mod gemm;
 mod gfx1201;
 mod isa;
 mod mutants;
@@ -24,6 +25,7 @@ type Comparison = fn() -> anyhow::Result<bool>;
 const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("catalogs", "every Tensile catalog's leaves, and the kernels of its objects against llvm-readelf", catalogs::run),
     ("cuobjdump", "registers, stack and shared memory of every cubin's kernels against cuobjdump", cuobjdump::run),
+    ("gemm", "the computed GEMM kernels of every catalog against hipBLASLt and rocBLAS on the stand-in GPU", gemm::run),
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("mutants", "dispatch rules made at random, evaluated and compiled by g++: none answered wrong", mutants::run),

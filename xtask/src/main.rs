@@ -3,6 +3,7 @@
 
 mod decision_tables;
 mod deep;
+mod dist;
 mod fetch;
 mod fingerprint_table;
 mod fuzz;
@@ -32,6 +33,10 @@ cargo xtask COMMAND
                    the list of which llama.cpp each Ollama release has, from clones of both
   decision-tables [--check] [--llama REPO] [--ollama REPO] [NAME...]
                    the embedded decision tables, extracted from the sources
+  dist [--binary FILE] [--out DIR] [KIND...]
+                   the packages of a release: tar.gz, deb, rpm, wheel, container image, manifests
+  dist-check DIR [ROOT.tar...]
+                   installs these packages into clean roots, asks each, and prints the seconds (needs root)
   fetch [--deep]   bring the test artifacts into the tests' cache
 ";
 
@@ -48,6 +53,8 @@ fn main() -> anyhow::Result<ExitCode> {
         "fingerprint-table" => fingerprint_table::run(&rest),
         "decision-tables" => decision_tables::run(&rest),
         "ollama-pins" => ollama_pins::run(&rest),
+        "dist" => dist::run(&rest),
+        "dist-check" => dist::trial::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 /// A program, the Debian package that brings it, and what goes without it.
-const PROGRAMS: [(&str, &str, &str); 17] = [
+const PROGRAMS: [(&str, &str, &str); 18] = [
     ("git", "git", "reading revisions of a repository"),
     ("cc", "gcc", "programs that are compiled on the spot"),
     ("musl-gcc", "musl-tools", "a program of another C library, which nothing can be preloaded into"),
@@ -17,6 +17,7 @@ const PROGRAMS: [(&str, &str, &str); 17] = [
     ("xz", "xz-utils", "device code inside streams"),
     ("curl", "curl", "visitors of a served report"),
     ("gpg", "gnupg", "a package archive that is made and signed on the spot"),
+    ("rpm", "rpm", "the installation of our package into a clean root"),
     ("llvm-readelf-22", "llvm-22", "the comparison of code objects and instructions with LLVM"),
     ("clang++-22", "clang-22", "libraries that are compiled on the spot"),
     ("clang-offload-bundler-22", "clang-tools-22", "bundles that are made on the spot"),

@@ -79,3 +79,8 @@ pub use walk::{Piece, Walk, walk};
 pub fn zstd_frame_size(source: &dyn ReadAt, at: u64) -> Result<u64> {
     zstd_frame::size(source, at, source.len())
 }
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

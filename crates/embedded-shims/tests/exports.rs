@@ -52,9 +52,9 @@ fn all() -> [(&'static str, &'static [u8]); 8] {
 #[test]
 fn the_stand_ins_export_every_hip_symbol_with_its_version() {
     for (library, list) in [
-        (embedded_shims::NULLGPU_5, include_str!("../../../shims/nullgpu/hip5.symbols")),
-        (embedded_shims::NULLGPU_6, include_str!("../../../shims/nullgpu/hip6.symbols")),
-        (embedded_shims::NULLGPU_7, include_str!("../../../shims/nullgpu/hip7.symbols")),
+        (embedded_shims::NULLGPU_5, include_str!("../shims/nullgpu/hip5.symbols")),
+        (embedded_shims::NULLGPU_6, include_str!("../shims/nullgpu/hip6.symbols")),
+        (embedded_shims::NULLGPU_7, include_str!("../shims/nullgpu/hip7.symbols")),
     ] {
         let found: BTreeMap<String, String> =
             dynamic(library).defined.into_iter().map(|(name, version, _)| (name, version)).collect();

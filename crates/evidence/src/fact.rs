@@ -1,4 +1,4 @@
-//! A fact: a topic, what it is about, and the value that was seen. `docs/topics.md` lists the topics in use.
+//! A fact: a topic, what it is about, and the value that was seen. `crates/evidence/topics.md` lists the topics in use.
 
 use crate::{Span, Value};
 use schemars::JsonSchema;

@@ -66,3 +66,8 @@ pub use trust::{Canary, Contamination};
 pub use value::Value;
 pub use view::{FieldOfView, View};
 pub use wanted::Wanted;
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -27,3 +27,8 @@ pub use read::{Gguf, Tensor, Value};
 pub use shape::{Experts, Latent, Shape, known, names};
 pub use skeleton::{Skeleton, absent, skeleton, skeleton_of, speaking};
 pub use types::TensorType;
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

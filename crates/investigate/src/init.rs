@@ -76,7 +76,7 @@ impl Machine {
             out,
             "schema = \"whichkernel.investigation/1\"\n\n[title]\nen = {}\nja = {}\n",
             quoted(&format!("Which kernel serves {ty} on {card}?")),
-            quoted(&format!("{card} で {ty} を担う kernel はどれか")),
+            quoted(&format!("{card} で {ty} を計算するカーネルはどれか")),
         );
         self.subject(&mut out, target, &ty, self.told_type(table).is_some());
         out.push_str(FRAME);
@@ -204,7 +204,7 @@ about = {{ name = {} }}
 expected = {{ present = true }}
 scope = {{ file = "libggml-hip.so*", target = "*"{} }}
 closes = "whichkernel inspect {{file:libggml-hip.so}} --record"
-shows = {{ en = "a code object for this target is in the file", ja = "このターゲットの code object がファイルにあること" }}
+shows = {{ en = "a code object for this target is in the file", ja = "このターゲット用のコードオブジェクトがファイルにあること" }}
 cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
 "#,
             quoted(&format!("libggml-hip.so holds code for {target}")),
@@ -275,11 +275,11 @@ ja = {ask_ja}
 ask = {{ rung = "launched", topic = "vulkan.pipeline", about = {{ type = {ty} }}, scope = {scope} }}
 closes = {watch}"#,
             selected = quoted(&format!("On {card} a prompt of {COLUMNS} tokens selects matmul for {ty}")),
-            selected_ja = quoted(&format!("{card} では {COLUMNS} トークンのプロンプトが {ty} に matmul を選ぶ")),
+            selected_ja = quoted(&format!("{card} では、{COLUMNS} トークンのプロンプトの {ty} に matmul が選ばれる")),
             live = quoted(&format!("Each generated token launches mul_mat_vec for {ty}")),
             live_ja = quoted(&format!("トークンを生成するたびに {ty} に mul_mat_vec が起動される")),
             ask = quoted(&format!("Which Vulkan pipelines multiply with {ty} weights here?")),
-            ask_ja = quoted(&format!("この機械で {ty} の重みの積を担う Vulkan パイプラインはどれか")),
+            ask_ja = quoted(&format!("このマシンで {ty} の重みの積を計算する Vulkan パイプラインはどれか")),
             ty = quoted(ty),
             dry = quoted(&dry),
             watch = quoted(&watch),
@@ -333,7 +333,7 @@ ja = {}
 ask = {{ rung = "launched", topic = "matmul.path", about = {{ type = {} }} }}{}
 closes = {}"#,
             quoted(&format!("Which path do the multiplications with {ty} weights take here?")),
-            quoted(&format!("この機械で {ty} の重みの積はどの経路に入るのか")),
+            quoted(&format!("このマシンで {ty} の重みの積はどの経路に入るのか")),
             quoted(ty),
             elsewhere.unwrap_or_default(),
             quoted(&watch),
@@ -380,7 +380,7 @@ const HEAD: &str = "\
 #   `whichkernel investigate THIS_FILE` looks with every observer, records, and grades each claim and question
 #   `whichkernel check THIS_FILE` grades again, from what was recorded
 #   `whichkernel report THIS_FILE` makes pages from it
-# Every key is explained in docs/investigation-files.md, every topic in docs/topics.md; an unknown one is an error that names the nearest.
+# Every key is explained in docs/investigation-files.md, every topic in crates/evidence/topics.md; an unknown one is an error that names the nearest.
 ";
 
 const FRAME: &str = r#"# Phases are A to F; each that is used stands here. Pages are where something was said.
@@ -402,7 +402,7 @@ ja = "実行時に通る経路"
 [[pages]]
 id = "here"
 en = "This machine"
-ja = "この機械"
+ja = "このマシン"
 
 "#;
 

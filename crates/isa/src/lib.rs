@@ -21,3 +21,8 @@ pub use family::{Family, MATRIX};
 pub use mnemonic::{Form, Mnemonic};
 pub use stub_proof::Proof;
 pub use target::{TARGETS, Target};
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

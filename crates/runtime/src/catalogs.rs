@@ -47,6 +47,20 @@ impl LibraryDir {
         if self.listing.is_hipblaslt() || path.contains("hipblaslt") { "hipblaslt" } else { "rocblas" }
     }
 
+    /// The library's version, major and minor at least: from the name of the shared library that lies beside the catalog
+    /// (`librocblas.so.4.4`), or from the catalog's own path (`rocblas/4.4.1/library`). The link alone is enough.
+    pub fn version(&self) -> Option<String> {
+        let stem = format!("lib{}.so.", self.library());
+        let above = self.dir.ancestors().skip(1).take(4);
+        let beside = above.flat_map(|dir| [dir.to_owned(), dir.join("lib")]).flat_map(|dir| versions(&dir, &stem));
+        let in_path =
+            self.dir.ancestors().skip(1).take(2).filter_map(|dir| dir.file_name()?.to_str().map(str::to_owned));
+        beside.chain(in_path).find(|version| {
+            let mut parts = version.split('.');
+            parts.by_ref().take(2).filter(|part| part.parse::<u32>().is_ok()).count() == 2
+        })
+    }
+
     pub fn open_file(&self, name: &str) -> io::Result<FileAt> {
         regular_file::open(&self.dir.join(name)).and_then(FileAt::new)
     }
@@ -113,6 +127,48 @@ fn symbols(source: &dyn ReadAt, target: &str) -> codeobject::Result<Vec<String>>
     };
     let Some(table) = table else { return Ok(Vec::new()) };
     Ok(table.iter().filter_map(|symbol| symbol.name.strip_suffix(".kd")).map(str::to_owned).collect())
+}
+
+/// The version suffixes of a shared library in a directory; of a link also the suffix of the file that it names.
+fn versions(dir: &Path, stem: &str) -> Vec<String> {
+    let suffix = |name: &Path| Some(name.file_name()?.to_str()?.strip_prefix(stem)?.to_owned());
+    let mut out = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if let Some(own) = suffix(&path) {
+            out.extend(fs::read_link(&path).ok().and_then(|named| suffix(&named)));
+            out.push(own);
+        }
+    }
+    out
+}
+
+/// Where distributions and AMD's packages put the catalogs of a library.
+fn usual_places(root: &Path, library: &str) -> Vec<PathBuf> {
+    let below = |dir: &Path| -> Vec<PathBuf> {
+        fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let mut libs = vec![root.to_owned(), root.join("lib"), root.join("usr/lib")];
+    libs.extend(below(&root.join("usr/lib")).into_iter().filter(|dir| dir.to_string_lossy().contains("linux-gnu")));
+    libs.extend(below(&root.join("opt")).into_iter().map(|dir| dir.join("lib")));
+    let mut out = Vec::new();
+    for lib in libs.iter().map(|lib| lib.join(library)) {
+        out.extend(below(&lib).into_iter().map(|dir| dir.join("library")));
+        out.push(lib.join("library"));
+    }
+    out
+}
+
+/// The catalog of `rocblas` or `hipblaslt` in a runtime's tree, or in a directory that is one. The usual places are looked
+/// at first: a whole tree has hundreds of thousands of files.
+pub fn of_library(root: &Path, library: &str) -> io::Result<Option<LibraryDir>> {
+    let is = |dir: &LibraryDir| dir.library() == library;
+    let usual = [root.to_owned()].into_iter().chain(usual_places(root, library));
+    let mut found: Vec<_> = usual.filter_map(|dir| LibraryDir::open(&dir).ok().flatten()).filter(is).collect();
+    if !found.is_empty() {
+        return Ok(Some(found.swap_remove(0)));
+    }
+    Ok(find(root)?.into_iter().find(is))
 }
 
 /// Every Tensile library directory below `dir`, including itself. Unreadable directories below it are skipped: the caller that

@@ -7,10 +7,13 @@
 mod catalog;
 mod coverage;
 pub mod extop;
+pub mod kernel_name;
 mod layout;
 pub mod limits;
+pub mod lint;
 mod node;
 mod predicate;
+pub mod select;
 mod solution;
 
 pub use catalog::Catalog;
@@ -21,3 +24,8 @@ pub use predicate::Predicate;
 pub use solution::Solution;
 
 pub use codeobject::{Error, Problem, Result};
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -83,7 +83,7 @@ impl Solution {
 }
 
 /// A plain value; a list or map in its place is skipped and reads as Nil.
-fn scalar<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Token<'a>> {
+pub(crate) fn scalar<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Token<'a>> {
     let mut ahead = reader.clone();
     match ahead.token(field)? {
         Token::Array(_) | Token::Map(_) => {

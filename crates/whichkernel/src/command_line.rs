@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 /// Which GPU kernel actually ran, and how do we know?
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version = version(), max_term_width = 100)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -65,6 +65,12 @@ pub enum Verb {
     Watch(watch::Args),
     /// Find out whether a model runs slowly, why, and what helps
     Why(why::Args),
+}
+
+/// With commit, date and target if `cargo xtask dist` built this program; a plain build has no such variable, and needs no git.
+fn version() -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    option_env!("WHICHKERNEL_BUILD").map_or_else(|| own.to_owned(), |build| format!("{own} ({build})"))
 }
 
 /// The verbs that this build offers, so that others can say what it cannot do yet.

@@ -267,7 +267,7 @@ fn a_diff_as_a_comment_links_to_the_lines_and_fails_the_check() {
     assert!(text.contains("<details><summary>") && text.len() < 65_536, "{text}");
 }
 
-/// The step of a workflow that stands in docs/, as it is written there: the lines of `run: |` below its name.
+/// The step of an action as it is written there: the lines of `run: |` below its name.
 fn step(workflow: &str, name: &str) -> String {
     let lines = workflow.lines().skip_while(|line| line.trim() != format!("- name: {name}"));
     let mut body = lines.skip_while(|line| line.trim() != "run: |").skip(1).peekable();
@@ -277,13 +277,13 @@ fn step(workflow: &str, name: &str) -> String {
 }
 
 #[test]
-fn the_workflow_and_the_hook_of_the_docs_say_what_a_change_selects() {
+fn the_action_and_the_hook_of_the_docs_say_what_a_change_selects() {
     let Some(clone) = Clone::new() else { return };
     let work = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(clone.0.path(), work.path().join("tree")).unwrap();
     let tool = Path::new(env!("CARGO_BIN_EXE_whichkernel")).parent().unwrap();
     let search = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap_or_default());
-    let script = step(include_str!("../../../docs/selection-workflow.yml"), "Compare");
+    let script = step(include_str!("../../../action.yml"), "Compare");
     assert!(script.contains("whichkernel diff") && script.contains("GITHUB_OUTPUT"), "{script}");
     // One card and two counts instead of all keep the test short; everything else is run as it is written.
     let short = script.replace("--format md", "--gpu gfx1201 --columns 8,64 --format md");
@@ -291,7 +291,7 @@ fn the_workflow_and_the_hook_of_the_docs_say_what_a_change_selects() {
         let (summary, outcome) = (work.path().join("summary"), work.path().join("output"));
         let mut bash = Command::new("bash");
         bash.args(["-e", "-o", "pipefail", "-c", &short]).current_dir(work.path());
-        bash.env("PATH", &search).env("BASE", base).env("HEAD", head).env("LC_ALL", "C");
+        bash.env("PATH", &search).env("TREE", "tree").env("BASE", base).env("HEAD", head).env("LC_ALL", "C");
         bash.env("GITHUB_STEP_SUMMARY", &summary).env("GITHUB_OUTPUT", &outcome);
         let done = bash.env("GITHUB_REPOSITORY", "owner/name").output().unwrap();
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();

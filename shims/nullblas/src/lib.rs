@@ -10,7 +10,7 @@
 
 #[path = "../../common/real.rs"]
 mod real;
-#[path = "../../../crates/launch/src/record.rs"]
+#[path = "../../shared/launch_record.rs"]
 #[allow(dead_code, reason = "only the BLAS record is used here")]
 mod record;
 

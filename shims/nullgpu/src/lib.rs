@@ -9,14 +9,14 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[path = "../../../crates/launch/src/nullgpu_input.rs"]
+#[path = "../../shared/nullgpu_input.rs"]
 #[allow(dead_code, reason = "the parent uses the rest")]
 mod nullgpu_input;
 #[path = "../../common/lock.rs"]
 mod lock;
-#[path = "../../../crates/gpu/src/occupancy.rs"]
+#[path = "../../shared/occupancy.rs"]
 mod occupancy;
-#[path = "../../../crates/launch/src/record.rs"]
+#[path = "../../shared/launch_record.rs"]
 #[allow(dead_code, reason = "readers and other writers use the rest")]
 mod record;
 #[path = "../../common/sys.rs"]

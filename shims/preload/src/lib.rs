@@ -7,12 +7,12 @@
 #![allow(non_snake_case, non_camel_case_types, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[path = "../../../crates/launch/src/preload_input.rs"]
+#[path = "../../shared/preload_input.rs"]
 #[allow(dead_code, reason = "the parent's side is there too")]
 mod preload_input;
 #[path = "../../common/lock.rs"]
 mod lock;
-#[path = "../../../crates/launch/src/record.rs"]
+#[path = "../../shared/launch_record.rs"]
 #[allow(dead_code, reason = "only launches are recorded here")]
 mod record;
 #[path = "../../common/sys.rs"]

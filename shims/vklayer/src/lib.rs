@@ -11,7 +11,7 @@
 
 #[path = "../../common/lock.rs"]
 mod lock;
-#[path = "../../../crates/launch/src/record.rs"]
+#[path = "../../shared/launch_record.rs"]
 #[allow(dead_code, reason = "the file's frame is shared, the bodies are in `bodies`")]
 mod record;
 #[path = "../../common/sys.rs"]
@@ -25,7 +25,7 @@ mod tls;
 mod trace;
 
 mod abi;
-#[path = "../../../crates/vulkan/src/record.rs"]
+#[path = "../../shared/vulkan_record.rs"]
 #[allow(dead_code, reason = "the reader's side is there too")]
 mod bodies;
 mod code;

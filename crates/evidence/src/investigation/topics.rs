@@ -1,4 +1,4 @@
-//! The topics that observers write, and so all that a claim may be about: read from `docs/topics.md`, where they are
+//! The topics that observers write, and so all that a claim may be about: read from `crates/evidence/topics.md`, where they are
 //! agreed on, so that the page and the program cannot differ.
 
 use say::{Message, say};
@@ -13,7 +13,7 @@ struct Topic {
 
 fn known() -> &'static [Topic] {
     static KNOWN: OnceLock<Vec<Topic>> = OnceLock::new();
-    KNOWN.get_or_init(|| listed(include_str!("../../../../docs/topics.md")))
+    KNOWN.get_or_init(|| listed(include_str!("../../topics.md")))
 }
 
 /// The first column of every table, and the type of the value from the last. In "`bundle.size`, `.role`" the second means
@@ -76,7 +76,7 @@ mod tests {
             check("matmul.pth").unwrap_err().to_string(),
             "no observer knows the topic 'matmul.pth'; did you mean 'matmul.path'?"
         );
-        assert!(check("weather").unwrap_err().to_string().contains("docs/topics.md"));
+        assert!(check("weather").unwrap_err().to_string().contains("crates/evidence/topics.md"));
         assert!(check(&"x".repeat(5000)).is_err());
     }
 }

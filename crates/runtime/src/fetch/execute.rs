@@ -128,7 +128,8 @@ impl Plan {
     fn unpack(&self, root: &Path, wanted: &Wanted, step: &dyn Fn(u64)) -> Result<Unpacked> {
         let path = self.deb(wanted);
         let file = sys::regular_file::open(&path).map_err(at(&path))?;
-        let keep = |path: &Path| targets::wanted(path, &self.targets);
+        let only = self.suite.catalogs;
+        let keep = |path: &Path| targets::wanted(path, &self.targets) && (!only || targets::is_catalog(path));
         let bound = Bound::of_known(file.metadata().map_err(at(&path))?.len());
         let unpacker = Unpacker { root, merged_usr: true, keep: &keep, bound: &bound, progress: step };
         let damaged = |source: io::Error| Error::Archive { path: path.clone(), member: "data.tar".into(), source };

@@ -77,6 +77,9 @@ pub fn closure(suite: &Suite, parts: &[&str], universe: &Universe<'_>) -> Result
             continue;
         }
         out.insert(package.clone(), wanted(&package, from, &paragraph));
+        if suite.catalogs {
+            continue;
+        }
         let fields = ["Pre-Depends", "Depends"].iter().filter_map(|field| paragraph.get(field));
         for group in fields.flat_map(control::depends) {
             match choose(&group, suite, parts, universe, &package) {

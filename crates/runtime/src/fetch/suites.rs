@@ -16,6 +16,8 @@ pub struct Suite {
     pub suites: &'static [&'static str],
     pub parts: &'static [Part],
     pub default_parts: &'static [&'static str],
+    /// Only kernel catalogs (`.dat`) are unpacked, and nothing that the packages depend on is fetched.
+    pub catalogs: bool,
 }
 
 /// Package names contain their ABI number, so a transition in the archive shows up here as "no such package".
@@ -43,6 +45,7 @@ pub const SUITES: &[Suite] = &[
             },
         ],
         default_parts: &["ggml", "tools"],
+        catalogs: false,
     },
     Suite {
         name: "debian-experimental",
@@ -54,6 +57,7 @@ pub const SUITES: &[Suite] = &[
             Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
         ],
         default_parts: &["rocblas"],
+        catalogs: false,
     },
     // The same ggml as sid's, built with ROCm 5.7 for users of the stable release; the tools, which the backports lack,
     // are sid's with the C library that they need.
@@ -67,6 +71,7 @@ pub const SUITES: &[Suite] = &[
             Part { name: "rocblas", packages: &["librocblas0", "libhipblas0"], split: true },
         ],
         default_parts: &["ggml", "tools"],
+        catalogs: false,
     },
     Suite {
         name: "debian-trixie",
@@ -76,12 +81,35 @@ pub const SUITES: &[Suite] = &[
             Part { name: "rocblas", packages: &["librocblas0", "libhipblas0"], split: true },
         ],
         default_parts: &["rocblas"],
+        catalogs: false,
     },
     Suite {
         name: "debian-bookworm",
         suites: &["bookworm"],
         parts: &[Part { name: "rocrand", packages: &["librocrand1"], split: false }],
         default_parts: &["rocrand"],
+        catalogs: false,
+    },
+    // The catalogs that `explain gemm` reads, of two releases, without kernels.
+    Suite {
+        name: "debian-sid-catalogs",
+        suites: &["sid"],
+        parts: &[
+            Part { name: "rocblas", packages: &["librocblas4"], split: true },
+            Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
+        ],
+        default_parts: &["rocblas", "hipblaslt"],
+        catalogs: true,
+    },
+    Suite {
+        name: "debian-experimental-catalogs",
+        suites: &["experimental", "sid"],
+        parts: &[
+            Part { name: "rocblas", packages: &["librocblas5"], split: true },
+            Part { name: "hipblaslt", packages: &["libhipblaslt1"], split: true },
+        ],
+        default_parts: &["rocblas", "hipblaslt"],
+        catalogs: true,
     },
 ];
 

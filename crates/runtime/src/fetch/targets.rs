@@ -24,6 +24,14 @@ pub fn wanted(path: &Path, targets: &[String]) -> bool {
     named.peek().is_none() || named.any(serves)
 }
 
+/// A catalog file, or the link `librocblas.so.4` that names the library's version: all that a choice is computed from.
+pub fn is_catalog(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let name = text.rsplit('/').next().unwrap_or_default();
+    let link = |stem: &str| name.strip_prefix(stem).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    (text.contains("/library/") && name.ends_with(".dat")) || link("librocblas.so.") || link("libhipblaslt.so.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +43,16 @@ mod tests {
         assert_eq!(names("library/gfx1201/TensileLibrary_X_gfx1201.dat"), ["gfx1201", "gfx1201"]);
         assert_eq!(names("TensileLibrary_Type_HH_fallback.dat"), [""; 0]);
         assert_eq!(names("gfx gfxx gfx12 gfx"), [""; 0]);
+    }
+
+    #[test]
+    fn a_catalog_is_its_tables_and_the_link_that_names_the_version() {
+        let is = |path: &str| is_catalog(Path::new(path));
+        assert!(is("usr/lib/x86_64-linux-gnu/rocblas/4.4.1/library/TensileLibrary_lazy_gfx906.dat"));
+        assert!(is("usr/lib/x86_64-linux-gnu/librocblas.so.4"));
+        assert!(!is("usr/lib/x86_64-linux-gnu/librocblas.so.4.4"));
+        assert!(!is("usr/lib/x86_64-linux-gnu/rocblas/4.4.1/library/Kernels.so-000-gfx906.hsaco"));
+        assert!(!is("usr/share/doc/x.dat"));
     }
 
     #[test]

@@ -40,10 +40,10 @@ codeobject-expected-little-endian = 1 (リトルエンディアン)
 codeobject-expected-record-size = 64 ビットのレコードのサイズ
 codeobject-expected-msgpack = MessagePack の値
 codeobject-expected-bundle = "__CLANG_OFFLOAD_BUNDLE__"
-codeobject-expected-any-bundle = bundle の先頭 ("__CLANG_OFFLOAD_BUNDLE__" または "CCOB")
+codeobject-expected-any-bundle = バンドルの先頭 ("__CLANG_OFFLOAD_BUNDLE__" または "CCOB")
 
 # 未知の値
-codeobject-processor = コードオブジェクト V{ $version } のプロセッサー { $number }
+codeobject-processor = コードオブジェクト V{ $version } のプロセッサ { $number }
 codeobject-header-of = { $name } のヘッダー
 codeobject-ordinal = { $entry } の { $ordinal } 番
 
@@ -59,7 +59,7 @@ codeobject-no-end-mark = 終端の印がありません
 codeobject-image-machine = ホスト ELF ヘッダーの e_machine は { $machine } です。解読できるコンストラクターは x86-64 のものだけです
 codeobject-call = { $site } の呼び出し: { $why }
 codeobject-call-unreached = 追跡したコンストラクターのどれからも到達しません
-codeobject-call-module = モジュールが、追跡できた fat binary の登録から得られたものではありません
+codeobject-call-module = モジュールが、追跡できたファットバイナリの登録から得られたものではありません
 codeobject-call-handle = ハンドルのアドレスが不明です
 codeobject-call-name = カーネル名がこのファイルの文字列ではありません
 codeobject-call-name-text = カーネル名が UTF-8 ではありません
@@ -67,15 +67,15 @@ codeobject-call-name-text = カーネル名が UTF-8 ではありません
 # NVIDIA
 codeobject-fatbin-bounds = オフセット { $offset } の fatbin の{ $field }: { $value } は残りの { $left } バイトに収まりません
 codeobject-fatbin-header = オフセット { $offset } の fatbin のヘッダー長 { $value } は、固定部の { $minimum } バイトに足りません
-codeobject-fatbin-limit = オフセット { $offset } の fatbin エントリー: 展開すると { $claimed } バイトになり、上限の { $limit } を超えます
-codeobject-fatbin-unpack = オフセット { $offset } の fatbin エントリー、{ $method } のペイロード: { $why }
-codeobject-fatbin-not-a-cubin = オフセット { $offset } の fatbin エントリー: cubin とされていますが、CUDA 用の ELF ファイルではありません
-codeobject-fatbin-unreadable = オフセット { $offset } の fatbin コンテナー: { $error }
+codeobject-fatbin-limit = オフセット { $offset } の fatbin エントリ: 展開すると { $claimed } バイトになり、上限の { $limit } を超えます
+codeobject-fatbin-unpack = オフセット { $offset } の fatbin エントリ、{ $method } のペイロード: { $why }
+codeobject-fatbin-not-a-cubin = オフセット { $offset } の fatbin エントリ: cubin とされていますが、CUDA 用の ELF ファイルではありません
+codeobject-fatbin-unreadable = オフセット { $offset } の fatbin コンテナ: { $error }
 codeobject-fatbin-flags = フラグ { $flags } は既知の圧縮方式を示していません
-codeobject-fatbin-claims = 圧縮された { $packed } バイトが、主張どおりの { $size } バイトに展開されることはありえません
-codeobject-fatbin-container-header = コンテナーのヘッダー
-codeobject-fatbin-container-size = コンテナーのサイズ
-codeobject-fatbin-entry-header = エントリーのヘッダー
+codeobject-fatbin-claims = 圧縮された { $packed } バイトが、ヘッダーにある { $size } バイトに展開されることはありえません
+codeobject-fatbin-container-header = コンテナのヘッダー
+codeobject-fatbin-container-size = コンテナのサイズ
+codeobject-fatbin-entry-header = エントリのヘッダー
 codeobject-fatbin-payload = ペイロード
 codeobject-fatbin-payload-size = ペイロードのサイズ
 codeobject-fatbin-compressed-size = 圧縮後のサイズ

@@ -3,13 +3,13 @@ dryrun-too-many-devices = { $count } 台は、ドライランで区別できる�
 dryrun-not-a-directory = { $path } はディレクトリではありません
 dryrun-no-device-code = { $path } に AMD のデバイスコードを含むライブラリがありません。ドライランには HIP バックエンド (libggml-hip.so など) が必要です。中身は `whichkernel inspect { WORD($path) }` で分かります
 dryrun-soname = { $library } は { $soname } を必要としますが、代わりを務められるのは libamdhip64.so.5、.so.6、.so.7 だけです。ROCm 5、6、7 のランタイムを使ってください
-dryrun-no-blas = { $place } に、この BLAS 経路に必要な { $library } がありません。取得方法は `whichkernel runtime fetch debian-sid --help`。--blas recorded は呼び出しで止まり、何も必要としません
+dryrun-no-blas = { $place } に、この BLAS 経路に必要な { $library } がありません。取得方法は `whichkernel runtime fetch debian-sid --help` で確認できます。--blas recorded は呼び出しを記録するだけなので、BLAS ライブラリは不要です
 dryrun-no-program = PATH に { $program } がありません
 dryrun-static = { $program } は静的にリンクされているため、組み込まれたライブラリを差し替えられません。libamdhip64.so を動的に読み込むビルドを使ってください
 dryrun-loader = { $program } が必要とするローダー { $loader } がありません。別の C ライブラリ用のビルドです。それが属するツリーを --runtime DIR で指定するか、この環境用のビルドを使ってください
-dryrun-foreign = { $program } は別のプロセッサーまたは形式用です。ドライランには 64 ビット x86 Linux のプログラムが必要です
+dryrun-foreign = { $program } は別のプロセッサまたは形式用です。ドライランには 64 ビット x86 Linux のプログラムが必要です
 dryrun-start = { $program } を起動できませんでした: { $source }。別の C ライブラリ用にビルドされたものなら、そのツリーを --runtime DIR で指定してください
-dryrun-no-vulkan-card = Mesa の代替ドライバーで扱えるカードに { $given } はありません。扱えるもの: { $known }
+dryrun-no-vulkan-card = { $given } は、Mesa の模擬ドライバーが対応しているカードではありません。対応しているもの: { $known }
 dryrun-no-vulkan-tree = { $place } は、RADV と Mesa のカーネルドライバー代替 (mesa-vulkan-drivers、mesa-drm-shim) を含む展開済みシステムではありません。`whichkernel runtime fetch debian-sid --parts tools,vulkan` で取得できます
 dryrun-host-no-runtime = ここでは HIP ランタイム (libamdhip64.so.6 または .so.7) をロードできません: { $why }。ROCm の HIP ランタイムを入れるか、--gpu でカードを選んでください
 dryrun-host-no-function = HIP ランタイムに { $why } がありません
@@ -22,5 +22,5 @@ dryrun-sandbox-program = { $program } がツリー { $root } にありません 
 dryrun-no-program-inside = ランタイムの中に { $program } がありません。プログラムはその /usr/bin から探します
 dryrun-no-device-library = { $runtime } にデバイスコードを含むライブラリがありません
 dryrun-sandbox-sysctl = ここでは { $name } が { $forbids } です。`sudo sysctl { WORD($name) }={ WORD($allows) }` で許可できます
-dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナーかセキュリティポリシーが禁止しています (Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN)
+dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナかセキュリティポリシーが禁止しています (Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN)
 dryrun-sandbox-root = root で実行する方法もあります

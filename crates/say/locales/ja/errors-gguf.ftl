@@ -1,6 +1,6 @@
 gguf-magic = GGUF ファイルではありません。先頭は "GGUF" ではなく { $found } です
-gguf-version = GGUF の版 { $version } は扱えません (扱えるのは 2 と 3)
-gguf-big-endian = GGUF の版 { $version } は扱えません (扱えるのは 2 と 3)。ファイルはビッグエンディアンです
+gguf-version = GGUF バージョン { $version } は扱えません (扱えるのは 2 と 3)
+gguf-big-endian = GGUF バージョン { $version } は扱えません (扱えるのは 2 と 3)。ファイルはビッグエンディアンです
 gguf-truncated = ヘッダーがバイト { $have } で、{ $field }の途中で終わっています。ファイルが途中で切れています
 gguf-too-many = バイト { $offset } の{ $field }は { $value } で、モデルとしてありえない大きさです
 gguf-text = バイト { $offset } のテキストは UTF-8 ではありません
@@ -13,7 +13,7 @@ gguf-overflow = モデルの大きさが 64 ビットに収まりません
 
 # ヘッダーが切れた場所
 gguf-field-magic = 識別子
-gguf-field-version = 版
+gguf-field-version = バージョン
 gguf-field-tensors = テンソルの数
 gguf-field-pairs = メタデータの組の数
 gguf-field-key = メタデータのキー

@@ -1,13 +1,13 @@
 probe-interrupted = シグナルで停止しました
 probe-busy = サーバーが混んでいます。{ $status } の応答が { $times } 回続きました ({ $said })
-probe-too-many = 要求が { $most } 件を超えました
-probe-request-lost = 要求が失われました
+probe-too-many = リクエストが { $most } 件を超えました
+probe-request-lost = リクエストが失われました
 probe-unprepared = 準備ができていません
 probe-still-loading = llama-server はモデルをロード中です。ロードが終わってから試してください
 probe-first-prompt = 最初のプロンプト: { $why }
 probe-no-counts = サーバーがプロンプトのトークン数を報告しないため、長さを決められません
 probe-no-process = サーバーのプロセスがこのマシンにないため、観測できません
-probe-cold-only-ollama = 要求に応じてモデルをアンロードするのは Ollama だけです。このサーバーは終了までモデルを保持します
+probe-cold-only-ollama = リクエストに応じてモデルをアンロードできるのは Ollama だけです。このサーバーは終了するまでモデルを保持します
 probe-few-slots = サーバーが並行して評価するのは { $slots } 件までで、残りは空きを待ちました
 probe-missing-unread = 索引にありますが、読めません
 

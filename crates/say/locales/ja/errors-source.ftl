@@ -1,6 +1,6 @@
 # ツリー
 source-tree-missing = { $path }: そのようなファイルやディレクトリはありません。ディレクトリ、REPO@REV、または .crate、.tar.gz、.zip のアーカイブを指定してください
-source-tree-no-repository = { $repo }: git リポジトリーではありません (.git と bare リポジトリーの両方を探しました)
+source-tree-no-repository = { $repo }: git リポジトリではありません (.git と bare リポジトリの両方を探しました)
 source-tree-no-revision = { $repo }: リビジョン { $rev } はありません{ $hint }: { $said }
 source-tree-shallow = {" "}(このクローンは shallow です)
 source-tree-no-git = git を実行できません: { $error }。git をインストールするか、チェックアウト済みのディレクトリを指定してください
@@ -65,7 +65,7 @@ source-trace-too-many = { $trace }: { $count } 回の起動は多すぎて比較
 source-written-line = { $line } 行目はテンソルではありません (NAME = [OPERATION] TYPE SIZES ...): { $what }
 source-written-outside = { $line } 行目はどのグラフにも属していません: { $what }
 source-written-unknown = { $line } 行目の { $name } は、それより上の行で定義されていません
-source-written-too-large = { $line } 行目: この大きさのテンソルはどのメモリーにも収まりません
+source-written-too-large = { $line } 行目: この大きさのテンソルはどのメモリにも収まりません
 source-written-too-many = { $line } 行目: テンソルの入力またはパラメーターが ggml の上限を超えています
 source-written-mixed = { $line } 行目: アドレスのある行とない行が混在しています
 source-written-read = { $line } 行目に、読み戻されたデータ (ADDRESS BYTES WORDS) がそろっていません: { $address } から { $length } バイト
@@ -80,7 +80,7 @@ source-reported-lacks = `vulkaninfo --json` が書いたファイルではあり
 source-reported-vendor = { $name } のベンダーは { $vendor } です。評価できるのは AMD のカード (0x1002) だけです
 source-reported-driver = { $name } のドライバーは { $driver } です。対応する行列のサイズが分かるのは RADV だけです
 source-reported-architecture = { $name } のアーキテクチャはこのファイルからは分かりません。wavefrontsPerSimd がなく、既知のチップでもありません
-source-reported-not-played = { $name } は Mesa の代替ドライバーで扱えるカードではないため、何も実行できません。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
+source-reported-not-played = { $name } は Mesa の模擬ドライバーが対応しているカードではないため、何も実行できません。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
 source-reported-properties = { $name } の報告 ({ $what }) は、ここで使うドライバー上の { $card } と異なります。実行しても別のカードの結果になります。規則の評価はできます: `source TREE --backend vulkan --vulkan-device FILE`
 source-property-integer-dot = 整数の内積
 source-property-halves = 半精度
@@ -88,7 +88,7 @@ source-property-half-dot = 半精度の内積
 source-property-matrices = 協調行列 (cooperative matrix)
 source-property-bf16-matrices = bfloat16 の協調行列
 source-property-subgroup = サブグループのサイズ
-source-property-shared-memory = 共有メモリー
+source-property-shared-memory = 共有メモリ
 source-property-without = { $what }なし
 source-property-of = { $what } { $own }
 source-property-list = { $list }、{ $next }

@@ -1,4 +1,4 @@
-uprobe-bad-jump = BPF プログラムの命令 { $at } の飛び先がありません
+uprobe-bad-jump = BPF プログラムの命令 { $at } のジャンプ先がありません
 uprobe-give-path = -- の後にプログラムのパスを指定してください
 uprobe-processes = プロセスについての Linux カーネルの記録 (perf_event_open)
 uprobe-perfmon = root で実行するか、プログラムに CAP_PERFMON を与えてください
@@ -9,7 +9,7 @@ uprobe-removing = { $events }: { $name } の削除
 uprobe-tracefs-path = tracefs は空白や `#` を含むパスを受け付けません
 uprobe-not-a-runtime = 名前と SONAME から見て、GPU ランタイムでも BLAS ライブラリでもありません
 uprobe-no-number = プローブ { $event } は作られましたが、番号がありません
-uprobe-library-in-memory = メモリー上のライブラリ
+uprobe-library-in-memory = メモリ上のライブラリ
 uprobe-run-as-root = root で実行してください
 uprobe-no-events = この Linux カーネルには uprobe イベントがありません
 uprobe-no-events-at = この Linux カーネルには uprobe イベントがありません (/sys/bus/event_source/devices/uprobe)

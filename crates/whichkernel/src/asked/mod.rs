@@ -3,6 +3,8 @@
 
 pub mod compare;
 pub mod dry;
+pub mod gemm;
+pub mod gguf_header;
 pub mod record_declared;
 pub mod tree;
 pub mod tree_record;

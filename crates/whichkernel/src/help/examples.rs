@@ -33,6 +33,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "whichkernel explain MMVQ",
         ],
     ),
+    (
+        "explain gemm",
+        &[
+            "whichkernel explain gemm 4096 290 4096 --type f16 --gpu rx-9070-xt",
+            "whichkernel explain gemm --from products.tsv --gpu rx-9070-xt --library rocblas --format csv",
+            "whichkernel explain gemm --model model.gguf --gpu rx-9070-xt --tokens 1,16,512",
+        ],
+    ),
     ("history", &["whichkernel history llama.cpp --since b6841 --gpu gfx1201 --type Q4_K --columns 290"]),
     (
         "inspect",

@@ -7,8 +7,11 @@ use clap::{ArgMatches, Command, Error};
 
 /// The verb, its option, and what that needs: as `requires` says beside each.
 const NEEDS: &[(&str, &str, &str)] = &[
+    ("diff", "gemm", "library"),
+    ("diff", "tokens", "library"),
     ("dryrun", "trace", "command"),
     ("dryrun", "write_graph", "command"),
+    ("explain gemm", "tokens", "model"),
     ("explain", "runtime", "backend"),
     ("explain", "vulkan_device", "backend"),
     ("inspect", "against", "fingerprint"),
@@ -16,6 +19,9 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("ledger verify", "checkpoint", "key"),
     ("ledger verify", "key", "checkpoint"),
     ("map", "check", "source"),
+    ("map", "element", "library"),
+    ("map", "k", "library"),
+    ("map", "trans", "library"),
     ("map", "no_dryrun", "source"),
     ("probe", "lane", "serve"),
     ("probe", "serve", "lane"),

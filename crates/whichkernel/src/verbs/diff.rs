@@ -1,5 +1,6 @@
 //! `whichkernel diff A B`: two of a kind, and what is chosen differently between them.
 
+pub mod gemm;
 pub mod kernel;
 pub mod runtime;
 mod vulkan;
@@ -51,6 +52,9 @@ pub struct Args {
     #[command(flatten)]
     pub kernels: kernel::KernelAsk,
 
+    #[command(flatten)]
+    gemm: gemm::GemmAsk,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -58,6 +62,10 @@ pub struct Args {
 
 /// Exit status 1 when anything differs.
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+    if args.gemm.library.is_some() {
+        let sides = (args.a.as_str(), args.b.as_str());
+        return gemm::run(sides, &args.gpu, args.model.as_deref(), &args.gemm, (args.format, context));
+    }
     // Cards first: no tree or runtime is called like one. A directory with device code is a runtime, any other a source.
     let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
     if both(kernel::is_file) {

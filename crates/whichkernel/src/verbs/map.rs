@@ -1,5 +1,6 @@
 //! Type x columns as a table that fits a terminal: from source, from the dry run, or both with disagreements marked.
 
+pub mod gemm;
 mod vulkan;
 
 use crate::asked::dry::{self, DEFAULT_RUNTIME, head, problems, reach_line, survey};
@@ -29,12 +30,18 @@ pub struct Args {
     #[arg(long, requires = "source")]
     no_dryrun: bool,
 
+    #[command(flatten)]
+    gemm: gemm::GemmAsk,
+
     /// Exit 1 if source and dry run disagree
     #[arg(long, requires = "source")]
     check: bool,
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+    if args.gemm.library.is_some() {
+        return gemm::run(&args.dry, &args.gemm, context);
+    }
     if args.dry.backend == dry::Backend::Vulkan {
         dry::vulkan::heed(&args.dry, &[("--source", args.source.is_some())])?;
         return vulkan::run(&args.dry, context);

@@ -3,6 +3,7 @@
 
 mod ask;
 mod export;
+mod gemm;
 mod screen;
 
 use crate::asked::dry::vulkan::played;
@@ -15,7 +16,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
 pub struct Args {
+    #[command(subcommand)]
+    pub about: Option<About>,
+
     /// In any order: a GPU (9070xt, "AMD Radeon RX 9070 XT", rtx-4090, gfx1201), a type (Q4_K, Q4_K_M), a number of tokens, a version (0.12.6,
     /// b9999); or a term to look up (MMVQ, ne11, rung)
     #[arg(value_name = "WORD")]
@@ -58,6 +63,12 @@ pub struct Args {
     pub format: Format,
 }
 
+#[derive(Debug, clap::Subcommand)]
+pub enum About {
+    /// Compute which GEMM kernel hipBLASLt or rocBLAS chooses for a product, and why, from the library's catalog
+    Gemm(Box<gemm::Args>),
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Both {
     Both,
@@ -89,6 +100,9 @@ fn both(args: &Args, context: &Context) -> say::Result<ExitCode> {
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
+    if let Some(About::Gemm(args)) = &args.about {
+        return gemm::run(args, context);
+    }
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;
         return Ok(ExitCode::SUCCESS);

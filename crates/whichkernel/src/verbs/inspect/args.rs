@@ -66,6 +66,10 @@ pub struct Args {
     #[arg(long, value_name = "GPU")]
     pub gpu: Option<String>,
 
+    /// A directory with rocBLAS or hipBLASLt catalogs: list table rows and solutions that look like oversights, for one --gpu
+    #[arg(long, conflicts_with_all = ["kernels", "launch_map", "bundles", "modules", "extract", "has_target", "needed", "fingerprint"])]
+    pub lint: bool,
+
     /// With --gpu: exit 1 if anything in the directory does not support it
     #[arg(long, requires = "gpu")]
     pub strict: bool,

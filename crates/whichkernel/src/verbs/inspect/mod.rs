@@ -9,6 +9,7 @@ mod fingerprint;
 mod has_target;
 mod kernels;
 mod launch_map;
+pub mod lint;
 mod modules;
 mod needed;
 mod nvidia;
@@ -37,6 +38,7 @@ enum Target<'a> {
     Directory(&'a Path),
     Fingerprint(&'a Path),
     Needed(&'a Path),
+    Lint(&'a Path),
     Process(u32),
 }
 
@@ -56,6 +58,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Directory(path) => directory::run(path, None, args, context),
         Target::Fingerprint(path) => fingerprint::run(path, args, context),
         Target::Needed(path) => needed::run(path, args, context),
+        Target::Lint(path) => lint::run(path, args, context),
         Target::Process(pid) => process::run(pid, args, context),
     }
 }
@@ -90,6 +93,9 @@ fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
     }
     if args.needed {
         return Target::Needed(path);
+    }
+    if args.lint {
+        return Target::Lint(path);
     }
     if args.fingerprint {
         return Target::Fingerprint(path);

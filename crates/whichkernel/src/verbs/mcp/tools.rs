@@ -84,6 +84,7 @@ pub const TOOLS: &[Offered] = &[
             "has_target",
             "needed",
             "fingerprint",
+            "lint",
             "hash",
             "against",
             "gpu",
@@ -98,6 +99,7 @@ pub const TOOLS: &[Offered] = &[
             "inspect-needed",
             "inspect-fingerprint",
             "inspect-directory",
+            "gemm-lint",
             "inspect-process",
             "many",
         ],
@@ -218,5 +220,20 @@ mod tests {
     }
 
     /// Shapes of operations that few ask for; the command line has them.
-    const FURTHER: &[&str] = &["head_size_v", "kv_heads", "kv", "no_mask", "mode", "define", "undefine", "cmake"];
+    const FURTHER: &[&str] = &[
+        "head_size_v",
+        "kv_heads",
+        "kv",
+        "no_mask",
+        "mode",
+        "define",
+        "undefine",
+        "cmake",
+        // The kernels of BLAS libraries.
+        "library",
+        "gemm",
+        "element",
+        "trans",
+        "k",
+    ];
 }

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// debian-sid, debian-backports (the same ggml built with ROCm 5.7), debian-experimental (rocBLAS with gfx1201) or
-    /// debian-trixie (rocBLAS 5.5, one catalog file)
+    /// debian-sid, debian-backports (the same ggml built with ROCm 5.7), debian-experimental (rocBLAS with gfx1201),
+    /// debian-trixie (rocBLAS 5.5, one catalog file), debian-sid-catalogs or debian-experimental-catalogs (kernel catalogs only)
     #[arg(value_name = "NAME")]
     suite: String,
     /// Parts to fetch: ggml, tools, hip, rocblas, hipblaslt, vulkan; added to those in the cache [default: ggml,tools for sid, else rocblas]

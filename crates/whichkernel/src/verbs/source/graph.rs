@@ -3,9 +3,9 @@
 mod text;
 mod trace_file;
 
+use crate::asked::gguf_header;
 use crate::asked::tree::tell_skipped;
 use crate::context::{Context, Format, tell};
-use gguf::Gguf;
 use gpu::occupancy::Resources;
 use launch::table::KernelInfo;
 use say::{Context as _, bail, ensure, error};
@@ -18,9 +18,6 @@ use sys::regular_file;
 
 /// What a token and a prompt of one micro-batch take.
 const COLUMNS: &[i64] = &[1, 512];
-
-/// A header with its vocabulary; no model has more.
-const MOST_HEADER: u64 = 256 << 20;
 
 pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     let [gpu] = args.gpu.as_slice() else { bail!("source-graph-one-gpu") };
@@ -52,7 +49,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
         }
         None => {
             let columns = args.ask.columns()?.unwrap_or_else(|| COLUMNS.to_vec());
-            let model = (name.as_str(), &header(model)?);
+            let model = (name.as_str(), &gguf_header::read(model)?);
             source::graph::ask(tree, &device, &overrides, model, &columns, args.ask.kv, &given)
         }
     };
@@ -141,19 +138,5 @@ fn left_out(text: &str, graphs: usize, context: &Context) {
     }
     if text.lines().any(|line| line.starts_with("@ more:")) {
         context.note(&context.lang.text_with("source-graph-more", &[("count", graphs.into())]));
-    }
-}
-
-/// As much of the file as its header needs.
-fn header(path: &Path) -> say::Result<Gguf> {
-    let shown = || path.display().to_string();
-    let mut size = 1 << 20;
-    loop {
-        let mut bytes = Vec::new();
-        regular_file::open(path).about(shown())?.take(size).read_to_end(&mut bytes).about(shown())?;
-        match Gguf::parse(&bytes) {
-            Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < MOST_HEADER => size *= 4,
-            found => return found.about(shown()),
-        }
     }
 }

@@ -1,0 +1,198 @@
+//! Products made at random, from a seed: sizes of models, powers of two and their neighbours, any size.
+
+use tensile::select::{Call, Compute, DataType, Epilogue, Library};
+
+/// xorshift64*: the same products on every machine.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        (self.next() >> 16) % count
+    }
+
+    fn one_in(&mut self, count: u64) -> bool {
+        self.below(count) == 0
+    }
+
+    fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u64) as usize]
+    }
+}
+
+const WEIGHTS: [(u64, u64); 14] = [
+    (4096, 4096),
+    (14336, 4096),
+    (4096, 14336),
+    (11008, 4096),
+    (1024, 4096),
+    (32000, 4096),
+    (128_256, 4096),
+    (5120, 5120),
+    (28672, 8192),
+    (2048, 2048),
+    (3072, 768),
+    (1536, 8960),
+    (896, 4864),
+    (2560, 9728),
+];
+
+use DataType::{BFloat8, BFloat16, Double, Float, Float8, Float8Fnuz, Half, Int8, Int32};
+
+const LT: [([DataType; 4], Compute); 22] = [
+    ([Half; 4], Compute::F32),
+    ([Half; 4], Compute::F32),
+    ([BFloat16; 4], Compute::F32),
+    ([BFloat16; 4], Compute::F32),
+    ([Float; 4], Compute::F32),
+    ([Half, Half, Float, Float], Compute::F32),
+    ([BFloat16, BFloat16, Float, Float], Compute::F32),
+    ([Double; 4], Compute::F64),
+    ([Int8, Int8, Int32, Int32], Compute::I32),
+    ([Int8; 4], Compute::I32),
+    ([Float; 4], Compute::Xf32),
+    ([Float8, Float8, Half, Half], Compute::F32),
+    ([Float8, Float8, BFloat16, BFloat16], Compute::F32),
+    ([Float8, Float8, Float, Float], Compute::F32),
+    ([BFloat8, Float8, Half, Half], Compute::F32),
+    ([Float8, BFloat8, BFloat16, BFloat16], Compute::F32),
+    ([BFloat8, BFloat8, Float, Float], Compute::F32),
+    ([Float8; 4], Compute::F32),
+    ([Float8Fnuz, Float8Fnuz, Half, Half], Compute::F32),
+    ([Half; 4], Compute::F16),
+    ([Half; 4], Compute::F32FastBf16),
+    ([Float8, Half, Half, Half], Compute::F32FastF16),
+];
+
+const ROC: [([DataType; 4], Compute); 8] = [
+    ([Half; 4], Compute::F32),
+    ([Half; 4], Compute::F16),
+    ([Half, Half, Float, Float], Compute::F32),
+    ([BFloat16; 4], Compute::F32),
+    ([BFloat16, BFloat16, Float, Float], Compute::F32),
+    ([Float; 4], Compute::F32),
+    ([Double; 4], Compute::F64),
+    ([Int8, Int8, Int32, Int32], Compute::I32),
+];
+
+fn size(random: &mut Random) -> u64 {
+    match random.below(20) {
+        0..5 => 1 << random.below(14),
+        5..9 => ((2i64 << random.below(13)) + random.of(&[-1, 1, 2, -2, 3, 8])).max(1) as u64,
+        9..15 => {
+            let bits = 1 + random.below(13);
+            1 + random.below(1 << bits)
+        }
+        15..18 => 16 * (1 + random.below(600)),
+        _ => 1 + random.below(20000),
+    }
+}
+
+pub fn product(random: &mut Random, library: Library) -> Call {
+    let (m, n, k) = if random.one_in(3) {
+        let (rows, columns) = random.of(&WEIGHTS);
+        let tokens = [1, 2, 3, 4, 7, 8, 16, 17, 32, 64, 100, 128, 256, 290, 511, 512, 1024, 2048, 4096];
+        let tokens = if random.one_in(8) { 1 + random.below(4096) } else { random.of(&tokens) };
+        if random.one_in(5) { (tokens, rows, columns) } else { (rows, tokens, columns) }
+    } else {
+        (size(random), size(random), size(random))
+    };
+    let lt = library == Library::HipBlasLt;
+    let (types, compute) = if lt { random.of(&LT) } else { random.of(&ROC) };
+    let mut call = Call::plain(m, n, k, types[0]);
+    call.types = types;
+    call.compute = compute;
+    call.scale = compute.usual_scale();
+    (call.trans_a, call.trans_b) = random.of(&[(false, false), (false, true), (true, false), (true, true)]);
+    if random.one_in(5) {
+        let any = 2 + random.below(198);
+        call.batch = random.of(&[2, 3, 4, 8, 16, 32, 64, any]);
+    }
+    if m * n * call.batch > 1 << 33 {
+        call.batch = 1;
+    }
+    call.ld = call.packed();
+    for ld in &mut call.ld {
+        if random.one_in(7) {
+            let any = 1 + random.below(5000);
+            *ld += random.of(&[1, 8, 64, any, 1 << 20]);
+        }
+    }
+    if lt {
+        if random.one_in(3) {
+            let names: Vec<&str> = Epilogue::names().collect();
+            call.epilogue = Epilogue::from_user(random.of(&names)).expect("an epilogue");
+        }
+        if random.one_in(2) {
+            call.bias_type = Some(random.of(&[Half, BFloat16, Float, Double]));
+        }
+        let usual = 32 << 20;
+        call.workspace = Some(random.of(&[usual, usual, usual, usual, 0, 1 << 20, 8 << 20, 64 << 20, 128 << 20]));
+        call.requested = random.of(&[1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 8, 10, 16, 50]);
+    }
+    call
+}
+
+/// The line that the oracle reads.
+pub fn line(id: usize, call: &Call, library: Library) -> String {
+    let lt = library == Library::HipBlasLt;
+    let kind = |kind: DataType| -> i32 {
+        match (kind, lt) {
+            (Half, true) => 2,
+            (BFloat16, true) => 14,
+            (Float, true) => 0,
+            (Double, true) => 1,
+            (Int8, true) => 3,
+            (Int32, true) => 10,
+            (Float8, _) => 28,
+            (BFloat8, _) => 29,
+            (Float8Fnuz, _) => 1000,
+            (Half, false) => 150,
+            (Float, false) => 151,
+            (Double, false) => 152,
+            (Int8, false) => 160,
+            (Int32, false) => 162,
+            (BFloat16, false) => 168,
+            (DataType::BFloat8Fnuz, _) => 1001,
+            _ => panic!("{kind:?} is no type of a matrix"),
+        }
+    };
+    let compute = match (call.compute, lt) {
+        (Compute::F16, true) => 0,
+        (Compute::F32, true) => 2,
+        (Compute::F32FastF16, true) => 4,
+        (Compute::F32FastBf16, true) => 5,
+        (Compute::Xf32, true) => 6,
+        (Compute::F64, true) => 7,
+        (Compute::I32, true) => 9,
+        (Compute::F16, false) => 150,
+        (Compute::F64, false) => 152,
+        (Compute::I32, false) => 162,
+        (_, false) => 151,
+    };
+    let numbers: Vec<String> = [id as u64, call.m, call.n, call.k, call.batch].iter().map(u64::to_string).collect();
+    let ops = format!("{} {}", u8::from(call.trans_a), u8::from(call.trans_b));
+    let kinds: Vec<String> = call.types.iter().map(|of| kind(*of).to_string()).collect();
+    let scale = if lt { kind(call.scale) } else { compute };
+    let bias = call.bias_type.map_or(-1, kind);
+    let lds: Vec<String> = call.ld.iter().map(u64::to_string).collect();
+    format!(
+        "{} {ops} {} {compute} {scale} {} {bias} {} {} {}\n",
+        numbers.join(" "),
+        kinds.join(" "),
+        call.epilogue.number(),
+        lds.join(" "),
+        call.workspace.unwrap_or(0),
+        call.requested
+    )
+}

@@ -1,0 +1,86 @@
+# explain gemm, diff --gemm, map --library, inspect --lint
+gemm-asked = { $product } on { $gpu } ({ $target }), { $library } { $version } of { $runtime }
+gemm-chosen = Solution { $index }
+gemm-set = One of { $count } solutions: no table has this size, and the library takes whichever of them is first in memory
+gemm-none = No solution: the library has none for this product, or refuses the call
+gemm-gemv = rocBLAS calls its own gemv kernel instead of a Tensile solution
+gemm-not-computed = Not computed: { $why }
+gemm-why-version = the rules of { $version } were not compared with the library
+gemm-why-node = the catalog's tree has a { $kind } node, which is not implemented
+gemm-why-predicate = the predicate { $name } is not implemented
+gemm-why-missing = { $file } is missing
+gemm-why-damaged = { $file } cannot be read
+gemm-why-solution = the catalog names solution { $index } and does not have it
+gemm-why-call = { $what }
+gemm-kernel = Kernel
+gemm-tile = Tile
+gemm-tile-text = { $m } x { $n } x { $k }
+gemm-tile-matrix = { $m } x { $n } x { $k }, matrix instruction { $instruction }
+gemm-groups = Work groups
+gemm-groups-text = { $groups } of { $threads } threads
+gemm-code = Code object
+gemm-code-text = { $vgprs } VGPRs, { $sgprs } SGPRs, { $lds } bytes of LDS, waves of { $wave }
+gemm-code-absent = not in this runtime
+gemm-matrix = Instructions
+gemm-matrix-none = no matrix instructions
+gemm-why = Why
+gemm-why-row = { $table } row ({ $key }) in { $leaf }
+gemm-why-only = the only solution of this type, in { $leaf }
+gemm-rejected = Rejected
+gemm-rejected-text = solution { $index }: { $predicate }
+gemm-rejected-more = and { $count } more
+gemm-runner-up = Runner-up
+gemm-otherwise = What would change it
+gemm-same = same
+gemm-of-runtime = { $library } { $version } of { $runtime }
+gemm-column-what = Instead
+gemm-column-id = Product
+gemm-column-verdict = Verdict
+gemm-column-index = Index
+gemm-column-tile = Tile
+gemm-column-kernel = Kernel
+gemm-column-candidates = Candidates
+gemm-verdict-set = set of { $count }
+gemm-verdict-none = none
+gemm-verdict-gemv = gemv
+gemm-verdict-not-computed = not computed
+gemm-limits = Computed from the catalog: which kernel the library chooses, not how fast it is
+gemm-diff-summary = { $total ->
+    [one] 1 product: { $same } same, { $tile } another tile, { $kernel } same tile but another kernel, { $other } other changes, { $unknown } not computed
+   *[other] { $total } products: { $same } same, { $tile } another tile, { $kernel } same tile but another kernel, { $other } other changes, { $unknown } not computed
+}
+gemm-diff-none = No products were compared
+gemm-diff-change = Change
+gemm-diff-tile = another tile
+gemm-diff-kernel = another kernel
+gemm-diff-other = another answer
+gemm-diff-unknown = not computed
+gemm-diff-more = { $count ->
+    [one] 1 more product differs; --format csv lists all
+   *[other] { $count } more products differ; --format csv lists all
+}
+gemm-map-title = { $library } { $version } of { $runtime } on { $gpu } ({ $target }): { $type } { $trans }, K = { $k }
+gemm-map-axes = Rows are M, columns are N; cells are M x N of the macro tile
+gemm-lint-title = { $library } catalog for { $target }: { $count ->
+    [0] no findings
+    [one] 1 candidate
+   *[other] { $count } candidates
+}
+gemm-lint-island = Islands: a row whose tile is at least 16 times smaller than those of all its neighbours
+gemm-lint-duplicate = Duplicate keys: several solutions for one size; only the first is used
+gemm-lint-never-named = Solutions that no table names
+gemm-lint-no-fallback = Exact sizes only: other sizes are answered by the order of addresses in memory
+gemm-lint-other-units = Rows for certain numbers of compute units only
+gemm-lint-unreadable = Unreadable files
+gemm-lint-row = ({ $key }) tile { $tile }, neighbours { $neighbours } in { $leaf }
+gemm-lint-keys = ({ $key }) solutions { $solutions } in { $leaf }
+gemm-lint-solutions = { $count ->
+    [one] 1 solution
+   *[other] { $count } solutions
+} in { $leaf }
+gemm-lint-more = and { $count } more; --format csv lists all
+gemm-lint-note = Nothing was timed. Each line is a candidate for the library's authors, not a measured defect
+gemm-lint-column-kind = Kind
+gemm-lint-column-leaf = Leaf
+gemm-lint-column-key = Key
+gemm-lint-column-detail = Detail

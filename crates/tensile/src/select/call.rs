@@ -1,0 +1,223 @@
+//! A call of the library's API: what a program asks for.
+
+use super::data_type::DataType;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Library {
+    HipBlasLt,
+    RocBlas,
+}
+
+impl Library {
+    pub fn name(self) -> &'static str {
+        match self {
+            Library::HipBlasLt => "hipblaslt",
+            Library::RocBlas => "rocblas",
+        }
+    }
+}
+
+/// The precision of the computation, by the API's compute type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Compute {
+    F16,
+    F32,
+    /// f32 in the xf32 (tf32-like) mode of the matrix instructions.
+    Xf32,
+    F32FastF16,
+    F32FastBf16,
+    F64,
+    I32,
+}
+
+const COMPUTES: &[(Compute, &str)] = &[
+    (Compute::F16, "f16"),
+    (Compute::F32, "f32"),
+    (Compute::Xf32, "xf32"),
+    (Compute::F32FastF16, "f32_fast_f16"),
+    (Compute::F32FastBf16, "f32_fast_bf16"),
+    (Compute::F64, "f64"),
+    (Compute::I32, "i32"),
+];
+
+impl Compute {
+    pub fn from_user(name: &str) -> Option<Compute> {
+        COMPUTES.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
+    }
+
+    pub fn name(self) -> &'static str {
+        COMPUTES.iter().find(|entry| entry.0 == self).map_or("?", |entry| entry.1)
+    }
+
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        COMPUTES.iter().map(|entry| entry.1)
+    }
+
+    /// The type of alpha and beta that goes with it. hipBLASLt takes no f16 for them.
+    pub fn usual_scale(self) -> DataType {
+        match self {
+            Compute::F64 => DataType::Double,
+            Compute::I32 => DataType::Int32,
+            _ => DataType::Float,
+        }
+    }
+
+    /// The accumulator that a product of these inputs usually has.
+    pub fn usual(input: DataType) -> Compute {
+        match input {
+            DataType::Double => Compute::F64,
+            DataType::Int8 => Compute::I32,
+            _ => Compute::F32,
+        }
+    }
+}
+
+/// What happens to the product before it is stored (hipBLASLt only).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Epilogue {
+    #[default]
+    None,
+    Relu,
+    Bias,
+    ReluBias,
+    Gelu,
+    GeluBias,
+    GeluAux,
+    GeluAuxBias,
+    DGelu,
+    DGeluBGrad,
+    BGradA,
+    BGradB,
+    Swish,
+    SwishBias,
+}
+
+/// The name and hipBLASLt's own number (hipblaslt.h, hipblasLtEpilogue_t).
+const EPILOGUES: &[(Epilogue, &str, u32)] = &[
+    (Epilogue::None, "none", 1),
+    (Epilogue::Relu, "relu", 2),
+    (Epilogue::Bias, "bias", 4),
+    (Epilogue::ReluBias, "relu_bias", 6),
+    (Epilogue::Gelu, "gelu", 32),
+    (Epilogue::GeluBias, "gelu_bias", 36),
+    (Epilogue::GeluAux, "gelu_aux", 160),
+    (Epilogue::GeluAuxBias, "gelu_aux_bias", 164),
+    (Epilogue::DGelu, "dgelu", 192),
+    (Epilogue::DGeluBGrad, "dgelu_bgrad", 208),
+    (Epilogue::BGradA, "bgrada", 256),
+    (Epilogue::BGradB, "bgradb", 512),
+    (Epilogue::Swish, "swish", 65536),
+    (Epilogue::SwishBias, "swish_bias", 65540),
+];
+
+impl Epilogue {
+    pub fn from_user(name: &str) -> Option<Epilogue> {
+        let plain = name.strip_suffix("_ext").unwrap_or(name);
+        if plain == "default" {
+            return Some(Epilogue::None);
+        }
+        EPILOGUES.iter().find(|entry| entry.1 == plain).map(|entry| entry.0)
+    }
+
+    pub fn name(self) -> &'static str {
+        EPILOGUES.iter().find(|entry| entry.0 == self).map_or("?", |entry| entry.1)
+    }
+
+    pub fn number(self) -> u32 {
+        EPILOGUES.iter().find(|entry| entry.0 == self).map_or(1, |entry| entry.2)
+    }
+
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        EPILOGUES.iter().map(|entry| entry.1)
+    }
+
+    pub(crate) fn has_bias(self) -> bool {
+        use Epilogue as E;
+        matches!(
+            self,
+            E::Bias | E::GeluBias | E::ReluBias | E::GeluAuxBias | E::DGeluBGrad | E::BGradA | E::BGradB | E::SwishBias
+        )
+    }
+
+    pub(crate) fn has_aux(self) -> bool {
+        use Epilogue as E;
+        matches!(self, E::DGelu | E::DGeluBGrad | E::GeluAux | E::GeluAuxBias)
+    }
+
+    pub(crate) fn is_gradient(self) -> bool {
+        use Epilogue as E;
+        matches!(self, E::DGelu | E::DGeluBGrad | E::BGradA | E::BGradB)
+    }
+
+    /// The activation as the catalogs spell it; None: no activation.
+    pub(crate) fn activation(self) -> Option<&'static str> {
+        use Epilogue as E;
+        match self {
+            E::Relu | E::ReluBias => Some("Relu"),
+            E::Gelu | E::GeluBias | E::GeluAux | E::GeluAuxBias => Some("Gelu"),
+            E::DGelu | E::DGeluBGrad => Some("Dgelu"),
+            E::Swish | E::SwishBias => Some("Silu"),
+            E::None | E::Bias | E::BGradA | E::BGradB => None,
+        }
+    }
+}
+
+/// One product D = alpha * op(A) * op(B) + beta * C, column major as BLAS has it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
+    pub batch: u64,
+    pub trans_a: bool,
+    pub trans_b: bool,
+    /// A, B, C, D.
+    pub types: [DataType; 4],
+    pub compute: Compute,
+    /// The type of alpha and beta (hipBLASLt only).
+    pub scale: DataType,
+    pub epilogue: Epilogue,
+    /// None: the library's default.
+    pub bias_type: Option<DataType>,
+    /// Leading dimensions of A, B, C, D.
+    pub ld: [u64; 4],
+    /// Bytes of workspace that the caller allows. rocBLAS takes its handle's instead.
+    pub workspace: Option<u64>,
+    /// How many algorithms the caller asks for (hipBLASLt only).
+    pub requested: u32,
+}
+
+/// What the caller of hipBLASLt allows where it is not said: as much as rocBLAS' handle has.
+pub const USUAL_WORKSPACE: u64 = 32 << 20;
+
+impl Call {
+    /// A plain product: packed matrices, the usual accumulator, one algorithm.
+    pub fn plain(m: u64, n: u64, k: u64, input: DataType) -> Call {
+        let output = if input == DataType::Int8 { DataType::Int32 } else { input };
+        let mut call = Call {
+            m,
+            n,
+            k,
+            batch: 1,
+            trans_a: false,
+            trans_b: false,
+            types: [input, input, output, output],
+            compute: Compute::usual(input),
+            scale: Compute::usual(input).usual_scale(),
+            epilogue: Epilogue::None,
+            bias_type: None,
+            ld: [0; 4],
+            workspace: None,
+            requested: 1,
+        };
+        call.ld = call.packed();
+        call
+    }
+
+    /// The smallest leading dimensions that the shape allows.
+    pub fn packed(&self) -> [u64; 4] {
+        let a = if self.trans_a { self.k } else { self.m };
+        let b = if self.trans_b { self.n } else { self.k };
+        [a, b, self.m, self.m].map(|ld| ld.max(1))
+    }
+}

@@ -1,0 +1,100 @@
+//! One catalog file in memory: its tree at once, its solutions when they are asked for.
+
+use super::{
+    candidate::Candidate,
+    tree::{Budget, Tree},
+};
+use crate::{limits, solution::int};
+use codeobject::{Error, Problem, Result, msgpack::Reader};
+use std::{
+    cell::{Cell, OnceCell},
+    collections::HashMap,
+    ops::Range,
+};
+
+#[derive(Debug)]
+pub struct CatalogFile {
+    pub tree: Tree,
+    data: Vec<u8>,
+    solutions: HashMap<i64, Lazy>,
+}
+
+/// A solution, read when it is first asked for.
+#[derive(Debug)]
+struct Lazy {
+    bytes: Range<usize>,
+    /// None where the solution's bytes are damaged.
+    read: OnceCell<Option<Candidate>>,
+    /// The last question that asked whether its predicates hold, and the answer: a walk over a grid comes back to the
+    /// same solution many times.
+    answered: Cell<(u64, bool)>,
+}
+
+impl CatalogFile {
+    pub fn parse(data: Vec<u8>) -> Result<CatalogFile> {
+        let size = data.len() as u64;
+        if size > limits::FILE {
+            return Err(Error::new(0, "catalog size", Problem::OverLimit { claimed: size, limit: limits::FILE }));
+        }
+        let mut reader = Reader::new(&data, 0);
+        let mut tree = Tree::Unknown(String::new());
+        let mut solutions = HashMap::new();
+        for _ in 0..reader.expect_map("catalog")? {
+            match reader.expect_str("catalog key")? {
+                "solutions" => solutions = places(&mut reader)?,
+                "library" => tree = Tree::read(&mut reader, &mut Budget::default(), 0)?,
+                _ => reader.skip("catalog field")?,
+            }
+        }
+        Ok(CatalogFile { tree, data, solutions })
+    }
+
+    /// The solution with its memory of the last question.
+    pub(crate) fn remembered(&self, index: i64) -> Option<(&Candidate, &Cell<(u64, bool)>)> {
+        let lazy = self.solutions.get(&index)?;
+        Some((lazy.candidate(&self.data)?, &lazy.answered))
+    }
+
+    /// None: no such solution, or one that cannot be read.
+    pub fn solution(&self, index: i64) -> Option<&Candidate> {
+        self.solutions.get(&index)?.candidate(&self.data)
+    }
+
+    /// The numbers of all solutions, in no order.
+    pub fn indices(&self) -> impl Iterator<Item = i64> {
+        self.solutions.keys().copied()
+    }
+}
+
+impl Lazy {
+    fn candidate(&self, data: &[u8]) -> Option<&Candidate> {
+        let read = || Candidate::read(&mut Reader::new(data.get(self.bytes.clone())?, 0)).ok();
+        self.read.get_or_init(read).as_ref()
+    }
+}
+
+/// Where each solution lies in the file, by its number.
+fn places(reader: &mut Reader<'_>) -> Result<HashMap<i64, Lazy>> {
+    let count = reader.expect_array("solutions")?;
+    if count > limits::SOLUTIONS {
+        let problem = Problem::OverLimit { claimed: u64::from(count), limit: u64::from(limits::SOLUTIONS) };
+        return Err(Error::new(reader.offset(), "solutions", problem));
+    }
+    let mut out = HashMap::new();
+    for _ in 0..count {
+        let start = reader.offset() as usize;
+        let mut index = None;
+        for _ in 0..reader.expect_map("solution")? {
+            if reader.expect_raw("solution key")? == b"index" {
+                index = Some(int(reader, "solution index")?);
+            } else {
+                reader.skip("solution field")?;
+            }
+        }
+        let bytes = start..reader.offset() as usize;
+        if let Some(index) = index {
+            out.insert(index, Lazy { bytes, read: OnceCell::new(), answered: Cell::new((0, false)) });
+        }
+    }
+    Ok(out)
+}

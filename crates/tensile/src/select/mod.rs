@@ -1,0 +1,32 @@
+//! Which solution rocBLAS and hipBLASLt choose for a product, computed from their catalogs.
+//!
+//! The rules are those of rocBLAS, hipBLASLt and Tensile (github.com/ROCm/rocm-libraries): the call becomes a problem,
+//! the tree of the catalog leads to a table, and the table to a solution whose predicates hold. Three-valued: a node,
+//! predicate or release that is not implemented here makes the answer "not computed", by name. Files come through
+//! [`crate::Files`]; nothing is opened here.
+
+mod call;
+mod candidate;
+mod data_type;
+mod gemv;
+mod introsort;
+mod leaf;
+mod problem;
+mod release;
+mod selector;
+mod table;
+mod test;
+mod tree;
+mod value;
+mod workspace;
+
+pub use call::{Call, Compute, Epilogue, Library, USUAL_WORKSPACE};
+pub use candidate::Candidate;
+pub use data_type::DataType;
+pub use leaf::CatalogFile;
+pub use problem::Hardware;
+pub use release::Release;
+pub use selector::{Choice, Chosen, NotComputed, Selector, Trace};
+pub use table::{Distance, Entry, Table};
+pub use test::Test;
+pub use tree::{Row as TreeRow, Tree};

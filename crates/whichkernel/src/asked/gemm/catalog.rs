@@ -1,0 +1,62 @@
+//! The catalog that is asked: of a library, in a runtime, for a card.
+
+use dryrun::RunRoot;
+use gpu::Profile;
+use runtime::catalogs::{LibraryDir, of_library};
+use say::{Context as _, error};
+use tensile::select::{Hardware, Library, Selector};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Blas {
+    Hipblaslt,
+    Rocblas,
+}
+
+impl From<Blas> for Library {
+    fn from(blas: Blas) -> Library {
+        match blas {
+            Blas::Hipblaslt => Library::HipBlasLt,
+            Blas::Rocblas => Library::RocBlas,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Catalog {
+    pub dir: LibraryDir,
+    pub library: Library,
+    /// The library's own version; None where nothing beside the catalog says it.
+    pub version: Option<String>,
+    pub runtime: String,
+    pub profile: Profile,
+}
+
+impl Catalog {
+    pub fn open(runtime: &str, library: Library, gpu: &str) -> say::Result<Catalog> {
+        let profile = gpu::find(gpu)?;
+        let place = RunRoot::find(runtime)?;
+        let root = match &place {
+            RunRoot::Tree { root, .. } => root.clone(),
+            RunRoot::Directory { path } => path.clone(),
+            RunRoot::Host => std::path::PathBuf::from("/"),
+        };
+        let found = of_library(&root, library.name()).about(root.display())?;
+        let none = || error!("command-gemm-no-catalog", runtime, library = library.name());
+        let dir = found.ok_or_else(none)?;
+        Ok(Catalog { version: dir.version(), dir, library, runtime: runtime.to_owned(), profile })
+    }
+
+    pub fn selector(&self) -> Selector<'_> {
+        let hardware = Hardware {
+            processor: self.profile.processor().to_owned(),
+            compute_units: u64::try_from(self.profile.get("multiProcessorCount")).unwrap_or(0),
+            is_apu: self.profile.get("integrated") != 0,
+        };
+        Selector::new(&self.dir, self.library, self.version.as_deref().unwrap_or("?"), hardware)
+    }
+
+    /// The version as people read it.
+    pub fn version_text(&self) -> String {
+        self.version.clone().unwrap_or_else(|| "?".to_owned())
+    }
+}

@@ -1,0 +1,43 @@
+//! Questions about GEMM kernels: the catalog that is asked, the products, and the answers. `explain gemm`, `diff --gemm` and
+//! `map --library` share them.
+
+mod answer;
+mod catalog;
+mod change;
+mod model;
+mod product;
+mod reading;
+mod table_file;
+
+pub use answer::{Choices, why};
+pub use catalog::{Blas, Catalog};
+pub use change::{Change, change};
+pub use model::products_of;
+pub use product::{Ask, Product};
+pub use reading::{Reading, read as read_code};
+pub use table_file::read as read_products;
+
+use crate::asked::gemm::product::Unclear;
+use tensile::select::{Choice, NotComputed, Selector};
+
+/// A product and what the library chooses for it.
+#[derive(Debug)]
+pub struct Answered {
+    pub product: Product,
+    pub choice: Choice,
+    /// A word of the product that is not understood.
+    pub unclear: Option<Unclear>,
+}
+
+/// Asks for each product; one with a word that is not understood is not asked.
+pub fn answered(selector: &Selector<'_>, products: Vec<Product>) -> Vec<Answered> {
+    let ask = |product: Product| {
+        let choice = match &product.unclear {
+            None => selector.choose(&product.call),
+            Some(_) => Choice::NotComputed(NotComputed::Call("")),
+        };
+        let unclear = product.unclear.clone();
+        Answered { product, choice, unclear }
+    };
+    products.into_iter().map(ask).collect()
+}

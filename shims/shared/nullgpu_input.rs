@@ -1,0 +1,1 @@
+../../crates/launch/src/nullgpu_input.rs

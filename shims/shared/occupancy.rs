@@ -1,0 +1,1 @@
+../../crates/gpu/src/occupancy.rs

@@ -1,0 +1,1 @@
+../../crates/launch/src/preload_input.rs

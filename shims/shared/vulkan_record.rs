@@ -1,0 +1,1 @@
+../../crates/vulkan/src/record.rs

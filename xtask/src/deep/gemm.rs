@@ -1,0 +1,30 @@
+//! The computed choice of GEMM kernels against hipBLASLt and rocBLAS on the stand-in GPU, for every release and target in the
+//! cache. The libraries' answers are kept, so that a run that was stopped goes on where it was.
+
+use anyhow::Context;
+use std::{env, fs, process::Command};
+
+/// Products for each library, release and card.
+const PRODUCTS: &str = "1500";
+
+pub fn run() -> anyhow::Result<bool> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let rows = env::current_dir()?.join("target/gemm-rows.md");
+    fs::create_dir_all("target")?;
+    let mut test = Command::new(cargo);
+    test.args(["test", "-p", "whichkernel-dryrun", "--test", "gemm_oracle", "--", "--nocapture"]);
+    test.env("WHICHKERNEL_DEEP_GEMM", PRODUCTS).env("WHICHKERNEL_GEMM_TABLE", &rows);
+    let agreed = test.status()?.success();
+    let rows = fs::read_to_string(&rows).context("the comparison wrote no table")?;
+    let text = format!(
+        "# Computed GEMM kernels compared with hipBLASLt and rocBLAS\n\nWritten by `cargo xtask deep gemm` on {}. Random products \
+         are put to the library on the stand-in GPU (`crates/dryrun/tests/gemm_oracle`) and to the computed choice. Equal: the same \
+         solution. None: both have no solution, or the library refuses the call. Gemv: rocBLAS calls no Tensile kernel. Set: the \
+         library's answer depends on memory addresses and is one of the computed set.\n\n\
+         | library | target | products | equal | none | gemv | set | not computed | different |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}",
+        sys::clock::now_to_the_second().get(..10).unwrap_or_default()
+    );
+    fs::write("docs/measurements/gemm.md", text)?;
+    Ok(agreed)
+}

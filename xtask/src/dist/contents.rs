@@ -1,0 +1,108 @@
+//! What every package carries: the program, manual pages, completions, licences, notices, the list of components.
+
+use super::release::Release;
+use super::{build::top, notices, sbom, third_party};
+use anyhow::{Context as _, ensure};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+pub struct Contents {
+    pub binary: Vec<u8>,
+    /// By file name, sorted; not compressed.
+    pub man: Vec<(String, Vec<u8>)>,
+    /// Of bash, zsh and fish.
+    pub completions: [Vec<u8>; 3],
+    /// Licences, notices and documentation by file name, sorted.
+    pub docs: Vec<(String, Vec<u8>)>,
+}
+
+/// A file of a package, relative to the root that it is installed in; a directory if its path ends with a slash.
+pub struct Entry {
+    pub path: String,
+    pub mode: u32,
+    pub bytes: Vec<u8>,
+}
+
+impl Entry {
+    pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Entry {
+        Entry { path: path.into(), mode: 0o644, bytes: bytes.into() }
+    }
+
+    pub fn program(path: impl Into<String>, bytes: &[u8]) -> Entry {
+        Entry { path: path.into(), mode: 0o755, bytes: bytes.to_vec() }
+    }
+}
+
+impl Contents {
+    pub fn collect(release: &Release, binary: &Path) -> anyhow::Result<Contents> {
+        let binary = fs::canonicalize(binary).with_context(|| binary.display().to_string())?;
+        let bytes = fs::read(&binary)?;
+        let place = tempfile::tempdir()?;
+        let pages = place.path().join("man");
+        answered(&binary, &["man", &pages.display().to_string()], place.path())?;
+        let shells = ["bash", "zsh", "fish"].map(|shell| answered(&binary, &["completions", shell], place.path()));
+        let [bash, zsh, fish] = shells;
+        let components = third_party::components(release)?;
+        let mut docs = vec![
+            ("THIRD-PARTY.txt".to_owned(), notices::text(&components)?.into_bytes()),
+            ("sbom.cdx.json".to_owned(), sbom::document(release, &components, &bytes)?),
+        ];
+        for name in ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE", "README.ja.md", "README.md"] {
+            docs.push((name.to_owned(), fs::read(top().join(name)).with_context(|| name)?));
+        }
+        docs.push(("LICENSE-LLVM".to_owned(), fs::read(top().join("crates/isa/LICENSE-LLVM"))?));
+        docs.sort();
+        Ok(Contents { binary: bytes, man: files(&pages)?, completions: [bash?, zsh?, fish?], docs })
+    }
+
+    /// Laid out below `usr`, as distributions do. `zsh` and `doc` differ between them.
+    pub fn installed(&self, zsh: &str, doc: &str) -> anyhow::Result<Vec<Entry>> {
+        let mut all = vec![Entry::program("usr/bin/whichkernel", &self.binary)];
+        for (name, page) in &self.man {
+            let page = super::compress::gzip(page, super::compress::Effort::Small)?;
+            all.push(Entry::new(format!("usr/share/man/man1/{name}.gz"), page));
+        }
+        let [bash, zsh_script, fish] = &self.completions;
+        all.push(Entry::new("usr/share/bash-completion/completions/whichkernel", bash.as_slice()));
+        all.push(Entry::new(format!("{zsh}/_whichkernel"), zsh_script.as_slice()));
+        all.push(Entry::new("usr/share/fish/vendor_completions.d/whichkernel.fish", fish.as_slice()));
+        all.extend(self.docs.iter().map(|(name, text)| Entry::new(format!("{doc}/{name}"), text.as_slice())));
+        all.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(all)
+    }
+}
+
+/// Every directory above the entries, sorted.
+pub fn directories(entries: &[Entry]) -> Vec<String> {
+    let mut all: Vec<String> = entries
+        .iter()
+        .flat_map(|entry| Path::new(&entry.path).ancestors().skip(1))
+        .map(|dir| dir.display().to_string())
+        .filter(|dir| !dir.is_empty())
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The program's own answer in English, without settings of whoever runs this.
+fn answered(binary: &Path, args: &[&str], home: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut command = Command::new(binary);
+    command.args(["--lang", "en"]).args(args).env_clear().env("HOME", home).current_dir(home);
+    let Output { status, stdout, stderr } = command.output().with_context(|| binary.display().to_string())?;
+    ensure!(status.success(), "whichkernel {} failed: {}", args.join(" "), String::from_utf8_lossy(&stderr));
+    Ok(stdout)
+}
+
+fn files(dir: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.push((name, fs::read(&path)?));
+    }
+    ensure!(!found.is_empty(), "whichkernel man wrote no page");
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,121 @@
+//! `cargo xtask dist`: the packages of a release, the same bytes from every directory.
+//!
+//! Times come from the commit, owners are root, entries are sorted, and the build has no path of this machine in it. One file here per kind of
+//! package; [`contents`] has what all of them carry.
+
+mod build;
+mod compress;
+mod contents;
+mod deb;
+mod glibc;
+mod manifests;
+mod notices;
+mod oci;
+mod release;
+mod rpm;
+mod rpm_header;
+mod sbom;
+mod tarball;
+mod third_party;
+pub mod trial;
+mod wheel;
+
+use anyhow::{Context as _, bail};
+use contents::Contents;
+use release::Release;
+use sha2::{Digest as _, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub const USAGE: &str = "\
+cargo xtask dist [--binary FILE] [--out DIR] [--quick] [KIND...]
+
+  KIND          tar, deb, rpm, wheel, oci, manifests; without one, all of them
+  --binary FILE package this program instead of building one; the tree may then have changes
+  --out DIR     where to (target/dist/packages)
+  --quick       compress fast: larger packages, for tests
+";
+
+const KINDS: [&str; 6] = ["tar", "deb", "rpm", "wheel", "oci", "manifests"];
+
+struct Options {
+    binary: Option<PathBuf>,
+    out: PathBuf,
+    effort: compress::Effort,
+    kinds: Vec<String>,
+}
+
+fn options(args: &[String]) -> anyhow::Result<Options> {
+    let out = build::top().join("target/dist/packages");
+    let mut options = Options { binary: None, out, effort: compress::Effort::Small, kinds: Vec::new() };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} needs a value\n{USAGE}"));
+        match arg.as_str() {
+            "--binary" => options.binary = Some(value()?.into()),
+            "--out" => options.out = value()?.into(),
+            "--quick" => options.effort = compress::Effort::Quick,
+            kind if KINDS.contains(&kind) => options.kinds.push(kind.to_owned()),
+            other => bail!("unknown argument {other}\n{USAGE}"),
+        }
+    }
+    if options.kinds.is_empty() {
+        options.kinds = KINDS.map(str::to_owned).to_vec();
+    }
+    Ok(options)
+}
+
+pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
+    let options = options(args)?;
+    let release = Release::of_this_tree()?;
+    let binary = match options.binary {
+        Some(file) => file,
+        None => build::build(&release)?,
+    };
+    let needed = glibc::needed(&binary)?;
+    println!("{} needs glibc {needed} (at most {})", binary.display(), glibc::FLOOR);
+    let contents = Contents::collect(&release, &binary)?;
+    fs::create_dir_all(&options.out)?;
+    let mut made = Vec::new();
+    for kind in &options.kinds {
+        let files = match kind.as_str() {
+            "tar" => vec![tarball::package(&release, &contents, options.effort)?],
+            "deb" => vec![deb::package(&release, &contents, options.effort)?],
+            "rpm" => vec![rpm::package(&release, &contents, options.effort)?],
+            "wheel" => vec![wheel::package(&release, &contents, options.effort)?],
+            "oci" => vec![oci::package(&release, &contents, &binary, options.effort)?],
+            _ => manifests::files(&release, &options.out)?,
+        };
+        for Package { name, bytes } in files {
+            let path = options.out.join(&name);
+            fs::create_dir_all(path.parent().unwrap_or(&options.out))?;
+            fs::write(&path, &bytes).with_context(|| path.display().to_string())?;
+            println!("{:>9} {name}", bytes.len());
+            made.push(name);
+        }
+    }
+    fs::write(options.out.join("SHA256SUMS"), sums(&options.out, &made)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A finished file of a release.
+pub struct Package {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// In the form of `sha256sum`, sorted by name.
+fn sums(out: &Path, made: &[String]) -> anyhow::Result<String> {
+    let mut names: Vec<&String> = made.iter().filter(|name| !name.contains('/')).collect();
+    names.sort();
+    let mut lines = String::new();
+    for name in names {
+        lines += &format!("{}  {name}\n", sha256(&fs::read(out.join(name))?));
+    }
+    Ok(lines)
+}

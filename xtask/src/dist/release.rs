@@ -1,0 +1,78 @@
+//! What this release is called and where it comes from: the one description that every package and manifest is made of.
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// More than a line, for package managers that show it.
+pub const DESCRIPTION: &str = "\
+whichkernel answers which GPU kernel a language model on Ollama or llama.cpp actually runs, and how certain that is: from the source's rules, \
+the shipped libraries, and the launches of live processes. It works for AMD GPUs, and needs no GPU to explain a choice.";
+
+pub struct Release {
+    pub name: String,
+    pub version: String,
+    pub summary: String,
+    pub licence: String,
+    /// Empty until the project has a public one: then no package names an address.
+    pub repository: String,
+    pub commit: String,
+    pub has_changes: bool,
+    /// Of the commit, in seconds: SOURCE_DATE_EPOCH (<https://reproducible-builds.org/specs/source-date-epoch/>).
+    pub epoch: u64,
+    /// Of `cargo metadata`: every package of the lock file.
+    pub metadata: Value,
+}
+
+impl Release {
+    pub fn of_this_tree() -> anyhow::Result<Release> {
+        let metadata: Value = serde_json::from_str(&output(
+            "cargo",
+            &["metadata", "--format-version=1", "--locked", "--filter-platform", TARGET],
+        )?)?;
+        let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
+        let own = packages.iter().find(|package| package["name"] == "whichkernel").context("no package whichkernel")?;
+        let text = |field: &str| own[field].as_str().unwrap_or_default().to_owned();
+        let epoch = match std::env::var("SOURCE_DATE_EPOCH") {
+            Ok(epoch) => epoch,
+            Err(_) => output("git", &["log", "-1", "--format=%ct"])?,
+        };
+        Ok(Release {
+            name: text("name"),
+            version: text("version"),
+            summary: text("description"),
+            licence: text("license"),
+            repository: text("repository"),
+            commit: output("git", &["rev-parse", "--short=12", "HEAD"])?.trim().to_owned(),
+            has_changes: !output("git", &["status", "--porcelain"])?.is_empty(),
+            epoch: epoch.trim().parse().context("the time of the commit in seconds")?,
+            metadata,
+        })
+    }
+
+    /// As RFC 3339 writes the commit's time.
+    pub fn time(&self) -> String {
+        sys::clock::rfc3339(SystemTime::UNIX_EPOCH + Duration::from_secs(self.epoch))
+    }
+
+    pub fn date(&self) -> String {
+        self.time().chars().take(10).collect()
+    }
+
+    /// Where a file of the release is downloaded, once there is a repository.
+    pub fn address(&self, file: &str) -> String {
+        format!("{}/releases/download/v{}/{file}", self.repository, self.version)
+    }
+}
+
+/// What a program of the developer's prints, in this tree.
+pub fn output(program: &str, args: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new(program).args(args).current_dir(super::build::top()).output();
+    let output = output.with_context(|| format!("{program} could not be started"))?;
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program} {} failed: {wrong}", args.join(" "));
+    Ok(String::from_utf8(output.stdout)?)
+}
