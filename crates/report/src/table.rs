@@ -84,6 +84,50 @@ impl Table {
         out
     }
 
+    /// The same, never wider than `width`: titles wrap, no cell is cut inside a word, and of what still does not fit the columns named in `spare`
+    /// are left out, the first of them first.
+    pub fn fitted(mut self, width: Option<usize>, spare: &[&str]) -> String {
+        let Some(limit) = width else { return self.text(None) };
+        let total = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+        for key in spare {
+            if total(&self.least()) <= limit {
+                break;
+            }
+            self.leave_out(key);
+        }
+        let (least, mut widths) = (self.least(), self.least());
+        for (at, wide) in widths.iter_mut().enumerate() {
+            *wide = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).fold(*wide, usize::max);
+        }
+        while total(&widths) > limit {
+            let widest = (0..widths.len()).filter(|&at| widths[at] > least[at]).max_by_key(|&at| widths[at]);
+            let Some(at) = widest else { break };
+            widths[at] -= 1;
+        }
+        let mut out = String::new();
+        let titles: Vec<String> = self.columns.iter().map(|column| column.title.clone()).collect();
+        self.line(&mut out, &titles, &widths);
+        self.rows.iter().for_each(|row| self.line(&mut out, row, &widths));
+        out
+    }
+
+    /// The longest word of each column; numbers have one.
+    fn least(&self) -> Vec<usize> {
+        let word = |text: &str| pieces(text).into_iter().map(|piece| piece.trim_end().width()).max().unwrap_or(0);
+        let of = |(at, column): (usize, &Column)| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            let cells = cells.map(|cell| if column.align == Align::Left { word(cell) } else { cell.width() });
+            cells.fold(word(&column.title), usize::max)
+        };
+        self.columns.iter().enumerate().map(of).collect()
+    }
+
+    fn leave_out(&mut self, key: &str) {
+        let Some(at) = self.columns.iter().position(|column| column.key == key) else { return };
+        self.columns.remove(at);
+        self.rows.iter_mut().filter(|row| at < row.len()).for_each(|row| drop(row.remove(at)));
+    }
+
     fn shrink(&self, widths: &mut [usize], limit: usize) {
         const LEAST: usize = 12;
         let gaps = 2 * widths.len().saturating_sub(1);
@@ -283,6 +327,23 @@ mod tests {
             assert!(!text.contains('\u{1b}') && text.contains("u001b"), "{text}");
         }
         assert_eq!(table.text(None).lines().count(), 2);
+    }
+
+    #[test]
+    fn a_table_fits_without_cutting_a_word() {
+        let columns =
+            || vec![Column::left("name", "Name"), Column::right("ms", "Prompt ms"), Column::right("spare", "Reported")];
+        let table = |name: &str| {
+            let mut table = Table::new(columns());
+            table.row([name, "1184.8", "290"]);
+            table
+        };
+        let wide = table("rep_3_nocache").fitted(Some(80), &["spare"]);
+        assert_eq!(wide, "Name           Prompt  Reported\n                   ms\nrep_3_nocache  1184.8       290\n");
+        let narrow = table("rep_3_nocache").fitted(Some(24), &["spare"]);
+        assert!(!narrow.contains("Reported") && narrow.contains("rep_3_nocache  1184.8"), "{narrow}");
+        assert!(narrow.lines().all(|line| line.width() <= 24), "{narrow}");
+        assert_eq!(table("x").fitted(None, &["spare"]), table("x").text(None));
     }
 
     #[test]

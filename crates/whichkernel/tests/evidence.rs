@@ -241,7 +241,7 @@ fn broken_investigation_files_are_named_with_their_place() {
     ];
     for (name, content, wanted) in bad {
         let path = place.file(name, &content);
-        for verb in ["check", "investigate field-notes --offline"] {
+        for verb in ["check", "investigate --offline"] {
             let output = place.run(&format!("{verb} {}", path.display()));
             assert_eq!(output.status.code(), Some(2), "{name}");
             assert!(err(&output).contains(wanted) && err(&output).contains(&format!("{name}:")), "{}", err(&output));

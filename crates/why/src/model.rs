@@ -1,7 +1,7 @@
 //! A model as the bounds need it: what one token reads, what one token multiplies, and what it leaves in the KV cache.
 
 use gguf::{Gguf, Tensor};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -48,7 +48,7 @@ impl Model {
             file_type: file.number("general.file_type").and_then(file_type).map(str::to_owned),
             main_type: main_type(&file.tensors),
             layers,
-            weights: weights(&file.tensors, experts).filter(|_| whole && layers > 0),
+            weights: weights(&file.tensors, experts).filter(|_| whole && has_layers(&file.tensors, layers)),
             kv_elements: kv_elements(file),
             window: hyper("attention.sliding_window"),
             head: head(file),
@@ -86,6 +86,13 @@ fn kv_elements(file: &Gguf) -> Option<u64> {
 fn head(file: &Gguf) -> Option<u64> {
     let computed = || file.hyper("embedding_length")?.checked_div(file.hyper("attention.head_count")?);
     file.hyper("attention.key_length").or_else(computed).filter(|head| *head > 0)
+}
+
+/// A file that lacks layers which its header counts is a part of a model.
+fn has_layers(tensors: &[Tensor], layers: u64) -> bool {
+    let number = |tensor: &Tensor| tensor.name.strip_prefix("blk.")?.split('.').next()?.parse::<u64>().ok();
+    let there: BTreeSet<u64> = tensors.iter().filter_map(number).filter(|layer| *layer < layers).collect();
+    layers > 0 && there.len() as u64 == layers
 }
 
 fn weights(tensors: &[Tensor], experts: Option<(u64, u64)>) -> Option<Weights> {
@@ -209,6 +216,7 @@ mod tests {
         assert!(!whole(&|file| file.metadata.push(("split.count".into(), gguf::Value::Unsigned(3)))));
         assert!(!whole(&|file| file.tensors[3].kind = gguf::TensorType(9999)));
         assert!(!whole(&|file| file.tensors.clear()));
+        assert!(!whole(&|file| file.tensors.retain(|tensor| !tensor.name.starts_with("blk.1."))));
         assert!(!whole(&|file| file.tensors[3].dims = vec![u64::MAX, u64::MAX]));
     }
 }

@@ -217,6 +217,11 @@ fn verdict(
                 Sure::NotKnown,
                 say!("why-says-not-known-model", why = say!("why-missing-model")),
             ),
+            // Of a model whose size is not known nobody can say that it fits or how fast it is.
+            (Some(model), _) if model.weights.is_none() => {
+                let why = say!("why-missing-size");
+                made(Says::NotKnown, None, Sure::NotKnown, say!("why-says-not-known-model", why))
+            }
             (Some(_), Some(plan)) => {
                 let text = match plan.tokens {
                     0 => return made(Says::ExpectedSlow, None, Sure::Expected, too_large(plan)),
@@ -316,7 +321,7 @@ pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

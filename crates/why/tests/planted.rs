@@ -1,7 +1,7 @@
 //! Causes that were planted in machines of files: each is named first, nothing else is named beside it, and a machine without one is called fine.
 //! Log lines are those that real servers print; what only a library's bytes could show is put into the facts.
 
-#[allow(dead_code)] // other tests use the rest of it
+#[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "../../doctor/tests/machine/mod.rs"]
 mod machine;
 

@@ -3,7 +3,6 @@ why-several = several servers run here; which one? { $list }
 why-no-process = no server with process number { $pid } runs here
 why-no-name = no running server is called { $name }
 why-no-answer = { $url } does not answer: { $why }
-why-not-gguf = { $path } is not a GGUF file: { $why }
 why-needs-gpu = { $path } needs a card: whichkernel why --model { WORD($path) } --gpu rx-9070-xt
 why-gpu-needs-model = --gpu needs --model FILE
 why-no-such-fix = there is no fix { $n }; this answer has { $count }. See: whichkernel why

@@ -3,7 +3,6 @@ why-several = 複数のサーバーが動作しています。どれを調べま
 why-no-process = プロセス番号 { $pid } のサーバーは動作していません
 why-no-name = { $name } という名前のサーバーは動作していません
 why-no-answer = { $url } が応答しません: { $why }
-why-not-gguf = { $path } は GGUF ファイルではありません: { $why }
 why-needs-gpu = { $path } にはカードの指定が必要です: whichkernel why --model { WORD($path) } --gpu rx-9070-xt
 why-gpu-needs-model = --gpu には --model FILE が必要です
 why-no-such-fix = 対処 { $n } はありません。今回の対処は { $count } 件です。確認: whichkernel why

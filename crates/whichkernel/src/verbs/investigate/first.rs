@@ -106,6 +106,7 @@ impl First {
             }
             First::Machine { answer, pid, .. } => {
                 let subject = text(say!("why-first-machine", subject = subject(answer, *pid, context)));
+                let subject = report::wrap(&subject, screen.width).join("\n");
                 let verdict = screen.graded(
                     "",
                     &context.lang.say(&answer.verdict.text),

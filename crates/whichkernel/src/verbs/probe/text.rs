@@ -16,24 +16,31 @@ impl Show for Answer {
 
     fn text(&self, context: &Context) -> String {
         let lang = &context.lang;
-        let mut out = server(self, lang);
+        let mut out = folded(&server(self, lang), context.width);
         if !self.probes.is_empty() {
-            let _ = write!(out, "\n{}", table(self, lang).text(context.width));
+            let table = table(self, lang).fitted(context.width, &["reported", "eval_count", "decode_tps"]);
+            let _ = write!(out, "\n{table}");
         }
         if let Some(launched) = launched(self, lang) {
-            let _ = write!(out, "\n{}", launched.text(context.width));
+            let _ = write!(out, "\n{}", launched.fitted(context.width, &[]));
         }
         out.push_str(&times(self, context));
-        out.push('\n');
-        out.push_str(&rests_on(self, lang));
+        let mut rest = format!("\n{}", rests_on(self, lang));
         for failure in &self.failed {
             let (name, why) = (&failure.name, &failure.why);
-            let _ = writeln!(out, "{}", lang.say(&say!("probe-failed", name, why)));
+            let _ = writeln!(rest, "{}", lang.say(&say!("probe-failed", name, why)));
         }
-        out.push_str(&missing(self, lang));
-        let _ = writeln!(out, "{}", conclusion_text(lang, &self.counted));
+        rest.push_str(&missing(self, lang));
+        let _ = writeln!(rest, "{}", conclusion_text(lang, &self.counted));
+        out.push_str(&folded(&rest, context.width));
         out
     }
+}
+
+/// Sentences, none wider than the terminal.
+fn folded(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    text.lines().flat_map(|line| report::wrap(line, width)).map(|line| format!("{line}\n")).collect()
 }
 
 /// What the counts and the paths rest on.
@@ -268,7 +275,7 @@ fn times(answer: &Answer, context: &Context) -> String {
     let runs = answer.speed.iter().filter_map(|speed| Some(speed.prompt_ms?.runs)).max().unwrap_or(0);
     if runs > 1 {
         let _ = writeln!(out, "\n{}", lang.text_with("probe-speed", &[("runs", runs.to_string().into())]));
-        out.push_str(&speeds(answer, context).text(context.width));
+        out.push_str(&speeds(answer, context).fitted(context.width, &["outliers"]));
     }
     if let Some(plot) = probe::plot::terminal(&answer.speed, context.width.unwrap_or(100)) {
         let _ = write!(out, "\n{plot}");

@@ -100,7 +100,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let Some(path) = &args.model else { bail!("why-gpu-needs-model") };
     let file = sys::regular_file::open(path).about(path.display())?;
-    let header = header(file).map_err(|why| say::Error::from(say!("why-not-gguf", path, why)))?;
+    let header = header(file).map_err(|why| say::Error::from(say!("about-why", what = path, why)))?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let card = match &args.gpu {
         Some(gpu) => named(gpu)?,

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::emit::Show;
 use report::{Lang, Table, wrap};
 use say::{Message, say};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 use why::bound::By;
@@ -86,10 +87,18 @@ impl Screen<'_> {
     }
 
     fn speed(&self, answer: &Answer) -> String {
-        let nothing = answer.speed.iter().all(|speed| speed.now.is_none() && speed.limit.is_none());
+        // Where nothing is known of either phase, for the same reason, that is one line.
+        let empty = |speed: &Speed| speed.now.is_none() && speed.limit.is_none();
+        let missing: BTreeSet<String> =
+            answer.speed.iter().filter_map(|speed| speed.limit_missing.as_ref()).map(Message::to_string).collect();
+        let nothing = answer.speed.iter().all(empty) && missing.len() == 1;
         let mut out = String::new();
         if !nothing {
             out.push_str(&self.speed_table(answer));
+        } else if let Some(what) = answer.speed.iter().find_map(|speed| speed.limit_missing.as_ref()) {
+            let line =
+                format!("{}: {}", self.lang.text("why-head-at-most"), self.lang.say(&say!("why-limit-missing", what)));
+            let _ = writeln!(out, "{}", capital(&line));
         }
         let measured = answer.speed.iter().filter_map(|speed| speed.now).map(|now| now.runs).max();
         let mut notes = Vec::new();
@@ -102,11 +111,12 @@ impl Screen<'_> {
                 }
             }
             (None, Some(why), _) => notes.push(say!("why-unmeasured", why)),
+            (None, None, _) if nothing => {}
             (None, None, _) => notes.push(say!("why-unit-none", tokens = PROMPT)),
         }
         let joint = if self.lang.is_japanese() { "" } else { " " };
         let text = notes.iter().map(|note| self.lang.say(note)).collect::<Vec<_>>().join(joint);
-        for line in wrap(&text, self.width) {
+        for line in wrap(&text, self.width).iter().filter(|_| !text.is_empty()) {
             let _ = writeln!(out, "{line}");
         }
         out
