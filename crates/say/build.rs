@@ -45,7 +45,7 @@ fn read(text: &str, messages: &mut BTreeMap<String, BTreeSet<String>>) {
     for line in text.lines() {
         let begins = line.starts_with(|c: char| c.is_ascii_alphabetic());
         if let Some((id, _)) = line.split_once(" =").filter(|_| begins) {
-            messages.insert(id.to_owned(), BTreeSet::new());
+            assert!(messages.insert(id.to_owned(), BTreeSet::new()).is_none(), "two messages have the key {id}");
             last = Some(id.to_owned());
         } else if !line.starts_with([' ', '}']) && !line.is_empty() {
             last = None;

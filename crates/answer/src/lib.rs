@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod kind;
-mod message;
 
 #[cfg(feature = "schema")]
 mod made;
@@ -13,7 +12,6 @@ mod made;
 pub use kind::Kind;
 #[cfg(feature = "schema")]
 pub use made::made;
-pub use message::Message;
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! What follows from the comparison: one conclusion, which everything else that is said or kept of it is read from.
 
-use crate::{Compared, Ending, Point, Verdict, Words};
-use answer::Message;
+use crate::{Compared, Ending, Point, Verdict};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit, Word};
+use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ impl Certificate {
 
     /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are left out and
     /// named; launches decide. `word`: the name of a point.
-    pub fn conclusion(&self, word: impl Fn(Point) -> String) -> Conclusion {
+    pub fn conclusion<K: Into<Kept>>(&self, word: impl Fn(Point) -> K) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
         let differing = count(Verdict::Differs);
@@ -97,7 +97,7 @@ impl Certificate {
         if self.failed.is_some() {
             return Outcome::Failed;
         }
-        match self.conclusion(|point| point.key().to_owned()).word() {
+        match self.conclusion(Point::key).word() {
             Word::No => Outcome::Differs,
             Word::Yes | Word::Partly => Outcome::DispatchSafe,
             Word::NotKnown => Outcome::NotKnown,
@@ -153,15 +153,10 @@ impl answer::Answer for Certified {
 }
 
 impl Certified {
-    /// `say`: a message in the language that data are kept in.
-    pub fn new(certificate: Certificate, say: impl Fn(&Message) -> String) -> Certified {
-        let word = |words: Words| match words {
-            Words::Plain(text) => text,
-            Words::Message(message) => say(&message),
-        };
+    pub fn new(certificate: Certificate) -> Certified {
         let point = |point: &Compared| PointCompared {
             what: point.what,
-            values: [0, 1, 2].map(|run| word(point.cells[run].words())),
+            values: [0, 1, 2].map(|run| point.cells[run].message().to_string()),
             verdict: point.verdict,
         };
         let outcome = certificate.outcome();
@@ -169,30 +164,27 @@ impl Certified {
             observer: certificate.observer.clone(),
             points: certificate.points.iter().map(point).collect(),
             libraries: certificate.libraries.clone(),
-            failed: certificate.failed.as_ref().map(|ending| say(&ending.message())),
-            notes: certificate.notes.iter().map(&say).collect(),
+            failed: certificate.failed.as_ref().map(|ending| ending.message().to_string()),
+            notes: certificate.notes.iter().map(Message::to_string).collect(),
             launches: certificate.launches,
             added_ns: certificate.added_ns,
             least_ns: certificate.least_ns,
             outcome,
             safe: outcome == Outcome::DispatchSafe,
-            conclusion: certificate.conclusion(|point| say(&point.message())),
-            differences: certificate.differences().iter().map(|point| difference(point, &say)).collect(),
+            conclusion: certificate.conclusion(Point::message),
+            differences: certificate.differences().iter().map(|point| difference(point).to_string()).collect(),
             certificate,
         }
     }
 }
 
 /// `devices: A became B`.
-pub fn difference(point: &Compared, say: impl Fn(&Message) -> String) -> String {
-    let word = |words: Words| match words {
-        Words::Plain(text) => text,
-        Words::Message(message) => say(&message),
-    };
+pub fn difference(point: &Compared) -> Message {
     let [before, observed, _] = &point.cells;
-    let message = Message::new("watch-certify-difference")
-        .with("point", say(&point.what.message()))
-        .with("before", word(before.words()))
-        .with("observed", word(observed.words()));
-    say(&message)
+    say!(
+        "watch-certify-difference",
+        point = point.what.message(),
+        before = before.message(),
+        observed = observed.message()
+    )
 }

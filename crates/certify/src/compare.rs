@@ -1,8 +1,8 @@
 //! Three runs side by side.
 
 use crate::{Cell, Certificate, Compared, Ending, Libraries, Point, Run, Said, Verdict};
-use answer::Message;
 use evidence::Rung;
+use say::{Message, say};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Launches by kernel in two more runs, counted by another observer because they cannot be counted in the unobserved runs.
@@ -50,10 +50,10 @@ pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let excepted: BTreeSet<&str> = runs.iter().flat_map(|run| run.libraries.excepted()).collect();
     if !excepted.is_empty() {
         let list: Vec<&str> = excepted.into_iter().collect();
-        notes.push(Message::new("watch-certify-note-own").with("list", list.join(", ")));
+        notes.push(say!("watch-certify-note-own", list = list.join(", ")));
     }
     if let (Some(Counted { by, .. }), Some(_)) = (counted, own(runs)) {
-        notes.push(Message::new("watch-certify-note-counted").with("by", by));
+        notes.push(say!("watch-certify-note-counted", by));
     }
     if runs.iter().all(|run| run.processor.is_some()) {
         let cells = runs.map(|run| run.processor.map_or(Cell::Nothing, Cell::Seconds));
@@ -82,7 +82,7 @@ fn libraries(runs: [&Libraries; 3], notes: &mut Vec<Message>) -> Compared {
     let mut verdict = Verdict::of(looked);
     if looked.iter().any(Option::is_some) && looked.iter().any(Option::is_none) {
         verdict = Verdict::Absent;
-        notes.push(Message::new("watch-certify-note-libraries"));
+        notes.push(say!("watch-certify-note-libraries"));
     }
     Compared { what: Point::Libraries, cells: Libraries::beside(runs), verdict }
 }
@@ -111,7 +111,7 @@ fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, vouched: bool, notes:
     let mut point = launch_mix([before, observed, after]);
     if point.verdict == Verdict::Differs && !vouched {
         point.verdict = Verdict::InPart;
-        notes.push(Message::new("watch-certify-note-in-part"));
+        notes.push(say!("watch-certify-note-in-part"));
     }
     point
 }
@@ -220,7 +220,7 @@ mod tests {
             assert_eq!(unsteady.outcome(), Outcome::DispatchSafe, "by the launches");
             let left = unsteady.conclusion(|point| point.key().to_owned());
             assert!(
-                left.left_out().iter().any(|left| left.what == "output"),
+                left.left_out().iter().any(|left| left.what.as_str() == "output"),
                 "and what was not judged is named: {left:?}"
             );
             assert!(!left.is_whole());
@@ -315,6 +315,9 @@ mod tests {
         let part =
             compare(Trial { counted, whole: false, vouched: false, ..trial("uprobe") }, [&plain, &observed, &plain]);
         let left = part.conclusion(|point| point.key().to_owned());
-        assert!(left.left_out().iter().any(|left| left.what == "launch mix"), "as far as it was seen: {left:?}");
+        assert!(
+            left.left_out().iter().any(|left| left.what.as_str() == "launch mix"),
+            "as far as it was seen: {left:?}"
+        );
     }
 }

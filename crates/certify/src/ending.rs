@@ -1,6 +1,6 @@
 //! How a run ended: what it was meant to do, and whether it did.
 
-use answer::Message;
+use say::{Message, say};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,21 +40,31 @@ impl Ending {
     }
 
     pub fn message(&self) -> Message {
-        let with = |key, exit: &Exit| match exit {
-            Exit::Code(code) => Message::new(key).with("how", "code").with("number", code),
-            Exit::Signal(signal) => Message::new(key).with("how", "signal").with("number", signal),
+        let exit = |exit: &Exit| match *exit {
+            Exit::Code(code) => ("code", code),
+            Exit::Signal(signal) => ("signal", signal),
         };
         match self {
-            Ending::Ended(exit) => with("watch-certify-ended", exit),
-            Ending::Early(exit) => with("watch-certify-ended-early", exit),
-            Ending::Silent => Message::new("watch-certify-ended-silent"),
-            Ending::Answered(Stopped::Ended(exit)) => with("watch-certify-ended-answered", exit),
-            Ending::Answered(Stopped::Unwilling) => Message::new("watch-certify-ended-answered-unwilling"),
-            Ending::Unanswered(why, Stopped::Ended(exit)) => {
-                with("watch-certify-ended-unanswered", exit).with("why", why)
+            Ending::Ended(ended) => {
+                let (how, number) = exit(ended);
+                say!("watch-certify-ended", how, number)
+            }
+            Ending::Early(ended) => {
+                let (how, number) = exit(ended);
+                say!("watch-certify-ended-early", how, number)
+            }
+            Ending::Silent => say!("watch-certify-ended-silent"),
+            Ending::Answered(Stopped::Ended(ended)) => {
+                let (how, number) = exit(ended);
+                say!("watch-certify-ended-answered", how, number)
+            }
+            Ending::Answered(Stopped::Unwilling) => say!("watch-certify-ended-answered-unwilling"),
+            Ending::Unanswered(why, Stopped::Ended(ended)) => {
+                let (how, number) = exit(ended);
+                say!("watch-certify-ended-unanswered", how, number, why)
             }
             Ending::Unanswered(why, Stopped::Unwilling) => {
-                Message::new("watch-certify-ended-unanswered-unwilling").with("why", why)
+                say!("watch-certify-ended-unanswered-unwilling", why)
             }
         }
     }

@@ -20,7 +20,7 @@ pub use crate::certificate::{Certificate, Certified, Outcome, PointCompared, dif
 pub use crate::compare::{Counted, Mix, Trial, compare};
 pub use crate::ending::{Ending, Exit, Stopped};
 pub use crate::libraries::Libraries;
-pub use crate::point::{Cell, Compared, Point, Verdict, Words};
+pub use crate::point::{Cell, Compared, Point, Verdict};
 pub use crate::program_output::Said;
 pub use crate::questions::{Answers, Server};
 pub use crate::run::{Observed, Observer, Runner, once};

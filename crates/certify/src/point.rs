@@ -1,7 +1,7 @@
 //! What is compared, and how it came out.
 
 use crate::Ending;
-use answer::Message;
+use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,17 +36,17 @@ impl Point {
         [Point::Ending, Point::Devices, Point::Layers, Point::Libraries, Point::Output, Point::LaunchMix];
 
     pub fn message(self) -> Message {
-        Message::new(match self {
-            Point::Ending => "watch-certify-point-ending",
-            Point::Devices => "watch-certify-point-devices",
-            Point::Layers => "watch-certify-point-layers",
-            Point::Libraries => "watch-certify-point-libraries",
-            Point::Output => "watch-certify-point-output",
-            Point::LaunchMix => "watch-certify-point-mix",
-            Point::Speed => "watch-certify-point-speed",
-            Point::Seconds => "watch-certify-point-seconds",
-            Point::Processor => "watch-certify-point-processor",
-        })
+        match self {
+            Point::Ending => say!("watch-certify-point-ending"),
+            Point::Devices => say!("watch-certify-point-devices"),
+            Point::Layers => say!("watch-certify-point-layers"),
+            Point::Libraries => say!("watch-certify-point-libraries"),
+            Point::Output => say!("watch-certify-point-output"),
+            Point::LaunchMix => say!("watch-certify-point-mix"),
+            Point::Speed => say!("watch-certify-point-speed"),
+            Point::Seconds => say!("watch-certify-point-seconds"),
+            Point::Processor => say!("watch-certify-point-processor"),
+        }
     }
 }
 
@@ -79,14 +79,14 @@ impl Verdict {
     }
 
     pub fn message(self) -> Message {
-        Message::new(match self {
-            Verdict::Same => "watch-certify-same",
-            Verdict::Differs => "watch-certify-differs",
-            Verdict::Unsteady => "watch-certify-unsteady",
-            Verdict::InPart => "watch-certify-in-part",
-            Verdict::Absent => "watch-certify-absent",
-            Verdict::Told => "watch-certify-told",
-        })
+        match self {
+            Verdict::Same => say!("watch-certify-same"),
+            Verdict::Differs => say!("watch-certify-differs"),
+            Verdict::Unsteady => say!("watch-certify-unsteady"),
+            Verdict::InPart => say!("watch-certify-in-part"),
+            Verdict::Absent => say!("watch-certify-absent"),
+            Verdict::Told => say!("watch-certify-told"),
+        }
     }
 }
 
@@ -115,44 +115,37 @@ pub enum Cell {
     Seconds(f64),
 }
 
-/// A text that is the same in every language, or one that has to be said.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Words {
-    Plain(String),
-    Message(Message),
-}
-
 impl Cell {
-    pub fn words(&self) -> Words {
-        let message = match self {
-            Cell::Nothing => return Words::Plain(String::new()),
-            Cell::Text(text) => return Words::Plain(text.clone()),
-            Cell::Seconds(seconds) => return Words::Plain(format!("{seconds:.2}")),
+    pub fn message(&self) -> Message {
+        match self {
+            Cell::Nothing => Message::verbatim(""),
+            Cell::Text(text) => Message::verbatim(text),
+            Cell::Seconds(seconds) => Message::verbatim(format!("{seconds:.2}")),
             Cell::Figures(list) => {
                 let list: Vec<String> = list.iter().map(|figure| format!("{figure:.1}")).collect();
-                return Words::Plain(list.join(", "));
+                Message::verbatim(list.join(", "))
             }
-            Cell::Libraries { common, own } if own.is_empty() => return Words::Plain(common.to_string()),
+            Cell::Libraries { common, own } if own.is_empty() => Message::verbatim(common),
             Cell::Ending(ending) => ending.message(),
             Cell::Libraries { common, own } => {
-                Message::new("watch-certify-libraries").with("common", common).with("own", own.join(", "))
+                say!("watch-certify-libraries", common, own = own.join(", "))
             }
             Cell::Launches { launches, kernels: None, .. } => {
-                Message::new("watch-certify-launches").with("launches", launches)
+                say!("watch-certify-launches", launches)
             }
             Cell::Launches { launches, kernels: Some(kernels), among } if among.is_empty() => {
-                Message::new("watch-certify-launches-kernels").with("launches", launches).with("kernels", kernels)
+                say!("watch-certify-launches-kernels", launches, kernels)
             }
-            Cell::Launches { launches, kernels: Some(kernels), among } => Message::new("watch-certify-launches-among")
-                .with("launches", launches)
-                .with("kernels", kernels)
-                .with("among", among.join(", ")),
-            Cell::Spread([middle, least, most]) => Message::new("watch-certify-spread")
-                .with("middle", format!("{middle:.1}"))
-                .with("least", format!("{least:.1}"))
-                .with("most", format!("{most:.1}")),
-        };
-        Words::Message(message)
+            Cell::Launches { launches, kernels: Some(kernels), among } => {
+                say!("watch-certify-launches-among", launches, kernels, among = among.join(", "))
+            }
+            Cell::Spread([middle, least, most]) => say!(
+                "watch-certify-spread",
+                middle = format!("{middle:.1}"),
+                least = format!("{least:.1}"),
+                most = format!("{most:.1}")
+            ),
+        }
     }
 }
 

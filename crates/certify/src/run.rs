@@ -252,7 +252,7 @@ impl Stage {
         // What was launched for the last answer may still be on its way to us.
         self.step()?;
         run.launches = self.tally.launches().saturating_sub(before);
-        let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other("the request came to no end")));
+        let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other(say::say!("certify-no-answer"))));
         let stopped = self.stop(server)?;
         run.ending = match answers {
             Ok(answers) => {

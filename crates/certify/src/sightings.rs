@@ -1,11 +1,12 @@
 //! The certificate itself as an observation, so that the ledger can be asked which observer was found safe, and where.
 
-use crate::Certificate;
+use crate::{Certificate, Point};
 use evidence::{
     About, Contamination, Coverage, Fact, FieldOfView, Finding, Launched, Observation, ObserverId, Refused, Rung,
     Selected, View,
 };
 use observe::{Observer, Raw, Sighting};
+use say::{Say as _, key, say};
 use watch::RecordContext;
 
 const NAME: &str = "certify";
@@ -41,16 +42,16 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
 
 /// Of the points that count, those that could be judged; the others by name.
 fn coverage(certificate: &Certificate) -> Coverage {
-    let concluded = certificate.conclusion(|point| point.key().to_owned());
+    let concluded = certificate.conclusion(Point::key);
     let asked = concluded.answered() + concluded.left_out().len() as u64;
     let blank = Coverage::partial("points", concluded.answered(), Some(asked), Vec::new());
-    concluded.left_out().iter().fold(blank, |coverage, left| coverage.missing(left.what.clone(), left.why.key()))
+    concluded.left_out().iter().fold(blank, |coverage, left| coverage.missing(left.what.clone(), left.why.message()))
 }
 
 fn in_view() -> FieldOfView {
     FieldOfView::new(["certificate", "certificate.*"].map(View::new).to_vec())
-        .reach("the same program unobserved, observed, unobserved")
-        .blind("every other run")
+        .reach(say!("view-certify"))
+        .blind(key!("view-certify-blind"))
 }
 
 /// `watch --certify`, as an investigation knows it.

@@ -1,10 +1,12 @@
 //! An examination as a program reads it. Its sentences are in one language, whatever the reader's: `code` and `id` tell
 //! them apart.
 
-use crate::{Facts, Fix, Message, Report, Status, Trials, Weight};
+use crate::{Facts, Fix, Report, Status, Trials, Weight};
 use evidence::Conclusion;
+use say::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Which observers work on this machine, what is wrong here, and everything that was read and tried.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,7 +34,7 @@ pub struct ObserverVerdict {
     /// The command that takes the fix back.
     pub undo: Option<String>,
     /// The first of its reasons, by name.
-    pub code: Option<&'static str>,
+    pub code: Option<Cow<'static, str>>,
 }
 
 /// One thing that people meet, and that is so here.
@@ -80,7 +82,7 @@ impl Report {
             why: say(&observer.why),
             fix: observer.fix.as_ref().map(|fix| fix.text(say)),
             undo: observer.fix.as_ref().and_then(Fix::undo).map(str::to_owned),
-            code: observer.why.first().map(|message| message.key),
+            code: observer.why.first().map(|message| message.key.clone()),
         };
         let case = |case: &crate::Case| CaseFound {
             id: case.id,

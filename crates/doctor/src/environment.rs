@@ -3,7 +3,7 @@
 //! Only these are ever shown: an environment also holds what is nobody's business. Even among them, a name that
 //! sounds like a secret keeps its value to itself.
 
-use answer::Message;
+use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,46 +52,45 @@ pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Varia
 /// What this variable with this value does, where we know it.
 pub fn explain(variable: &Variable) -> Option<Message> {
     let value = variable.value.as_str();
-    let says = |key| Message::new(key).with("value", value);
     Some(match variable.name.as_str() {
-        "HSA_OVERRIDE_GFX_VERSION" => says("doctor-env-override").with("target", override_target(value)?),
+        "HSA_OVERRIDE_GFX_VERSION" => say!("doctor-env-override", target = override_target(value)?),
         name if name.starts_with("HSA_OVERRIDE_GFX_VERSION_") => {
-            says("doctor-env-override").with("target", override_target(value)?)
+            say!("doctor-env-override", target = override_target(value)?)
         }
-        "ROCR_VISIBLE_DEVICES" => says("doctor-env-rocr-visible"),
-        "HIP_VISIBLE_DEVICES" | "GPU_DEVICE_ORDINAL" => says("doctor-env-hip-visible"),
-        "CUDA_VISIBLE_DEVICES" => says("doctor-env-cuda-visible"),
-        "ROCBLAS_LAYER" => says("doctor-env-rocblas-layer").with("layers", layers(value, &ROCBLAS_LAYERS)?),
-        "HIPBLASLT_LOG_MASK" => says("doctor-env-hipblaslt-mask").with("layers", layers(value, &HIPBLASLT_LAYERS)?),
-        "AMD_LOG_LEVEL" => says(match value.parse::<u32>().ok()? {
+        "ROCR_VISIBLE_DEVICES" => say!("doctor-env-rocr-visible"),
+        "HIP_VISIBLE_DEVICES" | "GPU_DEVICE_ORDINAL" => say!("doctor-env-hip-visible"),
+        "CUDA_VISIBLE_DEVICES" => say!("doctor-env-cuda-visible"),
+        "ROCBLAS_LAYER" => say!("doctor-env-rocblas-layer", layers = layers(value, &ROCBLAS_LAYERS)?),
+        "HIPBLASLT_LOG_MASK" => say!("doctor-env-hipblaslt-mask", layers = layers(value, &HIPBLASLT_LAYERS)?),
+        "AMD_LOG_LEVEL" => match value.parse::<u32>().ok()? {
             0 => return None,
-            1 | 2 => "doctor-env-amd-log-low",
-            _ => "doctor-env-amd-log",
-        }),
-        "TENSILE_DB" => says("doctor-env-tensile-db"),
-        "ROCBLAS_TENSILE_LIBPATH" | "HIPBLASLT_TENSILE_LIBPATH" => says("doctor-env-libpath"),
-        "ROCM_KPACK_DISABLE" if !matches!(value, "" | "0") => says("doctor-env-kpack-disable"),
-        "ROCM_KPACK_PATH" => says("doctor-env-kpack-path"),
-        "ROCM_KPACK_PATH_PREFIX" => says("doctor-env-kpack-prefix"),
-        "ROCBLAS_USE_HIPBLASLT" => says("doctor-env-use-hipblaslt"),
-        "OLLAMA_DEBUG" => says("doctor-env-ollama-debug"),
-        "OLLAMA_LLM_LIBRARY" => says("doctor-env-llm-library"),
-        "OLLAMA_HOST" => says("doctor-env-ollama-host"),
-        "OLLAMA_NUM_PARALLEL" => says("doctor-env-num-parallel"),
-        "OLLAMA_FLASH_ATTENTION" => says("doctor-env-flash"),
-        "OLLAMA_VULKAN" => says("doctor-env-vulkan"),
-        "GGML_VK_VISIBLE_DEVICES" => says("doctor-env-vk-visible"),
-        "VK_DRIVER_FILES" | "VK_ICD_FILENAMES" => says("doctor-env-vk-drivers"),
-        "VK_INSTANCE_LAYERS" => says("doctor-env-vk-layers"),
-        "OLLAMA_NEW_ENGINE" => says("doctor-env-new-engine"),
-        "GGML_CUDA_DISABLE_GRAPHS" => says("doctor-env-no-graphs"),
-        "GGML_CUDA_DISABLE_FUSION" => says("doctor-env-no-fusion"),
-        "ROCP_TOOL_ATTACH" => says("doctor-env-tool-attach"),
+            1 | 2 => say!("doctor-env-amd-log-low"),
+            _ => say!("doctor-env-amd-log"),
+        },
+        "TENSILE_DB" => say!("doctor-env-tensile-db"),
+        "ROCBLAS_TENSILE_LIBPATH" | "HIPBLASLT_TENSILE_LIBPATH" => say!("doctor-env-libpath"),
+        "ROCM_KPACK_DISABLE" if !matches!(value, "" | "0") => say!("doctor-env-kpack-disable"),
+        "ROCM_KPACK_PATH" => say!("doctor-env-kpack-path"),
+        "ROCM_KPACK_PATH_PREFIX" => say!("doctor-env-kpack-prefix"),
+        "ROCBLAS_USE_HIPBLASLT" => say!("doctor-env-use-hipblaslt"),
+        "OLLAMA_DEBUG" => say!("doctor-env-ollama-debug"),
+        "OLLAMA_LLM_LIBRARY" => say!("doctor-env-llm-library"),
+        "OLLAMA_HOST" => say!("doctor-env-ollama-host"),
+        "OLLAMA_NUM_PARALLEL" => say!("doctor-env-num-parallel"),
+        "OLLAMA_FLASH_ATTENTION" => say!("doctor-env-flash"),
+        "OLLAMA_VULKAN" => say!("doctor-env-vulkan"),
+        "GGML_VK_VISIBLE_DEVICES" => say!("doctor-env-vk-visible", value),
+        "VK_DRIVER_FILES" | "VK_ICD_FILENAMES" => say!("doctor-env-vk-drivers", value),
+        "VK_INSTANCE_LAYERS" => say!("doctor-env-vk-layers", value),
+        "OLLAMA_NEW_ENGINE" => say!("doctor-env-new-engine"),
+        "GGML_CUDA_DISABLE_GRAPHS" => say!("doctor-env-no-graphs"),
+        "GGML_CUDA_DISABLE_FUSION" => say!("doctor-env-no-fusion"),
+        "ROCP_TOOL_ATTACH" => say!("doctor-env-tool-attach"),
         "ROCP_TOOL_LIBRARIES" | "ROCPROFILER_REGISTER_FORCE_LOAD" | "HSA_TOOLS_LIB" => {
-            says("doctor-env-tool-libraries")
+            say!("doctor-env-tool-libraries")
         }
-        "LD_PRELOAD" => says("doctor-env-preload"),
-        "LD_LIBRARY_PATH" => says("doctor-env-library-path"),
+        "LD_PRELOAD" => say!("doctor-env-preload"),
+        "LD_LIBRARY_PATH" => say!("doctor-env-library-path"),
         _ => return None,
     })
 }

@@ -1,8 +1,8 @@
 //! Fixes for blocked observers and for cases, and drop-ins for systemd units.
 
 use crate::servers::Unit;
-use answer::Message;
 use say::shell::CommandLine;
+use say::{Key, Message, Say as _};
 
 /// What to do: a command to run as it stands, or a sentence where no command does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +32,8 @@ impl Fix {
         Fix::change(set(value), set(found))
     }
 
-    pub fn say(key: &'static str) -> Option<Fix> {
-        Some(Fix::Do(Message::new(key)))
+    pub fn say(key: Key) -> Option<Fix> {
+        Some(Fix::Do(key.message()))
     }
 }
 

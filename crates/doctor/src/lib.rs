@@ -53,7 +53,6 @@ pub use crate::tracing::{GROUP as PROBE_GROUP, Tracing};
 pub use crate::trials::{Answer, Switch, Trial, Trials};
 pub use crate::verdicts::{Status, Verdict};
 pub use crate::vulkan::{Driver as VulkanDriver, RenderNode, Vulkan};
-pub use answer::Message;
 
 /// The whole examination.
 #[derive(Debug, Clone)]

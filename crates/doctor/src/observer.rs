@@ -9,6 +9,7 @@ use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, Rung, Subject, Value, View,
 };
 use observe::{Blocked, ObserveContext, Observer, Raw, Sighting};
+use say::{key, say};
 use server::discovery_log::Discovery;
 
 #[derive(Debug, Clone)]
@@ -48,8 +49,8 @@ impl Observer for HostObserver {
         let topics = ["host.*", "gpu.*", "observer.result", "server.running", "server.port", "server.log"];
         let mut views: Vec<View> = topics.map(View::new).to_vec();
         views.push(ollama_runtimes());
-        let reach = "settings, devices, libraries and processes of this machine, as this user may see them";
-        vec![(Rung::Loaded, FieldOfView::new(views).reach(reach).blind("other users' processes, without permission"))]
+        let reach = say!("view-doctor");
+        vec![(Rung::Loaded, FieldOfView::new(views).reach(reach).blind(key!("view-doctor-blind")))]
     }
 
     fn observe(&self, around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {

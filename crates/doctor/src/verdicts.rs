@@ -3,7 +3,7 @@
 //! Pure: the same facts and trials give the same verdicts. `works` is said only where a trial worked.
 
 use crate::{Facts, Trials};
-use answer::Message;
+use say::say;
 
 mod logs;
 mod probes;
@@ -49,9 +49,9 @@ pub fn judge(facts: &Facts, trials: &Trials, verbs: &[&str]) -> Vec<Verdict> {
 fn with_user(observer: Verdict, verbs: &[&str]) -> Verdict {
     let user = USERS.iter().find(|(name, _)| *name == observer.name).and_then(|(_, verb)| *verb);
     let more = match user {
-        None => Message::new("doctor-never-used"),
-        Some(verb) if verbs.contains(&verb) => Message::new("doctor-used-by").with("verb", verb),
-        Some(verb) => Message::new("doctor-not-yet").with("verb", verb),
+        None => say!("doctor-never-used"),
+        Some(verb) if verbs.contains(&verb) => say!("doctor-used-by", verb),
+        Some(verb) => say!("doctor-not-yet", verb),
     };
     observer.and(Some(more))
 }

@@ -19,6 +19,14 @@ fn case<'a>(report: &'a Report, id: &str) -> &'a Case {
     report.cases.iter().find(|case| case.id == id).unwrap_or_else(|| panic!("{id} is not in {:?}", ids(report)))
 }
 
+/// What is filled in for a variable, as text.
+fn arg<'a>(message: &'a say::Message, name: &str) -> &'a str {
+    match message.args.get(name) {
+        Some(say::Arg::Text(text)) => text,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
 fn examine(machine: &Machine) -> Report {
     Report::examine(&machine.host(), &[])
 }
@@ -28,7 +36,7 @@ fn status(report: &Report, name: &str) -> Status {
 }
 
 fn refused() -> Trials {
-    let no = || Trial::Refused { call: "x".to_owned(), error: "Operation not permitted (os error 1)".to_owned() };
+    let no = || Trial::refused("x", &std::io::Error::from_raw_os_error(1));
     Trials { ptrace: no(), perf: no(), bpf: no(), uprobe: no(), user_namespace: no(), ..Trials::none() }
 }
 
@@ -88,7 +96,7 @@ fn two_releases_in_one_process_are_a_problem() {
     let mapped = ["/opt/rocm-7.2.0/lib/libamd_comgr.so.3.0.70200", LIBS[0], LIBS[1]];
     let machine = Machine::new().rx_9070_xt().process(900, "ollama runner --model x", &[], &mapped);
     let report = examine(&machine);
-    assert_eq!(case(&report, "mixed-in-process").what.args[2].1, "6.3.3, 7.2.0");
+    assert_eq!(arg(&case(&report, "mixed-in-process").what, "releases"), "6.3.3, 7.2.0");
 }
 
 #[test]
@@ -99,7 +107,7 @@ fn an_override_that_differs_names_both_targets() {
         .unit("Environment=\"HSA_OVERRIDE_GFX_VERSION=11.0.0\"");
     let report = examine(&machine);
     let found = case(&report, "override");
-    let says = |name: &str| found.what.args.iter().find(|(key, _)| *key == name).unwrap().1.as_str();
+    let says = |name: &str| arg(&found.what, name);
     assert_eq!((says("target"), says("real")), ("gfx1100", "gfx1201"));
     // Not an editor, not a second server: a drop-in that takes it out, and the command that takes the drop-in out.
     let Some(Fix::Change { run, undo }) = found.fix.first() else { panic!("{:?}", found.fix) };
@@ -129,7 +137,7 @@ fn a_server_that_has_the_override_from_its_unit_is_mended_there() {
 fn an_override_of_one_node_is_held_against_that_card_alone() {
     let machine = || Machine::new().rx_9070_xt().gpu(2, 110_000, 0x744c, 1 << 34, 0);
     let report = examine(&machine().env("HSA_OVERRIDE_GFX_VERSION_1", "11.0.0"));
-    assert_eq!(case(&report, "override").what.args[4].1, "gfx1201");
+    assert_eq!(arg(&case(&report, "override").what, "real"), "gfx1201");
     assert_eq!(command(case(&report, "override").fix.first()), "unset HSA_OVERRIDE_GFX_VERSION_1");
     let report = examine(&machine().env("HSA_OVERRIDE_GFX_VERSION_2", "11.0.0"));
     assert!(ids(&report).contains(&"override-idle") && !ids(&report).contains(&"override"), "{:?}", ids(&report));
@@ -193,10 +201,10 @@ fn a_runtime_that_registers_nothing_blocks_the_profiler() {
         let machine = machine.file("/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1.14.0", content);
         let report = examine(&machine);
         let observer = report.observers.iter().find(|observer| observer.name == "rocprofv3").unwrap();
-        (observer.status, observer.why[0].key)
+        (observer.status, observer.why[0].key.clone().into_owned())
     };
-    assert_eq!(with("..hsa_init.."), (Status::Blocked, "doctor-rocprofv3-unregistered"));
-    assert_eq!(with("..librocprofiler-register.so.0.."), (Status::Untested, "doctor-rocprofv3-untested"));
+    assert_eq!(with("..hsa_init.."), (Status::Blocked, "doctor-rocprofv3-unregistered".to_owned()));
+    assert_eq!(with("..librocprofiler-register.so.0.."), (Status::Untested, "doctor-rocprofv3-untested".to_owned()));
 }
 
 /// Commands that leave something changed behind them.
@@ -281,7 +289,7 @@ fn a_tree_without_processes_says_nothing_about_any() {
     assert!(!report.facts.servers.processes_seen);
     for name in ["maps", "phase-proxy"] {
         let observer = report.observers.iter().find(|observer| observer.name == name).unwrap();
-        assert_eq!((observer.status, observer.why[0].key), (Status::Untested, "doctor-no-processes"), "{name}");
+        assert_eq!((observer.status, &*observer.why[0].key), (Status::Untested, "doctor-no-processes"), "{name}");
         assert!(observer.fix.is_none(), "nothing is to be started: {:?}", observer.fix);
     }
 }
@@ -303,7 +311,7 @@ fn a_backend_without_code_for_the_card_is_named_and_a_generic_target_serves() {
         let bundle = make::bundle(&[("host-x86_64-unknown-linux-gnu-", &[]), (id.as_str(), &object)], 256);
         examine(&Machine::new().rx_9070_xt().file(library, make::host(&bundle, &[0])))
     };
-    let says = |case: &Case, name: &str| case.what.args.iter().find(|(key, _)| *key == name).unwrap().1.clone();
+    let says = |case: &Case, name: &str| arg(&case.what, name).to_owned();
     let missing = with("gfx1100");
     assert_eq!(case(&missing, "no-device-code").weight, Weight::Warning);
     assert_eq!(says(case(&missing, "no-device-code"), "others"), "gfx1100");
@@ -335,7 +343,7 @@ fn a_library_whose_archive_is_not_here_is_named() {
     for (machine, others) in [(machine(), "-"), (with("gfx1100"), "gfx1100")] {
         let report = examine(&machine);
         let found = case(&report, "kpack-missing");
-        let says = |name: &str| found.what.args.iter().find(|(key, _)| *key == name).unwrap().1.as_str();
+        let says = |name: &str| arg(&found.what, name);
         assert_eq!(found.weight, Weight::Problem);
         assert_eq!((says("target"), says("others")), ("gfx1201", others));
         assert_eq!(says("paths"), "../.kpack/solver_@GFXARCH@.kpack");
@@ -412,7 +420,7 @@ fn hidden_devices_are_named_and_uuids_are_left_alone() {
     let report = examine(&machine);
     let hidden: Vec<&Case> = report.cases.iter().filter(|case| case.id == "hidden").collect();
     assert_eq!(hidden.len(), 1);
-    assert_eq!(hidden[0].what.args[0].1, "HIP_VISIBLE_DEVICES");
+    assert_eq!(arg(&hidden[0].what, "name"), "HIP_VISIBLE_DEVICES");
 }
 
 #[test]
@@ -513,7 +521,7 @@ fn our_own_leftovers_come_with_the_line_that_removes_them() {
 #[test]
 fn a_service_user_outside_the_render_group_is_named() {
     let machine = Machine::new().rx_9070_xt().unit("").file("/etc/group", "render:x:992:alice\n");
-    assert_eq!(case(&examine(&machine), "service-group").what.args[0].1, "ollama");
+    assert_eq!(arg(&case(&examine(&machine), "service-group").what, "user"), "ollama");
 }
 
 #[test]
@@ -523,15 +531,15 @@ fn a_card_that_the_compute_driver_does_not_know_is_a_problem() {
         .file(&format!("{slot}/vendor"), "0x1002\n")
         .file(&format!("{slot}/device"), "0x7550\n")
         .file(&format!("{slot}/class"), "0x030000\n");
-    assert_eq!(case(&examine(&machine), "card-without-driver").what.args[1].1, "7550");
+    assert_eq!(arg(&case(&examine(&machine), "card-without-driver").what, "device"), "7550");
 }
 
 #[test]
 fn a_verb_that_is_not_there_yet_is_said_so() {
     let without = Report::examine(&Machine::new().host(), &[]);
     let with = Report::examine(&Machine::new().host(), &["watch"]);
-    let key = |report: &Report| report.observers[0].why.last().unwrap().key;
-    assert_eq!((key(&without), key(&with)), ("doctor-not-yet", "doctor-used-by"));
+    let key = |report: &Report| report.observers[0].why.last().unwrap().key.clone();
+    assert_eq!([key(&without), key(&with)], ["doctor-not-yet", "doctor-used-by"]);
 }
 
 const RADV: &str =

@@ -9,6 +9,7 @@ use codeobject::TargetId;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use launch::grammar::Family;
 use observe::census::{KernelMix, mixes};
+use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,8 +63,12 @@ pub struct Product {
     pub hip: Vec<Taken>,
     pub vulkan: Vec<Taken>,
     /// Why a side has none.
-    pub hip_problem: Option<String>,
-    pub vulkan_problem: Option<String>,
+    #[serde(serialize_with = "say::in_english")]
+    #[schemars(with = "Option<String>")]
+    pub hip_problem: Option<Message>,
+    #[serde(serialize_with = "say::in_english")]
+    #[schemars(with = "Option<String>")]
+    pub vulkan_problem: Option<Message>,
 }
 
 /// A kernel, and what one launch of it takes.
@@ -141,9 +146,7 @@ fn product(
     let of = hip.of_kind(kind);
     let left = if hip.kind.is_empty() { &of } else { hip };
     let mine = |row: &&VulkanRow| row.kind.as_deref() == Some(kind);
-    let none = |problem: &Option<String>| {
-        Some(problem.clone().unwrap_or_else(|| "no product of this type and width was seen".to_owned()))
-    };
+    let none = |problem: &Option<Message>| Some(problem.clone().unwrap_or_else(|| say!("missed-no-product")));
     let hip_taken =
         merged(left.products().into_iter().filter(|row| row.family != Family::MmqFixup).map(|row| launched(row, code)));
     let vulkan_taken = merged(vulkan.products().filter(mine).map(|row| dispatched(row, target)));

@@ -2,6 +2,7 @@
 
 use crate::selection::Selected;
 use launch::grammar::{self, Family, Path};
+use say::Message;
 
 /// One type and column count.
 #[derive(Debug, Clone)]
@@ -14,8 +15,8 @@ pub struct Cell {
     pub lost: u64,
     /// The graphs that the program computed agree with what was launched.
     pub agreed: bool,
-    /// Why there is nothing, in the program's own words.
-    pub problem: Option<String>,
+    /// Why there is nothing.
+    pub problem: Option<Message>,
 }
 
 /// What one side says that one cell takes.

@@ -94,7 +94,7 @@ impl RuntimeDiff {
 
 /// Family and tile first; where those agree, the kernels, then their grids.
 fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
-    let side = |cell: &Cell| cell.problem.clone().unwrap_or_else(|| cell.label());
+    let side = |cell: &Cell| cell.problem.as_ref().map_or_else(|| cell.label(), ToString::to_string);
     let list = |cell: &Cell, text: &dyn Fn(&Selected) -> String| {
         let list: Vec<String> = cell.products().into_iter().map(text).collect();
         list.join("; ")

@@ -35,7 +35,7 @@ pub enum Blas {
     Recorded,
     /// The runtime's own (hipBLAS, which calls rocBLAS), with each call recorded before it is handed on.
     Real,
-    /// Each call is recorded, and the same product is put to the runtime's hipBLASLt.
+    /// Each call is recorded, and the same product is passed to the runtime's hipBLASLt.
     Lt,
     /// First the runtime's own, then hipBLASLt.
     Both,

@@ -10,6 +10,7 @@ use evidence::{
 use gpu::Profile;
 use launch::grammar::{self, Family, Path};
 use observe::{Raw, Sighting};
+use say::{key, say};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -50,11 +51,12 @@ impl RecordContext<'_> {
         if self.described.ships {
             return complete;
         }
-        let near = self.described.near.as_deref().unwrap_or("none");
-        complete.missing(
-            "grids from occupancy",
-            format!("the library ships no {}: metadata of {near} stood in; host choice only", self.profile.processor()),
-        )
+        let target = self.profile.processor();
+        let why = match &self.described.near {
+            Some(near) => say!("missed-grids-near", target, near),
+            None => say!("missed-grids-none", target),
+        };
+        complete.missing(say!("missed-grids"), why)
     }
 
     /// The facts of a survey: path, tile, kernel, bundle and columns of each cell, BLAS calls, kernels by name.
@@ -74,8 +76,8 @@ impl RecordContext<'_> {
         }
         let mut coverage = self.coverage(launches, cells.iter().map(|cell| cell.lost).sum());
         for cell in cells.iter().filter(|cell| !cell.is_answered()) {
-            let why = cell.problem.clone().unwrap_or_else(|| "no product of that width was seen".to_owned());
-            coverage = coverage.missing(format!("{} at {} columns", cell.kind, cell.columns), why);
+            let why = cell.problem.clone().unwrap_or_else(|| say!("missed-no-product"));
+            coverage = coverage.missing(say!("missed-cell", kind = cell.kind, columns = cell.columns), why);
         }
         if !cells.is_empty() && cells.iter().filter(|cell| cell.is_answered()).all(|cell| cell.agreed) {
             coverage = coverage.account(Witness::GraphNodes);
@@ -101,14 +103,12 @@ impl RecordContext<'_> {
             }
         }
         let coverage = self.coverage(launches, outcome.lost());
-        let what = "what the program would have launched afterwards";
+        let what = say!("missed-launches-after");
         let coverage = match outcome.finish() {
             Finish::Whole => coverage,
-            Finish::Stopped(signal) => coverage.missing(what, format!("it was interrupted by signal {signal}")),
-            Finish::Failed(Ending::Signal(signal)) => {
-                coverage.missing(what, format!("it was killed by signal {signal}"))
-            }
-            Finish::Failed(Ending::Code(code)) => coverage.missing(what, format!("it ended with code {code}")),
+            Finish::Stopped(signal) => coverage.missing(what, say!("missed-interrupted", signal)),
+            Finish::Failed(Ending::Signal(signal)) => coverage.missing(what, say!("missed-killed", signal)),
+            Finish::Failed(Ending::Code(code)) => coverage.missing(what, say!("missed-ended", code)),
         };
         let coverage = self.gaps(outcome, coverage);
         let mut list = Vec::new();
@@ -123,20 +123,21 @@ impl RecordContext<'_> {
     fn gaps(&self, outcome: &Outcome, mut coverage: Coverage) -> Coverage {
         for file in &outcome.unjudged {
             let why = match file.targets.as_slice() {
-                [] => "whether it holds code for the device could not be read".to_owned(),
+                [] => say!("missed-targets-unread"),
                 targets => {
-                    format!("it holds code for {}, and none for {}", targets.join(", "), self.profile.processor())
+                    say!("missed-other-targets", targets = targets.join(", "), target = self.profile.processor())
                 }
             };
-            coverage = coverage.missing(format!("{} launches of kernels in {}", file.launches, file.file), why);
+            let what = say!("missed-launches-in", count = file.launches, file = file.file);
+            coverage = coverage.missing(what, why);
         }
         let events = Events::of(outcome);
         for (rejected, count) in &events.rejected {
-            coverage =
-                coverage.missing(format!("{} x{count}", rejected.kernel), format!("refused ({})", rejected.status));
+            coverage = coverage
+                .missing(format!("{} x{count}", rejected.kernel), say!("missed-refused", status = rejected.status));
         }
         for (call, count) in &events.unsupported {
-            coverage = coverage.missing(format!("{call} x{count}"), "the stand-in does not have this call");
+            coverage = coverage.missing(format!("{call} x{count}"), say!("missed-no-call"));
         }
         if Checked::agrees(outcome) { coverage.account(Witness::GraphNodes) } else { coverage }
     }
@@ -197,9 +198,9 @@ impl RecordContext<'_> {
 pub fn field_of_view() -> FieldOfView {
     let topics = ["kernel", "matmul.*", "blas.call", "flash-attn.*"];
     FieldOfView::new(topics.map(View::new).to_vec())
-        .reach("every launch and BLAS call of the program and its children on the stand-in GPU")
-        .blind("what a device would compute: routing, sampling and early stops that depend on results")
-        .blind("kernels inside a BLAS library that is itself stood in for")
+        .reach(say!("view-dryrun"))
+        .blind(key!("view-dryrun-blind-results"))
+        .blind(key!("view-dryrun-blind-blas"))
 }
 
 /// Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.

@@ -11,6 +11,7 @@ use crate::session::{Blas, Ending, Outcome, PRODUCTS, Request, Streams};
 use crate::{Checked, Described, RunRoot};
 use gguf::{Shape, TensorType};
 use gpu::Profile;
+use say::{Message, Say as _, say};
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
@@ -38,7 +39,9 @@ struct SeenRun {
 }
 
 /// Of a cell that was not reached.
-pub(crate) const INTERRUPTED: &str = "interrupted";
+pub(crate) fn interrupted() -> Message {
+    say!("dryrun-cell-interrupted")
+}
 
 impl Survey<'_> {
     /// Runs all types, two processes at a time.
@@ -56,7 +59,7 @@ impl Survey<'_> {
         for (kind, result) in kinds.iter().zip(results) {
             match result {
                 Some(list) => cells.extend(list?),
-                None => cells.extend(failed(&kind.name(), columns, INTERRUPTED)),
+                None => cells.extend(failed(&kind.name(), columns, &interrupted())),
             }
         }
         Ok(cells)
@@ -66,7 +69,7 @@ impl Survey<'_> {
     fn one(&self, kind: TensorType, columns: &[u64]) -> Result<Vec<Cell>, DryrunError> {
         let skeleton = match gguf::skeleton(&self.shape, kind, self.layers, false) {
             Ok(skeleton) => skeleton,
-            Err(error) => return Ok(failed(&kind.name(), columns, &error.to_string())),
+            Err(error) => return Ok(failed(&kind.name(), columns, &error.message())),
         };
         let (home, model) = laid_out(&skeleton)?;
         let outcome = self.bench(&model, columns, &[home.outer().to_owned()], true)?;
@@ -111,8 +114,8 @@ impl Survey<'_> {
         let lists = select_each(outcome, std::slice::from_ref(self.profile));
         if lists.len() != columns.len() {
             let problem = match outcome.ending {
-                _ if outcome.interrupted.is_some() => INTERRUPTED.to_owned(),
-                Ending::Code(0) => format!("{} evaluations were seen, {} were asked for", lists.len(), columns.len()),
+                _ if outcome.interrupted.is_some() => interrupted(),
+                Ending::Code(0) => say!("dryrun-evaluations", seen = lists.len(), asked = columns.len()),
                 _ => last_words(outcome),
             };
             if lists.len() > columns.len() || lists.is_empty() {
@@ -173,21 +176,21 @@ pub(crate) fn bench_command(model: &std::path::Path, columns: &[u64]) -> Vec<OsS
     command
 }
 
-fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<Cell> {
+fn failed(kind: &str, columns: &[u64], problem: &Message) -> Vec<Cell> {
     let cell = |&columns| {
-        let (kind, problem) = (kind.to_owned(), Some(problem.to_owned()));
+        let (kind, problem) = (kind.to_owned(), Some(problem.clone()));
         Cell { kind, columns, rows: Vec::new(), lost: 0, agreed: false, problem }
     };
     columns.iter().map(cell).collect()
 }
 
 /// The line in which a program says why it stopped.
-pub fn last_words(outcome: &Outcome) -> String {
+pub fn last_words(outcome: &Outcome) -> Message {
     words_of(&outcome.said, outcome.ending)
 }
 
 /// The same, of what a program said before it ended so.
-pub(crate) fn words_of(said: &str, ending: Ending) -> String {
+pub(crate) fn words_of(said: &str, ending: Ending) -> Message {
     let telling = |line: &&str| {
         let line = line.to_ascii_lowercase();
         ["error", "fail", "abort", "assert", "out of memory", "unsupported", "no kernel image"]
@@ -195,9 +198,10 @@ pub(crate) fn words_of(said: &str, ending: Ending) -> String {
             .any(|w| line.contains(w))
     };
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let line = lines.iter().copied().find(telling).or(lines.last().copied()).unwrap_or("it said nothing");
+    let line = lines.iter().copied().find(telling).or(lines.last().copied());
+    let line = line.map_or_else(|| say!("dryrun-no-output"), Message::verbatim);
     match ending {
-        Ending::Code(code) => format!("ended with code {code}: {line}"),
-        Ending::Signal(signal) => format!("killed by signal {signal}: {line}"),
+        Ending::Code(code) => say!("dryrun-ended-code", code, line),
+        Ending::Signal(signal) => say!("dryrun-ended-signal", signal, line),
     }
 }

@@ -133,7 +133,7 @@ fn a_library_that_wants_an_older_runtime_is_refused_by_name() {
     std::fs::remove_file(home.path().join("old.so")).expect("removed");
     let place = RunRoot::find(&home.path().display().to_string()).expect("a directory");
     let refused = place.libraries(false, None).expect_err("refused").to_string();
-    assert!(refused.contains("libggml-hip.so wants libamdhip64.so.4"), "{refused}");
+    assert!(refused.contains("libggml-hip.so needs libamdhip64.so.4"), "{refused}");
     assert!(refused.contains("ROCm 5, 6 or 7"), "{refused}");
 }
 

@@ -119,7 +119,7 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
         rows: Vec::new(),
         lost: 0,
         agreed: false,
-        problem: Some("killed by signal 6".into()),
+        problem: Some(say::Message::verbatim("killed by signal 6")),
     };
     let described = described(true);
     let device = Played { target: "gfx1100", described: &described };

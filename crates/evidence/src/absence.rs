@@ -1,8 +1,10 @@
 //! Absence: when "not seen" is evidence that it was not there.
 
 use crate::{
-    Artifact, Canary, Claim, Contamination, Coverage, Finding, Reason, Recorded, RungKind, Seen, Span, Spot, Window,
+    Artifact, Canary, Claim, Contamination, Coverage, Finding, Gap, Reason, Recorded, RungKind, Seen, Span, Spot,
+    Window,
 };
+use say::{Kept, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Quality {
@@ -77,13 +79,14 @@ fn in_view(claim: &Claim, recorded: &Recorded) -> bool {
 }
 
 /// What was missed, in words.
-pub(crate) fn missing(coverage: &Coverage) -> Vec<String> {
-    let mut list: Vec<String> = coverage.missing.iter().map(|gap| format!("{} ({})", gap.what, gap.why)).collect();
+pub(crate) fn missing(coverage: &Coverage) -> Vec<Kept> {
+    let mut list: Vec<Kept> = coverage.missing.iter().map(Gap::whole).collect();
+    let unit = coverage.counted();
     if coverage.lost > 0 {
-        list.push(format!("{} {} lost", coverage.lost, coverage.unit));
+        list.push(say!("evidence-lost", count = coverage.lost, unit).into());
     }
     if let Some(total) = coverage.total.filter(|&total| total > coverage.seen && coverage.missing.is_empty()) {
-        list.push(format!("{} of {total} {}", coverage.seen, coverage.unit));
+        list.push(say!("evidence-part", seen = coverage.seen, total, unit).into());
     }
     list
 }

@@ -1,6 +1,7 @@
 //! How much of what was looked at was really seen.
 
 use crate::conclusion::Witness;
+use say::{Kept, Message, say};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -12,6 +13,22 @@ pub struct Gap {
     /// `bytes 0x4000..0x5000`, `grids from occupancy`, `kernels launched before the attach`.
     pub what: String,
     pub why: String,
+    /// `what` as a message, where it is a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_said: Option<Message>,
+    /// `why` as a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_said: Option<Message>,
+}
+
+impl Gap {
+    /// `what (why)`.
+    pub fn whole(&self) -> Kept {
+        let said =
+            |said: &Option<Message>, english: &String| said.clone().unwrap_or_else(|| Message::verbatim(english));
+        let (what, why) = (said(&self.what_said, &self.what), said(&self.why_said, &self.why));
+        Kept { english: format!("{} ({})", self.what, self.why), said: Some(say!("about-reason", what, why)) }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,8 +69,11 @@ impl Coverage {
         Coverage { lost, ..self }
     }
 
-    pub fn missing(mut self, what: impl Into<String>, why: impl Into<String>) -> Self {
-        self.missing.push(Gap { what: what.into(), why: why.into() });
+    /// `what`: a name or a message.
+    pub fn missing(mut self, what: impl Into<Kept>, why: Message) -> Self {
+        let (what, why) = (what.into(), Kept::from(why));
+        let (what_said, why_said) = (what.said, why.said);
+        self.missing.push(Gap { what: what.english, why: why.english, what_said, why_said });
         self
     }
 
@@ -62,6 +82,30 @@ impl Coverage {
     pub fn account(mut self, by: Witness) -> Self {
         self.accounts.insert(by);
         self
+    }
+
+    /// What is counted, as people read it. The word of another version stays as it is.
+    pub fn counted(&self) -> Message {
+        match self.unit.as_str() {
+            "answers" => say!("evidence-unit-answers"),
+            "bytes" => say!("evidence-unit-bytes"),
+            "bytes of device code" => say!("evidence-unit-code"),
+            "claims" => say!("evidence-unit-claims"),
+            "column counts" => say!("evidence-unit-columns"),
+            "directories" => say!("evidence-unit-directories"),
+            "dispatches" => say!("evidence-unit-dispatches"),
+            "events" => say!("evidence-unit-events"),
+            "facts" => say!("evidence-unit-facts"),
+            "files" => say!("evidence-unit-files"),
+            "kernels" => say!("evidence-unit-kernels"),
+            "launches" => say!("evidence-unit-launches"),
+            "libraries" => say!("evidence-unit-libraries"),
+            "library directories" => say!("evidence-unit-library-directories"),
+            "NEEDED entries" => say!("evidence-unit-needed"),
+            "points" => say!("evidence-unit-points"),
+            "topology nodes" => say!("evidence-unit-nodes"),
+            other => Message::verbatim(other),
+        }
     }
 
     pub fn is_complete(&self) -> bool {

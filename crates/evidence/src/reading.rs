@@ -27,7 +27,7 @@ pub enum Reason {
     /// Its coverage was partial.
     Partial {
         observation: ObservationId,
-        missing: Vec<String>,
+        missing: Vec<say::Kept>,
     },
     /// The claim is about a range, and this of it nobody looked at.
     RangeGap {
@@ -125,7 +125,7 @@ pub enum Spot {
     /// Not watched for the whole window.
     Window { seen: String },
     /// Something was lost or not looked at.
-    Coverage { missing: Vec<String> },
+    Coverage { missing: Vec<say::Kept> },
     /// No canary was seen: it may have been asleep.
     NoCanary,
     /// Only this file or tree was looked at, and the claim is about more.

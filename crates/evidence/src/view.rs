@@ -2,6 +2,7 @@
 
 use crate::fact::glob;
 use crate::{About, Fact};
+use say::{Kept, Key, Lang, Message, Say as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,12 @@ pub struct FieldOfView {
     /// What it cannot see by its nature: `kernels launched before the attach`, `static runtimes`.
     #[serde(default)]
     pub blind: Vec<String>,
+    /// `reach` as a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach_said: Option<Message>,
+    /// `blind` as messages, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blind_said: Vec<Message>,
 }
 
 impl FieldOfView {
@@ -51,13 +58,26 @@ impl FieldOfView {
         FieldOfView::new(vec![View::new(topic)])
     }
 
-    pub fn reach(self, reach: impl Into<String>) -> Self {
-        FieldOfView { reach: reach.into(), ..self }
+    pub fn reach(self, reach: Message) -> Self {
+        let Kept { english, said } = reach.into();
+        FieldOfView { reach: english, reach_said: said, ..self }
     }
 
-    pub fn blind(mut self, spot: impl Into<String>) -> Self {
-        self.blind.push(spot.into());
+    pub fn blind(mut self, spot: Key) -> Self {
+        self.blind.push(spot.message().to_string());
+        self.blind_said.push(spot.message());
         self
+    }
+
+    /// Which calls, processes, files, in the reader's language.
+    pub fn reach_in(&self, lang: &Lang) -> String {
+        say::kept(lang, self.reach_said.as_ref(), &self.reach)
+    }
+
+    /// What it cannot see by its nature, in the reader's language.
+    pub fn blind_in(&self, lang: &Lang) -> Vec<String> {
+        let spot = |(at, english): (usize, &String)| say::kept(lang, self.blind_said.get(at), english);
+        self.blind.iter().enumerate().map(spot).collect()
     }
 
     /// Would it have been seen? Where the view is restricted to a parameter, what is asked must name one inside.

@@ -84,9 +84,9 @@ fn unknown_keys_are_named_with_their_place() {
 
 #[test]
 fn references_are_checked() {
-    assert!(error(&format!("{HEAD}{CLAIM}{CLAIM}")).starts_with("mine.toml:22:6: the id 'one' stands twice"));
+    assert!(error(&format!("{HEAD}{CLAIM}{CLAIM}")).starts_with("mine.toml:22:6: the id 'one' is used twice"));
     let text = format!("{HEAD}{}", CLAIM.replace("page = \"p\"", "page = \"q\""));
-    assert!(error(&text).contains("no page has the id 'q'; there are: p"));
+    assert!(error(&text).contains("no page has the id 'q'; the pages are: p"));
     let text = format!("{HEAD}{}", CLAIM.replace("phase = \"A\"", "phase = \"B\""));
     assert!(error(&text).contains("the phase B is not described"));
     let question = "[[questions]]\nid = \"q\"\nphase = \"A\"\npage = \"p\"\nen = \"\"\nja = \"\"\ncloses = \"\"\n";
@@ -104,7 +104,7 @@ fn a_file_of_a_newer_version_says_so() {
 fn impossible_expectations_are_refused() {
     let with = |expected: &str| error(&format!("{HEAD}{}", CLAIM.replace("{ equals = 3 }", expected)));
     assert!(with("{ absent = false }").contains("write `present = true`"));
-    assert!(with("{ between = [3, 2] }").contains("nothing lies between 3 and 2"));
+    assert!(with("{ between = [3, 2] }").contains("no value lies between 3 and 2"));
     assert!(with("{ equals = 3, absent = true }").starts_with("mine.toml:19:"));
 }
 

@@ -83,10 +83,10 @@ pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
     let folder = dir.join("observations");
     // Not while an export puts its files in their places. A folder that cannot be locked is read as it is: the manifest tells.
     let _unchanged = manifest::lock(dir, false);
-    let files =
-        tables(&folder).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+    let about = |error: io::Error| io::Error::new(error.kind(), say::say!("about-why", what = folder, why = error));
+    let files = tables(&folder).map_err(about)?;
     if files.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, format!("{}: no table of observations", folder.display())));
+        return Err(io::Error::new(io::ErrorKind::NotFound, say::say!("export-no-table", path = folder)));
     }
     let mut all: Vec<ProvedLedger> = files.iter().map(|file| one(dir, file)).collect();
     for beside in ["launches", "claims", manifest::FOLDER] {

@@ -96,7 +96,7 @@ impl Profile {
         self.properties.get(property).map_or(0, |number| number.value)
     }
 
-    /// `--set multiProcessorCount=42`: a what-if; its origin says so.
+    /// `--set multiProcessorCount=42` overrides a property; its origin records that it was set by hand.
     pub fn set(&mut self, assignment: &str) -> Result<(), ProfileError> {
         let bad = || ProfileError::Set(assignment.to_owned());
         let (name, value) = assignment.split_once('=').ok_or_else(bad)?;

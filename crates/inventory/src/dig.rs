@@ -2,7 +2,7 @@
 //! and archives are unpacked and scanned, and the rest is listed with name and position.
 
 use crate::dense::unexplained;
-use crate::embedded::{Embedded, NOISE, Opaque, images::Images};
+use crate::embedded::{Content, Embedded, Opaque, images::Images};
 use crate::erased::Erased;
 use crate::file_report::{FileReport, Stopped, Take};
 use crate::marks::{Mark, Marks, P256, Search};
@@ -99,10 +99,10 @@ impl<'d> Dig<'d> {
         }));
         self.report.problems.extend(problems);
         for range in unexplained(&marks.dense, &explained) {
-            self.opaque(place, range, NOISE);
+            self.opaque(place, range, Content::Noise);
         }
         if marks.cut {
-            self.opaque(place, Range { start: 0, end: source.len() }, "too many marks");
+            self.opaque(place, Range { start: 0, end: source.len() }, Content::TooManyMarks);
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl<'d> Dig<'d> {
             Mark::Fatbin => self.images.container(source, rest, place.of(rest).start),
             Mark::Ccob | Mark::Bundle => return self.bundle(source, rest, mark, place),
             Mark::Offload => self.packaged(source, rest, place),
-            Mark::Bitcode => bitcode(source, rest).inspect(|range| self.opaque(place, *range, mark.name())),
+            Mark::Bitcode => bitcode(source, rest).inspect(|range| self.opaque(place, *range, mark.content())),
             Mark::Gzip | Mark::Zlib | Mark::Zstd | Mark::Xz => {
                 let unpacked = unpack(source, rest.start, mark, &mut self.budget);
                 return self.unpacked(unpacked, rest, mark, place);
@@ -133,14 +133,14 @@ impl<'d> Dig<'d> {
             Mark::P256 => p256(source, rest),
             Mark::Squashfs => {
                 let size = source.bytes(rest.start, 48, "squashfs").map_or(0, |head| long(&head, 40));
-                self.opaque(place, upto(size), mark.name());
+                self.opaque(place, upto(size), mark.content());
                 Some(upto(size))
             }
             Mark::Lzma | Mark::Bzip2 | Mark::Lz4 | Mark::SevenZip | Mark::Rar | Mark::Cab | Mark::Base64 => {
                 // They do not say how long they are. As far as the bytes look like noise, it is the same thing.
                 let run = marks.dense.iter().find(|run| run.start <= rest.start + 0x2000 && rest.start < run.end);
                 let range = Range { start: rest.start, end: run.map_or(rest.start + 1, |run| run.end) };
-                self.opaque(place, range, mark.name());
+                self.opaque(place, range, mark.content());
                 Some(range)
             }
             Mark::Spirv => None,
@@ -148,11 +148,14 @@ impl<'d> Dig<'d> {
     }
 
     /// Something that was found and cannot be looked into.
-    fn opaque(&mut self, place: &DigPlace, range: Range, what: &str) {
+    fn opaque(&mut self, place: &DigPlace, range: Range, what: Content) {
         if self.report.opaque.len() >= MOST_OPAQUE {
             return;
         }
-        let what = place.inside.iter().copied().chain([what]).collect::<Vec<_>>().join(" > ");
+        let what = match place.inside.is_empty() {
+            true => what,
+            false => Content::Format(place.inside.iter().copied().chain([what.key()]).collect::<Vec<_>>().join(" > ")),
+        };
         self.report.opaque.push(Opaque::new(place.of(range), what));
     }
 
@@ -164,14 +167,14 @@ impl<'d> Dig<'d> {
             Some((elf.header.machine, elf.end()))
         });
         let Some((machine, size)) = parsed else {
-            self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, Mark::Elf.name());
+            self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, Mark::Elf.content());
             return Ok(None);
         };
         let range = Range { start: rest.start, end: rest.start.saturating_add(size).min(rest.end) };
         if machine == EM_AMDGPU {
             self.object(source, range, place, None)?;
         } else if self.images.cubin(source, range, place.of(range).start).is_none() {
-            self.opaque(place, range, Mark::Elf.name());
+            self.opaque(place, range, Mark::Elf.content());
         }
         Ok(Some(range))
     }
@@ -211,24 +214,24 @@ impl<'d> Dig<'d> {
         let Some(Piece::Bundle(bundle)) = walk(source, rest, 0).next() else {
             // The plain magic also occurs in strings of programs that read bundles.
             if mark == Mark::Ccob {
-                self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, mark.name());
+                self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, mark.content());
             }
             return Ok(None);
         };
         let range = bundle.range();
         let Ok(opened) = bundle.open(source, ccob::DEFAULT_LIMIT) else {
-            self.opaque(place, range, mark.name());
+            self.opaque(place, range, mark.content());
             return Ok(Some(range));
         };
         let inner = if opened.is_unpacked() { place.into(mark, range) } else { place.clone() };
         if opened.table.problem.is_some() {
-            self.opaque(place, range, mark.name());
+            self.opaque(place, range, mark.content());
         }
         for entry in opened.table.entries.iter().filter(|entry| entry.size > 0) {
             let start = opened.table.base.saturating_add(entry.offset);
             let part = Range { start, end: start.saturating_add(entry.size) };
             match &entry.problem {
-                Some(_) => self.opaque(place, range, mark.name()),
+                Some(_) => self.opaque(place, range, mark.content()),
                 None => self.object(opened.source(), part, &inner, Some(&entry.id))?,
             }
         }
@@ -254,7 +257,7 @@ impl<'d> Dig<'d> {
             starts.iter().any(|start| magic.starts_with(start)) || magic.trim_ascii_start().starts_with(b".version")
         });
         if !known {
-            self.opaque(place, range, Mark::Offload.name());
+            self.opaque(place, range, Mark::Offload.content());
         }
         // Its image is looked at by its own mark.
         None
@@ -271,14 +274,14 @@ impl<'d> Dig<'d> {
             Unpacked::Not => return Ok(None),
             Unpacked::Cut(why, size) => {
                 let range = Range { start: rest.start, end: rest.start + size.max(1) };
-                self.opaque(place, range, &format!("{} ({why})", mark.name()));
+                self.opaque(place, range, Content::Format(format!("{} ({why})", mark.name())));
                 return Ok(Some(range));
             }
             Unpacked::Whole(bytes, size) => (bytes, size),
         };
         let range = Range { start: rest.start, end: rest.start + size };
         if place.inside.len() >= DEEPEST {
-            self.opaque(place, range, mark.name());
+            self.opaque(place, range, mark.content());
             return Ok(Some(range));
         }
         if let Ok(marks) = Search::all(&bytes) {
@@ -309,7 +312,7 @@ impl<'d> Dig<'d> {
                 self.unpacked(unpacked, rest, Mark::Zip, place)
             }
             _ => {
-                self.opaque(place, range, Mark::Zip.name());
+                self.opaque(place, range, Mark::Zip.content());
                 Ok(Some(range))
             }
         }

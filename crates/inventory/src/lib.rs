@@ -31,7 +31,7 @@ mod streams;
 pub use byte_map::{ByteMap, Part};
 pub use digest::Sha256;
 pub use directory_walk::{Met, Unread, walk_files};
-pub use embedded::{Embedded, Opaque};
+pub use embedded::{Content, Embedded, Opaque};
 pub use file::{File, OpenError};
 pub use file_report::{BundleSummary, FileReport, Form, TargetSummary};
 pub use has_code::has_code;

@@ -2,6 +2,7 @@
 //! and archives. Each mark is held against the header behind it, so that random bytes do not count.
 
 use crate::dense::Dense;
+use crate::embedded::Content;
 use codeobject::{Range, ReadAt, Result};
 use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
@@ -41,6 +42,10 @@ say::named! {
 }
 
 impl Mark {
+    pub fn content(self) -> Content {
+        Content::Format(self.name().to_owned())
+    }
+
     /// Uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)

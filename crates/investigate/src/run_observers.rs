@@ -9,7 +9,7 @@ use ledger::{Ledger, LedgerError};
 use observe::{Blocked, ObserveContext, Observer, Sighting};
 use say::Message;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What keeps a run from being kept.
@@ -32,13 +32,9 @@ pub struct Looked {
     /// How many of them were recorded: those that the investigation can ask for; none where its last run said the same.
     pub recorded: usize,
     /// Why it could not look.
-    #[serde(serialize_with = "in_english")]
+    #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub blocked: Option<Message>,
-}
-
-fn in_english<S: Serializer>(message: &Option<Message>, to: S) -> Result<S::Ok, S::Error> {
-    message.as_ref().map(Message::to_string).serialize(to)
 }
 
 /// `before`: what each observer said in its last run. `kept` is called after each that put something into the ledger. Gives back also what could not be kept, for want of a ledger that

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Subject::file("libggml-hip.so", "5".repeat(64)).runtime("debian-sid").target("gfx1100").model("qwen2-7b");
         let seen = (run * RUN..count.min((run + 1) * RUN)).map(|n| {
             let (id, coverage) = (ObserverId::new("inspect", "0.1.0"), Coverage::complete("launches", RUN));
-            let view = FieldOfView::topic("kernel").reach("every launch of the program and its children");
+            let view = FieldOfView::topic("kernel").reach(say::say!("view-dryrun"));
             let seen = Observation::on::<Shipped>(id, subject.clone(), fact(n), coverage, time.as_str())?;
             let seen =
                 if n % RUN == 0 { seen.view(view).canary(Canary::in_target("the run's own launches")) } else { seen };

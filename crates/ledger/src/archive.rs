@@ -8,10 +8,10 @@ use crate::error::LedgerError;
 use crate::import::Incoming;
 use crate::read::Reader;
 use evidence::Evidence;
-use say::Say as _;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use say::{Message, Say as _, say};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufReader, Read, Write};
@@ -49,10 +49,10 @@ pub(crate) struct ArchivedPiece {
 }
 
 impl ArchivedRow {
-    pub fn of(row: &Row) -> Result<Self, String> {
+    pub fn of(row: &Row) -> Result<Self, Message> {
         let text = || String::from_utf8_lossy(&row.body).into_owned();
         let observation = match row.kind {
-            RowKind::Observation => Some(serde_json::from_slice(&row.body).map_err(|error| error.to_string())?),
+            RowKind::Observation => Some(serde_json::from_slice(&row.body).map_err(|error| error.message())?),
             RowKind::Note => None,
         };
         Ok(ArchivedRow {
@@ -67,16 +67,14 @@ impl ArchivedRow {
         })
     }
 
-    pub fn row(self) -> Result<Row, String> {
-        let kind = RowKind::parse(&self.kind).ok_or_else(|| format!("unknown kind '{}'", self.kind))?;
+    pub fn row(self) -> Result<Row, Message> {
+        let kind = RowKind::parse(&self.kind).ok_or_else(|| say!("ledger-unknown-kind", kind = self.kind))?;
         let body = match (kind, self.observation, self.note) {
-            (RowKind::Observation, Some(value), None) => {
-                serde_json::to_vec(&value).map_err(|error| error.to_string())?
-            }
+            (RowKind::Observation, Some(value), None) => serde_json::to_vec(&value).map_err(|error| error.message())?,
             (RowKind::Note, None, Some(text)) => text.into_bytes(),
-            _ => return Err(format!("a row of the kind '{}' holds `{}` and nothing else", self.kind, self.kind)),
+            _ => return Err(say!("ledger-archive-row", kind = self.kind)),
         };
-        let hash = |hex: &str| Hash::parse(hex).ok_or_else(|| format!("'{hex}' is not a hash"));
+        let hash = |hex: &str| Hash::parse(hex).ok_or_else(|| say!("ledger-archive-hash", hex));
         let (prev, hash) = (hash(&self.prev)?, hash(&self.hash)?);
         Ok(Row { seq: self.seq, kind, origin: self.origin, time: self.time, body, prev, hash })
     }
@@ -92,7 +90,7 @@ impl Reader {
         let mut comma = "\n";
         self.rows(0, |row| {
             let bad = |what: say::Message| LedgerError::Row { path: self.database.clone(), seq: row.seq, what };
-            let archived = ArchivedRow::of(&row).map_err(|why| bad(say::Message::verbatim(why)))?;
+            let archived = ArchivedRow::of(&row).map_err(bad)?;
             let line = serde_json::to_string(&archived).map_err(|error| bad(error.message()))?;
             write!(out, "{comma}{line}").map_err(fail)?;
             comma = ",\n";
@@ -146,22 +144,26 @@ impl<R: Read> Read for Metered<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(into)?;
         let left = self.left.get().checked_sub(read as u64);
-        self.left.set(left.ok_or_else(|| io::Error::other(format!("a row or piece is longer than {LONGEST} bytes")))?);
+        self.left.set(left.ok_or_else(|| io::Error::other(say!("ledger-archive-piece", most = LONGEST)))?);
         Ok(read)
     }
 }
 
 /// Hands an archive's rows and raw evidence over, one after another.
-pub(crate) fn read(from: impl Read, into: &mut Incoming<'_>) -> Result<(), String> {
+pub(crate) fn read(from: impl Read, into: &mut Incoming<'_>) -> Result<(), Message> {
     let left = Rc::new(Cell::new(LONGEST));
     let mut json = serde_json::Deserializer::from_reader(BufReader::new(Metered { from, left: left.clone() }));
-    let archive = Archive { into, left };
-    archive.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| error.to_string())
+    let refused = RefCell::new(None);
+    let archive = Archive { into, left, refused: &refused };
+    let read = archive.deserialize(&mut json).and_then(|()| json.end());
+    read.map_err(|error| refused.take().unwrap_or_else(|| error.message()))
 }
 
 struct Archive<'a, 'b> {
     into: &'a mut Incoming<'b>,
     left: Rc<Cell<u64>>,
+    /// Why a row or piece is not taken: serde's errors carry text only.
+    refused: &'a RefCell<Option<Message>>,
 }
 
 impl<'de> DeserializeSeed<'de> for Archive<'_, '_> {
@@ -186,7 +188,7 @@ impl<'de> Visitor<'de> for Archive<'_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             if let Some(at) = parts.iter().position(|part| *part == key) {
                 if at != had {
-                    return Err(A::Error::custom(format!("`{key}` stands in the wrong place, or twice")));
+                    return Err(refuse(self.refused, say!("ledger-archive-order", key)));
                 }
                 had += 1;
             }
@@ -196,61 +198,69 @@ impl<'de> Visitor<'de> for Archive<'_, '_> {
                 "schema" => {
                     let schema: String = map.next_value()?;
                     if schema != SCHEMA {
-                        let what = say::say!("ledger-archive-schema", schema, most = SCHEMA);
-                        return Err(A::Error::custom(what));
+                        return Err(refuse(self.refused, say!("ledger-archive-schema", schema, most = SCHEMA)));
                     }
                 }
-                "ledger" => self.into.ledger(&map.next_value::<String>()?).map_err(A::Error::custom)?,
-                "rows" => map.next_value_seed(Each::new(left, |row: ArchivedRow| self.into.row(row.row()?)))?,
+                "ledger" => self.into.ledger(&map.next_value::<String>()?).map_err(|why| refuse(self.refused, why))?,
+                "rows" => {
+                    map.next_value_seed(Each::new(left, self.refused, |row: ArchivedRow| self.into.row(row.row()?)))?
+                }
                 "blobs" => {
                     let mut part = 0;
                     let take = |piece: ArchivedPiece| {
                         if piece.part != part {
-                            return Err(format!("raw evidence {}: piece {part} is missing", piece.sha256));
+                            return Err(say!("ledger-archive-part", sha256 = piece.sha256, part));
                         }
                         part = if piece.last { 0 } else { part + 1 };
                         let (sha256, last) = (piece.sha256.clone(), piece.last);
                         self.into.piece(&sha256, &piece.data()?, last)
                     };
-                    map.next_value_seed(Each::new(left, take))?;
+                    map.next_value_seed(Each::new(left, self.refused, take))?;
                     if part != 0 {
-                        return Err(A::Error::custom("the last piece of raw evidence is missing"));
+                        return Err(refuse(self.refused, say!("ledger-archive-last")));
                     }
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
         if had < parts.len() {
-            return Err(A::Error::custom("`ledger`, `rows` or `blobs` is missing: the archive is not whole"));
+            return Err(refuse(self.refused, say!("ledger-archive-incomplete")));
         }
         Ok(())
     }
 }
 
 impl ArchivedPiece {
-    fn data(self) -> Result<Vec<u8>, String> {
+    fn data(self) -> Result<Vec<u8>, Message> {
         match (self.text, self.hex) {
             (Some(text), None) => Ok(text.into_bytes()),
-            (None, Some(hex)) => hex::decode(hex).map_err(|error| error.to_string()),
-            _ => Err("a piece has either `text` or `hex`".to_owned()),
+            (None, Some(hex)) => hex::decode(hex).map_err(Message::verbatim),
+            _ => Err(say!("ledger-archive-form")),
         }
     }
+}
+
+fn refuse<E: serde::de::Error>(refused: &RefCell<Option<Message>>, why: Message) -> E {
+    let error = E::custom(&why);
+    refused.replace(Some(why));
+    error
 }
 
 /// A list, one element at a time.
 struct Each<'a, T, F> {
     left: &'a Cell<u64>,
+    refused: &'a RefCell<Option<Message>>,
     take: F,
     what: PhantomData<T>,
 }
 
-impl<'a, T, F: FnMut(T) -> Result<(), String>> Each<'a, T, F> {
-    fn new(left: &'a Cell<u64>, take: F) -> Self {
-        Each { left, take, what: PhantomData }
+impl<'a, T, F: FnMut(T) -> Result<(), Message>> Each<'a, T, F> {
+    fn new(left: &'a Cell<u64>, refused: &'a RefCell<Option<Message>>, take: F) -> Self {
+        Each { left, refused, take, what: PhantomData }
     }
 }
 
-impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Each<'_, T, F> {
+impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), Message>> DeserializeSeed<'de> for Each<'_, T, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -258,7 +268,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> DeserializeSee
     }
 }
 
-impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Each<'_, T, F> {
+impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), Message>> Visitor<'de> for Each<'_, T, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -269,7 +279,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
         loop {
             self.left.set(LONGEST);
             let Some(one) = seq.next_element()? else { return Ok(()) };
-            (self.take)(one).map_err(A::Error::custom)?;
+            (self.take)(one).map_err(|why| refuse(self.refused, why))?;
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::schema::LONGEST;
 use crate::spool::Spool;
 use crate::write::{Draft, Ledger};
 use evidence::Evidence;
-use say::Say as _;
+use say::{Message, Say as _, say};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -68,9 +68,9 @@ impl Ledger {
             })?;
         } else {
             let file = open_regular::open(path).map_err(|error| bad(error.message()))?;
-            archive::read(file, &mut incoming).map_err(|why| bad(say::Message::verbatim(why)))?;
+            archive::read(file, &mut incoming).map_err(bad)?;
         }
-        incoming.check_blobs().map_err(|why| bad(say::Message::verbatim(why)))?;
+        incoming.check_blobs().map_err(bad)?;
         let Incoming { from, known, passed_on, mut spool, .. } = incoming;
         let added = spool.count;
         self.take_in(&mut spool)?;
@@ -147,9 +147,9 @@ impl<'a> Incoming<'a> {
         })
     }
 
-    pub fn ledger(&mut self, id: &str) -> Result<(), String> {
+    pub fn ledger(&mut self, id: &str) -> Result<(), Message> {
         if !is_id(id) {
-            return Err(format!("'{}' is not a ledger's id", crate::blobs::shown(id)));
+            return Err(say!("ledger-import-id", id = crate::blobs::shown(id)));
         }
         self.from = id.to_owned();
         self.prev = Hash::genesis(id);
@@ -157,27 +157,27 @@ impl<'a> Incoming<'a> {
     }
 
     /// The next row: it must follow from the one before, and be an observation that this version can read.
-    pub fn row(&mut self, row: Row) -> Result<(), String> {
+    pub fn row(&mut self, row: Row) -> Result<(), Message> {
         self.seq += 1;
         let seq = self.seq;
         if seq > self.limits.rows {
-            return Err(format!("more than {} rows", self.limits.rows));
+            return Err(say!("ledger-import-rows", most = self.limits.rows));
         }
         if row.seq != seq {
-            return Err(format!("row {seq} is missing (row {} stands in its place)", row.seq));
+            return Err(say!("ledger-import-row-missing", seq, found = row.seq));
         }
         if row.prev != self.prev || row.hash != row.expected_hash() {
-            return Err(format!("row {seq} was altered or moved: the archive's chain breaks there"));
+            return Err(say!("ledger-import-chain", seq));
         }
         self.prev = row.hash;
         if row.body.len() > LONGEST || row.time.len() > 64 {
-            return Err(format!("row {seq} is too long ({} bytes, the most is {LONGEST})", row.body.len()));
+            return Err(say!("ledger-import-long", seq, bytes = row.body.len(), most = LONGEST));
         }
         self.bytes += row.body.len() as u64;
         self.within(self.bytes)?;
-        let observation = row.observation().map_err(|error| format!("row {seq} is not an observation: {error}"))?;
+        let observation = row.observation().map_err(|error| say!("ledger-import-no-observation", seq, error))?;
         let evidence: &[Evidence] = observation.as_ref().map(|one| one.raw_evidence()).unwrap_or_default();
-        self.spool.want(evidence).map_err(|what| format!("row {seq}: {what}"))?;
+        self.spool.want(evidence).map_err(|what| say!("ledger-import-row", seq, what))?;
         let origin = received(&self.from, seq, &row.hash.to_string(), row.origin.as_deref());
         if self.is_here(&row, &origin)? {
             self.known += 1;
@@ -185,27 +185,24 @@ impl<'a> Incoming<'a> {
         }
         self.passed_on += u64::from(row.origin.is_some());
         let draft = Draft { kind: row.kind, origin: Some(origin), time: row.time, body: row.body };
-        self.spool.row(&draft).map_err(|error| error.to_string())
+        self.spool.row(&draft).map_err(|error| error.message())
     }
 
     /// Is it here already? A row that claims to be ours and is not here was forged: no other ledger can give us our own rows.
-    fn is_here(&mut self, row: &Row, origin: &str) -> Result<bool, String> {
+    fn is_here(&mut self, row: &Row, origin: &str) -> Result<bool, Message> {
         let seq = row.seq;
         let Some(parsed) = Origin::parse(origin) else {
             let what = crate::blobs::shown(row.origin.as_deref().unwrap_or(origin));
-            return Err(format!("row {seq} says that it comes from '{what}', which no ledger writes"));
+            return Err(say!("ledger-import-origin", seq, what));
         };
-        let failed = |error: LedgerError| error.to_string();
-        let ours = |number: u64, hash: &str| -> Result<bool, String> {
+        let failed = |error: LedgerError| error.message();
+        let ours = |number: u64, hash: &str| -> Result<bool, Message> {
             let same = |own: &Row| {
                 own.hash.to_string() == hash && own.kind == row.kind && own.time == row.time && own.body == row.body
             };
             match self.here.row(number).map_err(failed)? {
                 Some(own) if same(&own) => Ok(true),
-                _ => Err(format!(
-                    "row {seq} says that it is row {number} of this very ledger, and there is no such row here: its origin is \
-                     forged, or rows of this ledger are gone (`whichkernel ledger verify`)"
-                )),
+                _ => Err(say!("ledger-import-forged", seq, number)),
             }
         };
         if self.from == self.own {
@@ -215,42 +212,40 @@ impl<'a> Incoming<'a> {
             return ours(parsed.seq, parsed.hash);
         }
         if row.origin.is_some() && !self.claimed.insert(Sha256::digest(parsed.first.as_bytes()).into()) {
-            return Err(format!("row {seq} is there twice: another row comes from {} too", parsed.first));
+            return Err(say!("ledger-import-twice", seq, from = parsed.first));
         }
         self.here.has_received(parsed.first, row).map_err(failed)
     }
 
     /// A piece of raw evidence; gives it its hash with the last one.
-    pub fn piece(&mut self, sha256: &str, data: &[u8], last: bool) -> Result<(), String> {
-        let failed = |error: io::Error| error.to_string();
+    pub fn piece(&mut self, sha256: &str, data: &[u8], last: bool) -> Result<(), Message> {
+        let failed = |error: io::Error| error.message();
         let Some(size) = self.spool.wanted.get(sha256).copied() else {
-            return Err(format!("no row names the raw evidence '{}'", crate::blobs::shown(sha256)));
+            return Err(say!("ledger-import-unnamed", sha256 = crate::blobs::shown(sha256)));
         };
         self.under_way.update(data);
         self.spool.piece(data).map_err(failed)?;
         let (here, all) = self.spool.written().map_err(failed)?;
         if here > size || here > self.limits.blob {
-            return Err(format!("raw evidence {sha256} is longer than {}", size.min(self.limits.blob)));
+            return Err(say!("ledger-import-raw-long", sha256, most = size.min(self.limits.blob)));
         }
         self.within(self.bytes + all)?;
         if last {
             let found = hex::encode(std::mem::take(&mut self.under_way).finalize());
             if found != sha256 || here != size {
-                return Err(format!(
-                    "raw evidence {sha256} was altered: it has the hash {found}, and {here} of {size} bytes"
-                ));
+                return Err(say!("ledger-import-raw-altered", sha256, found, here, size));
             }
             self.spool.blob(sha256).map_err(failed)?;
         }
         Ok(())
     }
 
-    fn within(&self, bytes: u64) -> Result<(), String> {
-        if bytes > self.limits.total { Err(format!("more than {} bytes in all", self.limits.total)) } else { Ok(()) }
+    fn within(&self, bytes: u64) -> Result<(), Message> {
+        if bytes > self.limits.total { Err(say!("ledger-import-bytes", most = self.limits.total)) } else { Ok(()) }
     }
 
     /// All raw evidence that a row names has come, or was here, and is whole.
-    fn check_blobs(&self) -> Result<(), String> {
+    fn check_blobs(&self) -> Result<(), Message> {
         let mut missing = Vec::new();
         for (sha256, &size) in self.spool.wanted.iter().filter(|(sha256, _)| !self.spool.kept.contains_key(*sha256)) {
             let evidence = Evidence { sha256: sha256.clone(), size, kind: String::new() };
@@ -260,8 +255,8 @@ impl<'a> Incoming<'a> {
         }
         match missing.as_slice() {
             [] => Ok(()),
-            [one] => Err(format!("raw evidence {one} is missing from the archive")),
-            [one, more @ ..] => Err(format!("raw evidence {one} and {} more are missing from the archive", more.len())),
+            [one] => Err(say!("ledger-import-raw-missing", sha256 = *one, more = 0)),
+            [one, more @ ..] => Err(say!("ledger-import-raw-missing", sha256 = *one, more = more.len())),
         }
     }
 
@@ -287,9 +282,8 @@ impl<'a> Incoming<'a> {
             return Err(bad(problem.message()));
         }
         let Some(from) = proof.ledger else { return Err(bad(say::say!("ledger-import-none"))) };
-        self.ledger(&from).map_err(|why| bad(say::Message::verbatim(why)))?;
-        other
-            .rows(0, |row| self.row(row).map(ControlFlow::Continue).map_err(|why| bad(say::Message::verbatim(why))))?;
+        self.ledger(&from).map_err(bad)?;
+        other.rows(0, |row| self.row(row).map(ControlFlow::Continue).map_err(bad))?;
         let wanted: Vec<Evidence> = self
             .spool
             .wanted
@@ -301,7 +295,7 @@ impl<'a> Incoming<'a> {
             let found = other.blobs().read(&evidence, |data| self.piece(sha256, data, false).map_err(io::Error::other));
             match found.map_err(|error| bad(say::say!("ledger-import-raw", sha256, error)))? {
                 Measured::Missing => {}
-                _ => self.piece(sha256, b"", true).map_err(|why| bad(say::Message::verbatim(why)))?,
+                _ => self.piece(sha256, b"", true).map_err(bad)?,
             }
         }
         Ok(())
@@ -325,7 +319,7 @@ fn copied(from: File, dir: &Path, most: u64) -> io::Result<Copy> {
     let path = dir.join(format!("{COPY}{}", std::process::id()));
     let mut copy = Copy { file: open_regular::create(&path)?, path };
     if io::copy(&mut from.take(most.saturating_add(1)), &mut copy.file)? > most {
-        return Err(io::Error::other(format!("ledger.sqlite is longer than {most} bytes")));
+        return Err(io::Error::other(say!("ledger-import-sqlite", most)));
     }
     Ok(copy)
 }

@@ -4,6 +4,7 @@ use crate::chain::RowKind;
 use crate::open_regular;
 use crate::write::Draft;
 use evidence::Evidence;
+use say::{Message, say};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -59,17 +60,15 @@ impl Spool {
         Ok((now - self.end, now))
     }
 
-    pub fn want(&mut self, evidence: &[Evidence]) -> Result<(), String> {
+    pub fn want(&mut self, evidence: &[Evidence]) -> Result<(), Message> {
         for one in evidence {
             if !crate::blobs::is_hash(&one.sha256) {
                 let what = crate::blobs::shown(&one.sha256);
-                return Err(format!(
-                    "'{what}' is not a SHA-256 (64 lower-case hexadecimal digits), and names raw evidence"
-                ));
+                return Err(say!("ledger-no-sha256", sha256 = what));
             }
             let size = *self.wanted.entry(one.sha256.clone()).or_insert(one.size);
             if size != one.size {
-                return Err(format!("raw evidence {} is said to have {size} bytes, and {}", one.sha256, one.size));
+                return Err(say!("ledger-import-sizes", sha256 = one.sha256, one = size, other = one.size));
             }
         }
         Ok(())

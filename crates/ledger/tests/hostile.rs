@@ -147,9 +147,12 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     let hash = "ab".repeat(32);
     let real = place.ledger.reader().row(1).unwrap().unwrap().hash.to_string();
     // As if it were this very ledger's: by its id, by an origin, also with a true row's number and hash.
-    place.refuses_archive(&archive(&own, &[(None, fact.clone())], &[]), "of this very ledger");
+    place.refuses_archive(&archive(&own, &[(None, fact.clone())], &[]), "of this ledger, which has no such row");
     for forged in [format!("{own}#1@{hash}"), format!("{own}#99@{hash}"), format!("{own}#1@{real}")] {
-        place.refuses_archive(&archive(THEIRS, &[(Some(forged), fact.clone())], &[]), "of this very ledger");
+        place.refuses_archive(
+            &archive(THEIRS, &[(Some(forged), fact.clone())], &[]),
+            "of this ledger, which has no such row",
+        );
     }
     for odd in ["here", "", &format!("{THEIRS}#1@{hash} via nobody")] {
         let rows = [(Some(odd.to_owned()), fact.clone())];
@@ -159,7 +162,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     let twice =
         [(Some(third.clone()), fact.clone()), (Some(third.clone()), serde_json::to_value(observation(8)).unwrap())];
     place.refuses_archive(&archive(THEIRS, &twice, &[]), "is there twice");
-    place.refuses_archive(&archive("../../x", &[(None, fact.clone())], &[]), "is not a ledger's id");
+    place.refuses_archive(&archive("../../x", &[(None, fact.clone())], &[]), "is not a ledger's ID");
     // What a ledger had from a third one is taken on its word, and says so.
     let path = place.path("archive.json");
     fs::write(&path, archive(THEIRS, &twice[..1], &[]).to_string()).unwrap();
@@ -181,7 +184,9 @@ fn parts_in_the_wrong_order_twice_or_without_end_are_refused() {
     let twice = good.replace("\"blobs\":[]", &format!("\"blobs\":[],{rows}"));
     let long = good.replace("2026-01-01T00:00:00.000Z", &"9".repeat(40 << 20));
     let nested = good.replace("\"observation\":{", &format!("\"observation\":{}{{", "[".repeat(100_000)));
-    for (text, word) in [(twice, "wrong place, or twice"), (long, "is longer than"), (nested, "recursion limit")] {
+    for (text, word) in
+        [(twice, "wrong place or is there twice"), (long, "is longer than"), (nested, "recursion limit")]
+    {
         assert_ne!(text, good);
         fs::write(&path, text).unwrap();
         place.refuses(&path, word);
@@ -242,7 +247,7 @@ fn a_directory_of_another_make_is_refused_and_left_alone() {
     let planted = place.path("planted");
     copy(&theirs, &planted);
     fs::write(planted.join("ledger.sqlite-journal"), "anything").unwrap();
-    place.refuses(&planted, "was killed writing");
+    place.refuses(&planted, "was killed while writing");
     assert!(planted.join("ledger.sqlite-journal").exists());
     // A view that never ends, in place of the rows.
     let endless = place.path("endless");

@@ -71,7 +71,9 @@ fn planted_secrets_do_not_come_into_it() {
     let document = ledger.keep("application/json", json.as_bytes()).unwrap();
     let fact = Fact::new("host.variable", About::new([("place", line)]), "LLAMA_API_KEY=Zk7planted");
     let subject = Subject::file("f", "0".repeat(64)).window(line).model("http://Zk7planted@host/model");
-    let coverage = Coverage::complete("files", 1).missing("Authorization: Bearer Zk7planted", line);
+    let coverage = Coverage::complete("files", 1)
+        .missing("Authorization: Bearer Zk7planted", say::say!("missed-names-why", count = 1))
+        .missing(say::say!("missed-in-container", target = line, container = 0), say::Message::verbatim(line));
     let observer = ObserverId::new("watch", "1");
     let seen = Observation::on::<Shipped>(observer, subject, Finding::Saw(fact), coverage, "2026-01-01T00:00:00.000Z");
     ledger.append(&[seen.unwrap().evidence(raw).evidence(document), observation(1)]).unwrap();

@@ -5,7 +5,7 @@ use crate::observer::{Blocked, Content, ObserveContext, Observer, Raw, Sighting}
 use evidence::{
     About, Coverage, Declared, Fact, FieldOfView, Finding, Observation, ObserverId, Refused, Rung, Subject, View,
 };
-use say::Say;
+use say::{Say, key, say};
 use source::decision_table::{COLUMNS, DecisionTable};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,15 +23,8 @@ impl Observer for DeclaredRules {
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let views = TOPICS.map(View::new).to_vec();
-        let reach = format!(
-            "dense matrix products of 4096x4096 weights, 1 to {COLUMNS} columns, in the releases that there is a table of"
-        );
-        vec![(
-            Rung::Declared,
-            FieldOfView::new(views)
-                .reach(reach)
-                .blind("other shapes; experts; what a build defines beyond its own defaults"),
-        )]
+        let reach = say!("view-source", columns = COLUMNS);
+        vec![(Rung::Declared, FieldOfView::new(views).reach(reach).blind(key!("view-source-blind")))]
     }
 
     /// The releases that the investigation speaks of; all of them where it names none that is known.

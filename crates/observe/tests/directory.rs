@@ -24,7 +24,7 @@ fn words(dir: &Path, gpu: &str) -> Words {
     let survey = look(dir, gpu);
     let place = DirectorySurvey { path: Path::new("x"), survey: &survey, catalogs: Vec::new() };
     let (any, all) = (place.presence(), place.service(&Arch::parse(gpu).expect("a target")));
-    let named = any.left_out().iter().map(|left| left.what.clone()).collect();
+    let named = any.left_out().iter().map(|left| left.what.to_string()).collect();
     Words { any: any.word(), all: all.word(), complete: place.completeness().word(), named }
 }
 
@@ -103,7 +103,10 @@ fn of_a_catalog_whose_root_is_cut_nothing_is_known() {
     let service = serve(&cut, "gfx900", &mut |_| ());
     let said = serves(&service);
     assert_eq!(said.word(), Word::NotKnown);
-    assert!(said.left_out().iter().any(|left| left.what.contains("TensileLibrary_lazy_gfx900.dat")), "{said:?}");
+    assert!(
+        said.left_out().iter().any(|left| left.what.as_str().contains("TensileLibrary_lazy_gfx900.dat")),
+        "{said:?}"
+    );
     // Another target's root is not there at all, which the names tell.
     assert_eq!(serves(&serve(&cut, "gfx1201", &mut |_| ())).word(), Word::No);
     let survey = Survey::default();

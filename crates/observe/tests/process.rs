@@ -103,7 +103,7 @@ fn llama_server_inside_a_tree() {
     assert_eq!(process.program, Path::new("/usr/bin/llama-server"));
     let hip = process.libraries.iter().find(|l| l.part == Some("ggml-hip")).unwrap();
     assert_eq!(hip.path, Path::new("/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-hip.so"));
-    assert_eq!((hip.how, hip.problem.as_deref()), (How::Dlopen, None));
+    assert_eq!((hip.how, hip.problem.as_ref()), (How::Dlopen, None));
     let rocblas = process.libraries.iter().find(|l| l.part == Some("rocblas")).expect("rocBLAS");
     assert!(rocblas.needed_by.iter().any(|name| name.starts_with("libggml-hip") || name == "libhipblas.so.2"));
     let llama = process.libraries.iter().find(|l| l.soname.as_deref() == Some("libllama-server-impl.so")).unwrap();

@@ -8,7 +8,7 @@ use crate::zone::Zone;
 use evidence::Conclusion;
 use say::Message;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// What a server was asked, what it really evaluated for it, how fast, and which path the source rules declare for each type.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -32,14 +32,9 @@ pub struct Answer {
     /// What was asked for, or looked for, and could not be had.
     pub left_out: Vec<Missing>,
     /// Why the run ended before its last question.
-    #[serde(serialize_with = "in_english")]
+    #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Message>,
-}
-
-/// For data: the sentence, not its key.
-pub(crate) fn in_english<'a, S: Serializer>(message: impl Into<Option<&'a Message>>, to: S) -> Result<S::Ok, S::Error> {
-    message.into().map(Message::to_string).serialize(to)
 }
 
 impl answer::Answer for Answer {
@@ -50,7 +45,7 @@ impl answer::Answer for Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Missing {
     pub what: String,
-    #[serde(serialize_with = "in_english")]
+    #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "String")]
     pub why: Message,
 }
@@ -209,7 +204,7 @@ pub struct Failure {
     pub name: String,
     pub request: String,
     pub status: Option<u16>,
-    #[serde(serialize_with = "in_english")]
+    #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "String")]
     pub why: Message,
 }

@@ -134,16 +134,13 @@ impl Onlooker {
 }
 
 pub fn watched(tally: &Tally, report: &ObserverReport, unattributed: u64) -> Watched {
-    let word = |unseen: Option<&watch::Unseen>| {
-        unseen.map_or_else(|| "graph replays".to_owned(), |unseen| unseen.what().to_string())
-    };
     Watched {
         observer: report.observer.name(),
         rung: report.rung(report.device),
         launches: tally.launches(),
         unattributed,
         lost: tally.lost,
-        seen: report.conclusion(tally, word),
+        seen: report.conclusion(tally),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use evidence::{FieldOfView, Rung, View};
 use observe::Observer;
+use say::{key, say};
 
 /// Who signs what a server answered.
 #[derive(Debug)]
@@ -18,9 +19,9 @@ impl Observer for ProbeObserver {
     }
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let reach = "counts and times in a server's answers to prompts of exact lengths";
+        let reach = say!("view-probe");
         let view = FieldOfView::new(TOPICS.map(View::new).to_vec()).reach(reach);
-        vec![(Rung::Loaded, view.blind("what was launched for them").blind("whether its counts are true"))]
+        vec![(Rung::Loaded, view.blind(key!("view-probe-blind-launches")).blind(key!("view-probe-blind-truth")))]
     }
 
     fn verb(&self) -> Option<&'static str> {

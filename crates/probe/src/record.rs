@@ -8,6 +8,7 @@ use evidence::{
     Refused, Subject, View,
 };
 use observe::{Raw, Sighting};
+use say::say;
 
 /// The cases of the RX 9070 XT field notes, by reported prompt and generated tokens.
 const CASES: &[(u64, u64, &str)] =
@@ -52,9 +53,9 @@ pub fn sightings(answer: &Answer, raw: &str, ground: &Ground, time: &str) -> Res
         let failed = answer
             .failed
             .iter()
-            .fold(whole, |coverage, failure| coverage.missing(&failure.name, failure.why.to_string()));
+            .fold(whole, |coverage, failure| coverage.missing(failure.name.as_str(), failure.why.clone()));
         match &answer.ended {
-            Some(why) => failed.missing("the rest of the run", why.to_string()),
+            Some(why) => failed.missing(say!("missed-rest-of-run"), why.clone()),
             None => failed,
         }
     };

@@ -2,6 +2,7 @@
 
 use crate::{Lang, rung_text};
 use evidence::{BlindSpot, Conclusion, LeftOutWhy, Says, Witness};
+use say::Say as _;
 
 /// More names than this are counted, not listed.
 const NAMED: usize = 3;
@@ -100,9 +101,9 @@ pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
         parts.push(lang.text_with("gap-rung", &[("rung", rung_text(lang, rung).into())]));
     }
     for left in conclusion.left_out().iter().take(NAMED) {
-        let why = lang.text(&format!("left-out-{}", left.why.key()));
+        let why = lang.say(&left.why.message());
         let args = [
-            ("what", shortened(lang, &left.what).into()),
+            ("what", shortened(lang, &left.what.in_words(lang)).into()),
             ("why", why.into()),
             ("count", left.count.unwrap_or(0).into()),
         ];

@@ -3,6 +3,7 @@
 use crate::Lang;
 use evidence::{Grade, GradeKind, ObservationId, Part, Reading, Reason, Rung, Spot};
 use fluent_bundle::FluentValue;
+use say::Kept;
 
 /// `confirmed`, or `unresolved: never tried`.
 pub fn grade_text(lang: &Lang, grade: Grade) -> String {
@@ -55,6 +56,7 @@ pub(crate) fn reason_with(
         lang.text_with(&format!("check-reason-{key}"), &args)
     };
     let list = |items: &[String]| items.join(lang.text("check-list-comma").trim_matches('"'));
+    let kept = |items: &[Kept]| list(&items.iter().map(|item| item.in_words(lang)).collect::<Vec<_>>());
     match reason {
         Reason::Holds { observation, saw } => {
             say("holds", &[("who", who(observation)), ("saw", said(observation, saw))])
@@ -64,7 +66,7 @@ pub(crate) fn reason_with(
         }
         Reason::NotThere { observation } => say("not-there", &[("who", who(observation))]),
         Reason::Partial { observation, missing } => {
-            say("partial", &[("who", who(observation)), ("missing", list(missing))])
+            say("partial", &[("who", who(observation)), ("missing", kept(missing))])
         }
         Reason::RangeGap { parameter, gap } => {
             say("range-gap", &[("parameter", parameter.clone()), ("gap", gap.clone())])
@@ -82,7 +84,7 @@ pub(crate) fn reason_with(
             let (key, what) = match spot {
                 Spot::View => ("blind-view", String::new()),
                 Spot::Window { seen } => ("blind-window", seen.clone()),
-                Spot::Coverage { missing } => ("blind-coverage", list(missing)),
+                Spot::Coverage { missing } => ("blind-coverage", kept(missing)),
                 Spot::NoCanary => ("blind-canary", String::new()),
                 Spot::OnlyThis { what } => ("blind-only", what.clone()),
             };

@@ -34,6 +34,7 @@
 
 mod error;
 mod help_texts;
+mod kept;
 mod lang;
 mod macros;
 mod message;
@@ -44,7 +45,8 @@ pub mod table;
 
 pub use error::{Context, Error, Result};
 pub use help_texts::{help_text, help_texts};
+pub use kept::{Kept, in_english, kept};
 pub use lang::Lang;
-pub use message::{Arg, Key, Message, ToArg, kept, listed};
+pub use message::{Arg, Key, Message, ToArg, listed};
 pub use plain::{guarded, plain};
 pub use system::Say;

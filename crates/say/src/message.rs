@@ -34,13 +34,6 @@ pub fn listed(messages: Vec<Message>) -> Option<Message> {
     messages.into_iter().reduce(|one, other| crate::say!("about-both", one, other))
 }
 
-/// A sentence as data keeps it: in English for every reader, and as a message for a reader of another language. What was kept before there
-/// were messages, or by a version with other keys, has its English alone.
-pub fn kept(lang: &Lang, message: Option<&Message>, english: &str) -> String {
-    let known = message.filter(|message| lang.is_japanese() && lang.knows(message));
-    known.map_or_else(|| english.to_owned(), |message| lang.say(message))
-}
-
 /// The key of the message that is nothing but its text.
 pub(crate) const VERBATIM: &str = "verbatim";
 
@@ -61,6 +54,10 @@ impl Message {
     /// Text that has no translation: the system's, another program's, a foreign library's.
     pub fn verbatim(text: impl fmt::Display) -> Message {
         Message::new(VERBATIM, vec![("text", Arg::Text(text.to_string()))])
+    }
+
+    pub(crate) fn is_verbatim(&self) -> bool {
+        self.key == VERBATIM
     }
 }
 

@@ -83,7 +83,7 @@ impl From<Markup> for Arg {
 }
 
 /// A plain text in both languages, for titles, labels and CSV.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     pub en: String,
     pub ja: String,
@@ -262,7 +262,7 @@ mod tests {
     fn what_is_put_into_a_message_stays_text() {
         let words = Words::default();
         let hostile = "**<script>alert(1)</script>** `x` \u{1b}[31m \u{202e}";
-        let said = words.say_with("site-test", &[("what", hostile.into())]).0;
+        let said = words.say_with("site-needs", &[("needs", hostile.into())]).0;
         assert!(said.contains("&lt;script&gt;") && !said.contains("<script"), "{said}");
         assert!(said.contains("**") && !said.contains("<b>&lt;"), "{said}");
         assert!(said.contains('\u{241b}') && said.contains("\\u{202e}"), "{said}");

@@ -105,7 +105,7 @@ fn file(name: &str, sha: &str, runtime: &str) -> Subject {
 
 fn sweep(subject: Subject, is_whole: bool, listing: &str) -> Recorded {
     let whole = Coverage::complete("bytes", 100).account(evidence::Witness::ByteMap);
-    let part = Coverage::partial("bytes", 40, Some(100), Vec::new()).missing("the rest", "cut");
+    let part = Coverage::partial("bytes", 40, Some(100), Vec::new()).missing("the rest", say::Message::verbatim("cut"));
     swept(subject, if is_whole { whole } else { part }, listing)
 }
 

@@ -137,7 +137,7 @@ impl Survey<'_> {
             environment: self.environment.clone(),
             open_defines: self.open_defines.clone(),
             tried: self.tried.clone(),
-            skipped: tree.skipped.told.clone(),
+            skipped: tree.skipped.told.iter().map(ToString::to_string).collect(),
             rows,
             reasons,
             bypasses: self.fused_paths().into_iter().map(bypass).collect(),

@@ -123,11 +123,11 @@ fn loops_pipes_odd_names_and_closed_directories_are_left_out_and_told() {
     let opens = fs::read_dir(&closed).is_ok();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("chmod");
     assert_eq!(answers(&tree), right());
-    let told = |what: &str| tree.skipped.told.iter().any(|line| line.contains(what));
-    assert!(told("self.h: a link that leads nowhere"), "{:?}", tree.skipped);
+    let told = |what: &str| tree.skipped.told.iter().any(|line| line.to_string().contains(what));
+    assert!(told("self.h: a broken link"), "{:?}", tree.skipped);
     assert!(told("whole.cu: a link to a directory"), "{:?}", tree.skipped);
-    assert!(told("pipe.cu: no regular file"), "{:?}", tree.skipped);
-    assert!(told("its name is not UTF-8"), "{:?}", tree.skipped);
+    assert!(told("pipe.cu: not a regular file"), "{:?}", tree.skipped);
+    assert!(told("the name is not UTF-8"), "{:?}", tree.skipped);
     // Whoever may read everything reads this too.
     assert!(if opens { tree.has("closed/in.cu") } else { told("closed/: ") }, "{:?}", tree.skipped);
 }
@@ -233,7 +233,11 @@ fn a_bomb_is_passed_over_within_bounds() {
     });
     assert!(fs::metadata(&path).expect("there").len() < 4 << 20, "small when packed");
     let tree = Tree::open(&path).expect("opens");
-    assert!(tree.skipped.told.iter().any(|line| line.starts_with("bomb.cu: over the limit")), "{:?}", tree.skipped);
+    assert!(
+        tree.skipped.told.iter().any(|line| line.to_string().starts_with("bomb.cu: over the limit")),
+        "{:?}",
+        tree.skipped
+    );
     assert_eq!(answers(&tree), right());
 }
 

@@ -8,6 +8,7 @@ use crate::probes::library::Library;
 use crate::probes::site::Price;
 use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
+use say::{Key, key, say};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -17,25 +18,17 @@ use watch::{
 };
 
 /// What probes on a runtime's file can never see.
-const BLIND: &[&str] = &[
-    "what was launched before the attach",
-    "a runtime that is linked into its program, and calls inside the runtime",
-    "what kernels launch themselves: graphs from the device, dynamic parallelism",
-    "Vulkan's calls that do not pass its loader's exported functions: a device's own (vkGetDeviceProcAddr) and those of extensions",
+const BLIND: &[Key] = &[
+    key!("view-uprobe-blind-before"),
+    key!("view-uprobe-blind-linked"),
+    key!("view-uprobe-blind-device"),
+    key!("view-uprobe-blind-vulkan"),
 ];
 
 /// Probes as an investigation knows them: with BPF, and without.
 pub const OBSERVERS: [LaunchObserver; 2] = [
-    LaunchObserver {
-        kind: ObserverKind::Uprobe,
-        reach: "every launch of every process that uses a runtime's file, with its arguments",
-        blind: BLIND,
-    },
-    LaunchObserver {
-        kind: ObserverKind::Perf,
-        reach: "every launch of every process that uses a runtime's file, by its registers",
-        blind: BLIND,
-    },
+    LaunchObserver { kind: ObserverKind::Uprobe, reach: key!("view-uprobe"), blind: BLIND },
+    LaunchObserver { kind: ObserverKind::Perf, reach: key!("view-perf"), blind: BLIND },
 ];
 
 #[derive(Debug)]
@@ -211,9 +204,8 @@ pub fn account(
     }
     let libraries: Vec<String> =
         window.libraries.iter().map(|(path, named)| format!("{path} ({} kernels)", named.kernels)).collect();
-    let listed = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(", ") };
-    let probed = listed(&window.probed, "no function");
-    let reach = format!("{probed}; names of {}", listed(&libraries, "no library"));
+    let listed = |list: &[String]| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
+    let reach = say!("view-probed", functions = listed(&window.probed), libraries = listed(&libraries));
     let (library, library_path) = window.subject(tally);
     tally.devices = window.devices.clone();
     let device = tally.devices.kind();
@@ -227,7 +219,7 @@ pub fn account(
         canary: window.canary.clone(),
         contamination: Contamination::Unchecked,
         reach,
-        blind: BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
+        blind: BLIND,
         gaps,
         second: SecondAccount::default(),
         seconds,

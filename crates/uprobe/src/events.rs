@@ -9,6 +9,7 @@ use crate::target::processes::Happened;
 use crate::vulkan_calls::{counted_key, is_vulkan};
 use crate::watcher::Watcher;
 use launch::columns;
+use say::say;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 use watch::ObservedLaunch;
@@ -44,7 +45,7 @@ impl Watcher {
                     }
                     if let Some(parent) = parent {
                         self.resolver.names.inherit(parent, pid);
-                        self.news.push(format!("process {pid}, child of {parent}"));
+                        self.news.push(say!("watch-news-child", pid, parent));
                     }
                 }
                 Item::Happened(Happened::Replaced(pid)) => self.replaced(pid),

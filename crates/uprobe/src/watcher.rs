@@ -16,7 +16,7 @@ use crate::target::resolver::Resolver;
 use crate::target::tree::Tree;
 use crate::vulkan_calls::VulkanCalls;
 use evidence::Canary;
-use say::say;
+use say::{Message, say};
 use std::time::{Duration, Instant};
 use watch::{Ended, Gap, ObservedLaunch, ObserverReport, Source, State, Tally, WatchError};
 
@@ -32,7 +32,7 @@ pub struct Watcher {
     /// How well it was seen.
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
-    pub(crate) news: Vec<String>,
+    pub(crate) news: Vec<Message>,
     started: Instant,
 }
 
@@ -306,7 +306,7 @@ impl Source for Watcher {
         self.window.canary = Canary::in_target(what);
     }
 
-    fn news(&mut self) -> Vec<String> {
+    fn news(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.news)
     }
 }

@@ -29,9 +29,7 @@ impl Seen {
     }
 
     fn reach(&self) -> Reach {
-        self.report
-            .conclusion(&self.tally, |gap| gap.map(|unseen| unseen.what().to_string()).unwrap_or_default())
-            .reach()
+        self.report.conclusion(&self.tally).reach()
     }
 
     /// All of it was seen, and a second account says so.

@@ -23,7 +23,7 @@ impl<'a> Fields<'a> {
         value
     }
 
-    /// So many bytes, or as many as there are.
+    /// The next `len` bytes, or the remaining ones if there are fewer.
     pub fn bytes(&mut self, len: u32) -> &'a [u8] {
         let len = (len as usize).min(self.bytes.len());
         let (taken, rest) = self.bytes.split_at(len);

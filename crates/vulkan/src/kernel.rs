@@ -19,7 +19,7 @@ pub struct Kernel {
 pub struct Multiplies {
     /// One of the Vulkan backend's two.
     pub path: Path,
-    /// The type of the weights, in upper case; None if the name hides it and no constant tells.
+    /// The type of the weights, in upper case; None if neither the name nor a constant contains it.
     pub ggml_type: Option<String>,
     pub columns: Option<u32>,
     /// Rows of the weights, and what is summed over.

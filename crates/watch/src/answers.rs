@@ -5,6 +5,7 @@ use crate::{
     Device, Ended, Heard, Maker, ObserverKind, ObserverReport, Row, Sign, Tally, Took, Unseen, Why, Word, signal_name,
 };
 use evidence::{Canary, Conclusion, Contamination, DeviceKind, Rung};
+use say::Say as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -261,9 +262,6 @@ impl Watched {
         ended: Option<Ended>,
         why: impl Fn(&Held) -> String,
     ) -> Watched {
-        let english = |unseen: Option<&Unseen>| {
-            unseen.map_or_else(|| "replays of graphs".to_owned(), |unseen| unseen.what().to_string())
-        };
         let per_token = tally.per_token().map(|(launches, families)| PerToken {
             launches,
             families: families.into_iter().map(|(family, n)| (family.key(), n)).collect(),
@@ -275,7 +273,7 @@ impl Watched {
             device: device.kind(),
             detail: device.detail().to_string(),
         };
-        let conclusion = account.conclusion(tally, english);
+        let conclusion = account.conclusion(tally);
         Watched {
             observer: account.observer,
             device: account.device,
@@ -300,8 +298,8 @@ impl Watched {
             cost_ns: account.cost_ns,
             canary: account.canary.clone(),
             contamination: account.contamination.clone(),
-            reach: account.reach.clone(),
-            blind: account.blind.clone(),
+            reach: account.reach.to_string(),
+            blind: account.blind.iter().map(|spot| spot.message().to_string()).collect(),
             gaps: account.gaps.clone(),
             conclusion,
             claims: held.iter().map(|one| ClaimHeld::new(one, why(one))).collect(),

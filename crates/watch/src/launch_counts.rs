@@ -153,7 +153,7 @@ impl Tally {
         if is_call { self.calls += count } else { self.launches += count }
     }
 
-    /// A launch as it came, before it is known of which evaluation it is.
+    /// Handles a launch on arrival, before its evaluation is known.
     pub(super) fn follow(&mut self, unpacked: &mut Unpacked, id: KindId) {
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
         if let Some(from) = unpacked.next(id, known) {

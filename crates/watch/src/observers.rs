@@ -3,36 +3,25 @@
 use crate::observer_kind::{ObserverKind, VULKAN, launches_in_view};
 use evidence::{DeviceKind, FieldOfView, Rung};
 use observe::Observer;
+use say::{Key, Say as _, key, say};
 
 /// Whoever sees launches, by its kind. `reach`: which of them, in words; `blind`: what it can never see.
 #[derive(Debug)]
 pub struct LaunchObserver {
     pub kind: ObserverKind,
-    pub reach: &'static str,
-    pub blind: &'static [&'static str],
+    pub reach: Key,
+    pub blind: &'static [Key],
 }
 
 impl LaunchObserver {
-    pub const PRELOAD: LaunchObserver = LaunchObserver {
-        kind: ObserverKind::Preload,
-        reach: "launches through dynamic symbols, of a program that is started with a library of ours",
-        blind: crate::preload::BLIND,
-    };
-    pub const LAYER: LaunchObserver = LaunchObserver {
-        kind: ObserverKind::Layer,
-        reach: "compute dispatches through Vulkan, of a program that is started with a layer of ours",
-        blind: crate::layer::BLIND,
-    };
-    pub const LOGS: LaunchObserver = LaunchObserver {
-        kind: ObserverKind::Logs,
-        reach: "lines that the libraries of a program write of themselves",
-        blind: crate::logs::BLIND,
-    };
-    pub const IMPORTS: LaunchObserver = LaunchObserver {
-        kind: ObserverKind::Import,
-        reach: "dispatches that a profiler wrote down",
-        blind: crate::imports::BLIND,
-    };
+    pub const PRELOAD: LaunchObserver =
+        LaunchObserver { kind: ObserverKind::Preload, reach: key!("view-preload"), blind: crate::preload::BLIND };
+    pub const LAYER: LaunchObserver =
+        LaunchObserver { kind: ObserverKind::Layer, reach: key!("view-layer"), blind: crate::layer::BLIND };
+    pub const LOGS: LaunchObserver =
+        LaunchObserver { kind: ObserverKind::Logs, reach: key!("view-logs"), blind: crate::logs::BLIND };
+    pub const IMPORTS: LaunchObserver =
+        LaunchObserver { kind: ObserverKind::Import, reach: key!("view-import"), blind: crate::imports::BLIND };
 }
 
 impl Observer for LaunchObserver {
@@ -42,7 +31,9 @@ impl Observer for LaunchObserver {
 
     /// On a real device, and where which one it was is unknown or it is our stand-in.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let whole = |view: FieldOfView| self.blind.iter().fold(view.reach(self.reach), |view, spot| view.blind(*spot));
+        let whole = |view: FieldOfView| {
+            self.blind.iter().fold(view.reach(self.reach.message()), |view, spot| view.blind(*spot))
+        };
         let view = whole(launches_in_view(self.kind));
         let rungs = [DeviceKind::Real, DeviceKind::StandIn].map(|device| self.kind.rung(device));
         // Fences tell the end of what was submitted through Vulkan.
@@ -69,8 +60,8 @@ impl Observer for ServerClaims {
     }
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let reach = "lines of a server's log, and what it answers about itself";
-        vec![(Rung::Loaded, FieldOfView::topic("server.claim").reach(reach).blind("whether it is true"))]
+        let reach = say!("view-claims");
+        vec![(Rung::Loaded, FieldOfView::topic("server.claim").reach(reach).blind(key!("view-claims-blind")))]
     }
 
     fn verb(&self) -> Option<&'static str> {

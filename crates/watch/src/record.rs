@@ -8,7 +8,7 @@ use evidence::{Canary, Contamination, DeviceKind};
 use launch::lines::{self, End, Line, Lines};
 use launch::record::{api, blas};
 use launch::trace::{Event, Trace, Writer};
-use say::say;
+use say::{Message, say};
 use server::claims::{Claims, of_log};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
         );
     }
     let observer = if stand_in { ObserverKind::Dryrun } else { ObserverKind::Trace };
-    let reach = "the launches that a trace holds".to_owned();
+    let reach = say!("view-trace");
     let mut account = plain(observer, tally.devices.kind(), reach, word);
     account.gaps = gaps_of(&found, captured, replays, &mut tally);
     let window: u64 = found.ends.iter().map(|end| end.window_ns).fold(0, u64::saturating_add);
@@ -166,13 +166,12 @@ fn kind(line: &Line) -> Kind {
 fn words(file: &str, bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let mut claims = Claims::default();
     of_log(file, &String::from_utf8_lossy(bytes), &mut claims);
-    let mut account =
-        plain(ObserverKind::Logs, DeviceKind::None, "lines that a server wrote of itself".to_owned(), word);
+    let mut account = plain(ObserverKind::Logs, DeviceKind::None, say!("view-server-log"), word);
     account.gaps.push(Gap::OnlyWords.into());
     (!claims.list.is_empty()).then(|| (Tally::default(), account))
 }
 
-fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) -> ObserverReport {
+fn plain(observer: ObserverKind, device: DeviceKind, reach: Message, word: Word) -> ObserverReport {
     ObserverReport {
         observer,
         device,
@@ -182,7 +181,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: String, word: Word) 
         canary: Canary::None,
         contamination: Contamination::Unchecked,
         reach,
-        blind: Vec::new(),
+        blind: &[],
         gaps: Vec::new(),
         second: SecondAccount::default(),
         seconds: 0.0,
@@ -211,7 +210,7 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
             },
         );
     }
-    let reach = format!("the launches of process {} ({}) that its trace holds", trace.pid, trace.program);
+    let reach = say!("view-trace-process", pid = trace.pid, program = trace.program);
     let mut account = plain(observer, tally.devices.kind(), reach, word);
     if tally.lost > 0 {
         account.gaps.push(Gap::RecordsLost.times(tally.lost));
@@ -280,9 +279,7 @@ mod tests {
         assert_eq!((tally.launches(), tally.lost, keys(&half)), (2, 2, vec![("missing-lines", 2)]));
         let (tally, twice) = read(&format!("{0}\n{0}\n{1}\n", line(0), end(1, ",\"launches\":1"))).unwrap();
         assert_eq!((tally.launches(), keys(&twice)), (1, vec![("repeated-lines", 1)]));
-        assert!(
-            ![old, cut, half, twice].iter().any(|account| account.conclusion(&tally, |_| String::new()).is_whole())
-        );
+        assert!(![old, cut, half, twice].iter().any(|account| account.conclusion(&tally).is_whole()));
     }
 
     /// What was counted and is in no line; what the lines say and the end does not; and what the writer himself did not see.

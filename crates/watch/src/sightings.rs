@@ -7,6 +7,7 @@ use evidence::{
     Fact, Finding, Launched, LeftOutWhy, Observation, ObserverId, Refused, Rung, Selected, Subject, Unit, Witness,
 };
 use observe::{Raw, Sighting};
+use say::{Key, Message, say};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -61,8 +62,8 @@ pub struct ObserverReport {
     pub canary: Canary,
     pub contamination: Contamination,
     /// Which calls of which processes, in words.
-    pub reach: String,
-    pub blind: Vec<String>,
+    pub reach: Message,
+    pub blind: &'static [Key],
     /// What was not seen.
     pub gaps: Vec<Unseen>,
     pub second: SecondAccount,
@@ -91,12 +92,11 @@ impl ObserverReport {
 
     /// The conclusion about the launches: whether those that were observed are all, or, without any, whether there was none. It
     /// is made from observations, losses, and gaps; without a canary it is unknown whether a launch would have been observed.
-    /// `word`: the name of a gap, and of unknown replays (None).
-    pub fn conclusion(&self, tally: &Tally, word: impl Fn(Option<&Unseen>) -> String) -> Conclusion {
+    pub fn conclusion(&self, tally: &Tally) -> Conclusion {
         let seen = tally.launches() + tally.rejections();
         let of = match &self.word {
             Word::File { name, .. } => name.clone(),
-            Word::Ours => self.reach.clone(),
+            Word::Ours => self.reach.to_string(),
         };
         let mut basis = Basis::live(self.observer.name(), [of], self.rung(self.device), Unit::Launches, seen);
         basis = basis.lost(tally.lost);
@@ -105,12 +105,12 @@ impl ObserverReport {
         }
         basis = self.second.cannot_see.iter().cloned().fold(basis, Basis::cannot_see);
         if tally.unknown_replays > 0 {
-            basis = basis.without(word(None), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
+            basis = basis.without(say!("watch-replays"), Some(tally.unknown_replays), LeftOutWhy::OutOfView);
         }
         let no_canary = Unseen::from(Gap::NoCanary);
         let blind = (seen == 0 && self.canary == Canary::None).then_some(&no_canary);
         for unseen in self.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).chain(blind) {
-            basis = basis.without(word(Some(unseen)), None, LeftOutWhy::OutOfView);
+            basis = basis.without(unseen.what(), None, LeftOutWhy::OutOfView);
         }
         // Whether a file tells all that happened, only who wrote it can know.
         if let Word::File { name, .. } = &self.word {
@@ -173,18 +173,17 @@ impl RecordContext<'_> {
     fn coverage(&self, tally: &Tally) -> Coverage {
         let mut coverage = Coverage::partial("launches", tally.launches(), None, Vec::new()).lost(tally.lost);
         if tally.unnamed() > 0 {
-            let why = format!("{} launches of functions that nobody could name", tally.unnamed());
-            coverage = coverage.missing("names", why);
+            coverage = coverage.missing(say!("missed-names"), say!("missed-names-why", count = tally.unnamed()));
         }
         if tally.unknown_replays > 0 {
-            let why = format!("{} replays of graphs of which not everything is known", tally.unknown_replays);
-            coverage = coverage.missing("graph launches", why);
+            let why = say!("missed-replays-why", count = tally.unknown_replays);
+            coverage = coverage.missing(say!("missed-replays"), why);
         }
         if let Some(witness) = self.account.second.witness {
             coverage = coverage.account(witness);
         }
         for unseen in &self.account.gaps {
-            coverage = coverage.missing(unseen.what().to_string(), unseen.why().to_string());
+            coverage = coverage.missing(unseen.what(), unseen.why());
         }
         coverage
     }
@@ -240,7 +239,7 @@ impl RecordContext<'_> {
         let (subject, mut coverage) = (self.subject_on(device), self.coverage(tally));
         if device == DeviceKind::Real {
             for (pid, _, unseen) in tally.devices.iter().filter(|(.., device)| device.kind() == DeviceKind::Unknown) {
-                coverage = coverage.missing(format!("the device of process {pid}"), unseen.detail().to_string());
+                coverage = coverage.missing(say!("missed-device", pid), unseen.detail());
             }
         }
         let seen = match rung {
@@ -249,8 +248,8 @@ impl RecordContext<'_> {
             _ => Observation::on::<Selected>(id, subject, finding, coverage, self.time)?,
         };
         let mut view = crate::launches_in_view(account.observer).reach(account.reach.clone());
-        for spot in &account.blind {
-            view = view.blind(spot.clone());
+        for spot in account.blind {
+            view = view.blind(*spot);
         }
         Ok(seen.view(view).canary(account.canary.clone()).contamination(account.contamination.clone()).into())
     }
@@ -328,8 +327,8 @@ mod tests {
             library_path: None,
             canary: Canary::None,
             contamination: Contamination::Unchecked,
-            reach: String::new(),
-            blind: Vec::new(),
+            reach: Message::verbatim(""),
+            blind: &[],
             gaps: Vec::new(),
             second: SecondAccount::default(),
             seconds: 1.0,

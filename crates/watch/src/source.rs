@@ -1,7 +1,7 @@
 //! What the verb polls: one interface for every live observer of launches.
 
 use crate::{ObserverReport, Tally};
-use say::{Message, Say, say};
+use say::{Key, Message, Say, say};
 use server::claims::Claims;
 use std::fmt::Display;
 use std::os::unix::process::ExitStatusExt;
@@ -112,11 +112,10 @@ say::worded! { NothingInView {
 }}
 
 /// Which calls of which processes were in view; of none, where there was none.
-pub(crate) fn of_processes(calls: &str, pids: &[String]) -> String {
-    match pids {
-        [] => format!("{calls}, of no process: none was seen to call them"),
-        [one] => format!("{calls} of the process {one}"),
-        _ => format!("{calls} of the processes {}", pids.join(", ")),
+pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
+    match pids.len() {
+        0 => say!("view-of-none", calls),
+        count => say!("view-of-processes", calls, count, pids = pids.join(", ")),
     }
 }
 
@@ -191,7 +190,7 @@ pub trait Source {
     }
 
     /// A line about something that a person should know now: a library that was opened, a process that joined.
-    fn news(&mut self) -> Vec<String> {
+    fn news(&mut self) -> Vec<Message> {
         Vec::new()
     }
 }

@@ -146,7 +146,7 @@ impl Show for Backends {
                 {
                     let Some(taken) = side else {
                         if let Some(problem) = problem {
-                            let said = format!("! {problem}");
+                            let said = format!("! {}", lang.say(problem));
                             let row = [&product.kind, &product.columns.to_string(), name, &said, "", "", ""];
                             table.row(row.map(str::to_owned));
                         }

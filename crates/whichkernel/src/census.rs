@@ -8,7 +8,7 @@ use inventory::{Environment, File, FileReport, Options, inspect};
 use launch::NameFilter;
 use observe::census::{By, Census, Groups, Select, Unread};
 use report::thousands;
-use say::{bail, error, say};
+use say::{Say as _, bail, error, say};
 use std::path::Path;
 
 /// Nothing has this name: an error with the names that come nearest.
@@ -68,7 +68,7 @@ pub fn census(
         progress.step(bundle)
     })?;
     for problem in report.all_problems() {
-        groups.unread.push(Unread { what: file.path().display().to_string(), why: problem.to_string() });
+        groups.unread.push(Unread { what: file.path().display().to_string().into(), why: problem.message() });
     }
     Ok((groups, report))
 }

@@ -148,7 +148,7 @@ impl Context {
     /// `key`: the message that says how many were recorded, and where.
     pub fn record(&self, sightings: Vec<observe::Sighting>, key: &str) -> say::Result<()> {
         let count = observe::record(&mut self.open_ledger()?, sightings)?;
-        let args = [("count", count.to_string().into()), ("place", self.ledger.display().to_string().into())];
+        let args = [("count", count.into()), ("place", self.ledger.display().to_string().into())];
         self.note(&self.lang.text_with(key, &args));
         Ok(())
     }

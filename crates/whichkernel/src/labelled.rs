@@ -5,15 +5,31 @@ use report::wrap;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
+/// What stands beside a label.
+pub enum Entry {
+    Text(String),
+    /// To be copied, and never broken.
+    Command(String),
+}
+
+impl From<String> for Entry {
+    fn from(text: String) -> Entry {
+        Entry::Text(text)
+    }
+}
+
 /// `rows`: the label's key in the message files (none: the row goes on with the one above), and the text.
-pub fn labelled(rows: &[(&str, String)], context: &Context) -> String {
+pub fn labelled(rows: &[(&str, Entry)], context: &Context) -> String {
     let label = |key: &str| if key.is_empty() { String::new() } else { context.lang.text(key) };
     let labels: Vec<String> = rows.iter().map(|(key, _)| label(key)).collect();
     let width = labels.iter().map(|label| label.width()).max().unwrap_or(0) + 2;
     let room = context.width.map_or(usize::MAX, |columns| columns.saturating_sub(width).max(20));
     let mut out = String::new();
-    for (label, (_, text)) in labels.iter().zip(rows) {
-        let lines = if text.starts_with("whichkernel ") { vec![text.clone()] } else { wrap(text, room) };
+    for (label, (_, entry)) in labels.iter().zip(rows) {
+        let lines = match entry {
+            Entry::Command(command) => vec![command.clone()],
+            Entry::Text(text) => wrap(text, room),
+        };
         for (i, line) in lines.iter().enumerate() {
             let label = if i == 0 { label.as_str() } else { "" };
             let pad = " ".repeat(width.saturating_sub(label.width()));

@@ -21,7 +21,6 @@ mod help;
 mod labelled;
 mod launched_at;
 mod links;
-mod message;
 mod number;
 mod pages;
 mod status;

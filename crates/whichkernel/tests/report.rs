@@ -192,7 +192,7 @@ fn launches_become_a_trace_and_what_is_none_is_refused() {
     assert!(place.text("p.json").contains("hipLaunchKernel"));
     assert!(place.fails("report --export perfetto", 2).contains("--launches FILE"));
     fs::write(place.path("rubbish"), "no trace").unwrap();
-    assert!(place.fails("report --export perfetto --launches rubbish", 2).contains("no launch trace"));
+    assert!(place.fails("report --export perfetto --launches rubbish", 2).contains("not a launch trace"));
     assert!(place.fails("report --export profiler --launches /dev/zero", 2).contains("/dev/zero"));
     // A line that was cut is passed over and counted.
     fs::write(place.path("cut.jsonl"), format!("{line}\n{}", &line[..40])).unwrap();

@@ -202,7 +202,7 @@ fn what_is_not_there_is_said() {
         (&["watch", "--pid", "4194304"][..], "no process 4194304"),
         (&["watch", "--name", "no-such-program-here"][..], "no process is called"),
         (&["watch", "--read", "/nonexistent"][..], "/nonexistent"),
-        (&["watch", "--pid", "1", "--url", "nowhere"][..], "nowhere is no address"),
+        (&["watch", "--pid", "1", "--url", "nowhere"][..], "nowhere is not an address"),
         // What a record cannot give is refused, not passed over.
         (&["watch", "--read", "x", "--trace", "y"][..], "cannot be used with"),
         (&["watch", "--read", "x", "--tokens", "3"][..], "cannot be used with"),
@@ -251,6 +251,6 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
     let said = String::from_utf8_lossy(&english.stderr).into_owned();
     assert_eq!(english.status.code(), Some(2), "{said}");
     assert_eq!(said.matches("wk-sleeper (").count(), 2, "both are named: {said}");
-    assert!(said.contains("has no GPU runtime open") && said.contains("nothing was in view"), "{said}");
+    assert!(said.contains("has no GPU runtime open") && said.contains("nothing could be observed"), "{said}");
     assert!(String::from_utf8_lossy(&japanese.stderr).contains("GPU ランタイム"), "Japanese");
 }

@@ -28,7 +28,7 @@ const NO_CALL: [&str; 19] = [
     "noexcept",
     "alignas",
 ];
-/// Names that begin no declaration.
+/// Keywords that cannot start a declaration.
 const NO_TYPE: [&str; 22] = [
     "return",
     "delete",

@@ -1,8 +1,8 @@
 //! One case: its weight, its message and its fixes.
 
 use crate::Fix;
-use answer::Message;
 use say::shell::CommandLine;
+use say::{Key, Message, Say as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ impl Case {
         self
     }
 
-    pub(super) fn say(self, key: &'static str) -> Case {
-        self.with_fix(Fix::Do(Message::new(key)))
+    pub(super) fn say(self, key: Key) -> Case {
+        self.with_fix(Fix::Do(key.message()))
     }
 }

@@ -3,7 +3,7 @@
 use crate::Facts;
 use crate::cases::{Case, Weight};
 use crate::fix::{Fix, set_in_unit};
-use answer::Message;
+use say::{key, say};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = on_cpu(facts);
@@ -24,7 +24,7 @@ fn on_cpu(facts: &Facts) -> Vec<Case> {
     let without =
         facts.servers.workers().filter(|process| process.libraries.found().is_some()).filter(|p| !gpu_library(p));
     let case = |process: &crate::Process| {
-        let what = Message::new("doctor-case-on-cpu").with("pid", process.pid).with("server", process.role.name());
+        let what = say!("doctor-case-on-cpu", pid = process.pid, server = process.role.name());
         debug(facts, Case::new("on-cpu", Weight::Problem, what))
     };
     without.filter(|process| !process.kfd).map(case).collect()
@@ -34,23 +34,28 @@ fn discovery(facts: &Facts) -> Vec<Case> {
     let here = !facts.gpus.is_empty() || facts.nvidia.present();
     let mut cases = Vec::new();
     for discovery in &facts.discovery {
-        let says = |key| Message::new(key).with("log", &discovery.log);
         if let Some(failure) = discovery.failures.last() {
             let timeout = failure.contains("timeout") || failure.contains("timed out");
-            let key = if timeout { "doctor-case-discovery-timeout" } else { "doctor-case-discovery-failure" };
-            cases.push(debug(facts, Case::new("discovery", Weight::Problem, says(key).with("error", failure))));
+            let what = match timeout {
+                true => say!("doctor-case-discovery-timeout", log = discovery.log, error = failure),
+                false => say!("doctor-case-discovery-failure", log = discovery.log, error = failure),
+            };
+            cases.push(debug(facts, Case::new("discovery", Weight::Problem, what)));
         } else if discovery.cpu_only() && here {
-            cases.push(debug(facts, Case::new("discovery", Weight::Problem, says("doctor-case-discovery-cpu"))));
+            cases.push(debug(
+                facts,
+                Case::new("discovery", Weight::Problem, say!("doctor-case-discovery-cpu", log = discovery.log)),
+            ));
         }
         if let Some(dropped) = discovery.dropped.last() {
-            let what = says("doctor-case-discovery-dropped").with("device", dropped);
+            let what = say!("doctor-case-discovery-dropped", log = discovery.log, device = dropped);
             cases.push(debug(facts, Case::new("discovery-dropped", Weight::Problem, what)));
         }
         if let Some(offloaded) = discovery.offloaded.as_deref()
             && partial(offloaded)
         {
-            let what = says("doctor-case-offloaded").with("offloaded", offloaded);
-            cases.push(Case::new("partial-offload", Weight::Warning, what).say("doctor-case-offloaded-fix"));
+            let what = say!("doctor-case-offloaded", log = discovery.log, offloaded);
+            cases.push(Case::new("partial-offload", Weight::Warning, what).say(key!("doctor-case-offloaded-fix")));
         }
     }
     cases
@@ -60,7 +65,7 @@ fn discovery(facts: &Facts) -> Vec<Case> {
 fn debug(facts: &Facts, case: Case) -> Case {
     match facts.servers.ollama_unit().map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
         Some(Fix::Change { run, undo }) => case.change(run.and(&"journalctl -u ollama -f".into()), undo),
-        _ => case.say("doctor-debug-fix"),
+        _ => case.say(key!("doctor-debug-fix")),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::Facts;
 use crate::cases::{Case, Weight};
-use answer::Message;
 use say::shell::{self, CommandLine};
+use say::{key, say};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -22,26 +22,28 @@ fn wsl(facts: &Facts) -> Option<Case> {
     if !facts.wsl {
         return None;
     }
-    let case = Case::new("wsl", Weight::Note, Message::new("doctor-case-wsl"));
-    Some(case.say("doctor-case-wsl-fix"))
+    let case = Case::new("wsl", Weight::Note, say!("doctor-case-wsl"));
+    Some(case.say(key!("doctor-case-wsl-fix")))
 }
 
 fn card_without_driver(facts: &Facts) -> Option<Case> {
     let amd = || facts.cards.iter().find(|card| card.amd()).filter(|_| facts.gpus.is_empty());
     let nvidia = || facts.cards.iter().find(|card| card.nvidia()).filter(|_| !facts.nvidia.present());
-    let (card, key, module, loaded) = match (amd(), nvidia()) {
-        (Some(card), _) => (card, "doctor-case-card-no-kfd", "amdgpu", "doctor-case-amdgpu-loaded-fix"),
-        (None, Some(card)) => (card, "doctor-case-card-no-nvidia", "nvidia", "doctor-case-nvidia-loaded-fix"),
+    let (card, module, loaded) = match (amd(), nvidia()) {
+        (Some(card), _) => (card, "amdgpu", key!("doctor-case-amdgpu-loaded-fix")),
+        (None, Some(card)) => (card, "nvidia", key!("doctor-case-nvidia-loaded-fix")),
         (None, None) => return None,
     };
-    let what = Message::new(key)
-        .with("slot", &card.slot)
-        .with("device", format!("{:04x}", card.device))
-        .with("driver", card.driver.as_deref().unwrap_or("-"));
+    let (slot, device) = (&card.slot, format!("{:04x}", card.device));
+    let driver = card.driver.as_deref().unwrap_or("-");
+    let what = match card.amd() {
+        true => say!("doctor-case-card-no-kfd", slot, device, driver),
+        false => say!("doctor-case-card-no-nvidia", slot, device, driver),
+    };
     let case = Case::new("card-without-driver", Weight::Problem, what);
     // Loading what is loaded changes nothing, and a container cannot load anything.
     Some(if facts.container.kind.is_some() {
-        case.say("doctor-case-kfd-container-fix")
+        case.say(key!("doctor-case-kfd-container-fix"))
     } else if facts.modules.contains(&module) || card.driver.as_deref() == Some(module) {
         case.say(loaded)
     } else {
@@ -56,8 +58,8 @@ fn container_without_gpu(facts: &Facts) -> Option<Case> {
     if here || facts.rocm.is_empty() || facts.cards.iter().any(|card| card.amd() || card.nvidia()) {
         return None;
     }
-    let what = Message::new("doctor-case-container-no-gpu").with("kind", kind);
-    Some(Case::new("container-no-gpu", Weight::Problem, what).say("doctor-case-kfd-container-fix"))
+    let what = say!("doctor-case-container-no-gpu", kind);
+    Some(Case::new("container-no-gpu", Weight::Problem, what).say(key!("doctor-case-kfd-container-fix")))
 }
 
 /// The topology is world-readable, the device file is not: "rocminfo works with sudo only".
@@ -66,15 +68,15 @@ fn kfd(facts: &Facts) -> Option<Case> {
         return None;
     }
     if !facts.kfd.exists {
-        let case = Case::new("kfd-missing", Weight::Problem, Message::new("doctor-case-kfd-missing"));
+        let case = Case::new("kfd-missing", Weight::Problem, say!("doctor-case-kfd-missing"));
         // The topology is the driver's own: it is loaded, and its device file was not made or was taken away.
         return Some(match facts.container.kind {
-            Some(_) => case.say("doctor-case-kfd-container-fix"),
+            Some(_) => case.say(key!("doctor-case-kfd-container-fix")),
             None => case.run("sudo udevadm trigger --action=add /sys/class/kfd/kfd"),
         });
     }
     let error = facts.kfd.error.as_deref().unwrap_or_default();
-    let what = Message::new("doctor-case-kfd-denied").with("error", error);
+    let what = say!("doctor-case-kfd-denied", error);
     let (run, undo) = own_groups();
     Some(Case::new("kfd-denied", Weight::Problem, what).change(run, undo))
 }
@@ -105,7 +107,7 @@ fn service_user(facts: &Facts) -> Option<Case> {
     if render.members.iter().any(|member| member == user) {
         return None;
     }
-    let what = Message::new("doctor-case-service-group").with("user", user);
+    let what = say!("doctor-case-service-group", user);
     let (run, undo) = groups(user);
     let restart = CommandLine::from("sudo systemctl restart ollama");
     let case = Case::new("service-group", Weight::Problem, what);
@@ -115,16 +117,14 @@ fn service_user(facts: &Facts) -> Option<Case> {
 fn integrated(facts: &Facts) -> Option<Case> {
     let small = facts.gpus.iter().find(|gpu| gpu.integrated)?;
     let large = facts.gpus.iter().find(|gpu| !gpu.integrated)?;
-    let what = Message::new("doctor-case-integrated")
-        .with("small", small.target_or_unknown())
-        .with("large", large.target_or_unknown());
+    let what = say!("doctor-case-integrated", small = small.target_or_unknown(), large = large.target_or_unknown());
     Some(Case::new("integrated", Weight::Note, what))
 }
 
 fn leftovers(facts: &Facts) -> Option<Case> {
     let tracing = &facts.tracing;
     let first = tracing.leftovers.first()?;
-    let what = Message::new("doctor-case-leftovers").with("count", tracing.leftovers.len()).with("first", first);
+    let what = say!("doctor-case-leftovers", count = tracing.leftovers.len(), first);
     let events = format!("{}/uprobe_events", tracing.tracefs.as_deref().unwrap_or("/sys/kernel/tracing"));
     // `p:group/name ...` is removed by appending `-:group/name`. Not with tee -a: it seeks, which tracefs refuses.
     let names =

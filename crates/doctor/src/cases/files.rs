@@ -4,8 +4,8 @@ use crate::cases::places::places;
 use crate::cases::{Case, Weight};
 use crate::environment::override_target;
 use crate::{Facts, rocm};
-use answer::Message;
 use gpu::{Arch, TargetId};
+use say::{key, say};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = catalogs(facts);
@@ -20,20 +20,32 @@ fn catalogs(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
     for catalog in &facts.catalogs {
         for target in &targets(facts) {
-            let says = |key| {
-                Message::new(key)
-                    .with("library", catalog.library)
-                    .with("directory", &catalog.directory)
-                    .with("target", target)
-                    .with("others", catalog.targets.keys().cloned().collect::<Vec<_>>().join(" "))
-            };
             // By the target's own name: unlike HIP, Tensile does not look for a generic target's files.
             if !catalog.targets.contains_key(target) {
-                let case = Case::new("catalog-missing", Weight::Problem, says("doctor-case-catalog-missing"));
-                cases.push(case.say("doctor-case-catalog-fix"));
+                let case = Case::new(
+                    "catalog-missing",
+                    Weight::Problem,
+                    say!(
+                        "doctor-case-catalog-missing",
+                        library = catalog.library,
+                        directory = catalog.directory,
+                        target,
+                        others = catalog.targets.keys().cloned().collect::<Vec<_>>().join(" ")
+                    ),
+                );
+                cases.push(case.say(key!("doctor-case-catalog-fix")));
             } else if !catalog.indexed.is_empty() && !catalog.indexed.contains(target) {
-                let case = Case::new("catalog-no-index", Weight::Problem, says("doctor-case-catalog-no-index"));
-                cases.push(case.say("doctor-case-catalog-fix"));
+                let case = Case::new(
+                    "catalog-no-index",
+                    Weight::Problem,
+                    say!(
+                        "doctor-case-catalog-no-index",
+                        library = catalog.library,
+                        directory = catalog.directory,
+                        target
+                    ),
+                );
+                cases.push(case.say(key!("doctor-case-catalog-fix")));
             }
         }
     }
@@ -62,14 +74,8 @@ fn device_code(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
     for code in &facts.device_code {
         let paths = code.packed.as_ref().map(|packed| packed.search_paths.join(" ")).unwrap_or_default();
-        let says = |key| {
-            Message::new(key)
-                .with("library", &code.library)
-                .with("paths", &paths)
-                .with("others", if code.targets.is_empty() { "-".to_owned() } else { code.targets.join(" ") })
-        };
         if let (Some((place, _)), true) = (disabled, code.packed.is_some()) {
-            let what = says("doctor-case-kpack-disabled").with("place", place.name());
+            let what = say!("doctor-case-kpack-disabled", library = code.library, place = place.name());
             let case = Case::new("kpack-disabled", Weight::Problem, what);
             cases.push(case.with_fix(place.unset("ROCM_KPACK_DISABLE")));
             continue;
@@ -77,24 +83,39 @@ fn device_code(facts: &Facts) -> Vec<Case> {
         for target in targets(facts) {
             match takes(&target, &code.targets) {
                 None if code.packed.is_some() => {
-                    let what = says("doctor-case-kpack-missing").with("target", &target);
-                    cases.push(Case::new("kpack-missing", Weight::Problem, what).say("doctor-case-kpack-fix"));
+                    let what = say!(
+                        "doctor-case-kpack-missing",
+                        library = code.library,
+                        paths,
+                        others = if code.targets.is_empty() { "-".to_owned() } else { code.targets.join(" ") },
+                        target
+                    );
+                    cases.push(Case::new("kpack-missing", Weight::Problem, what).say(key!("doctor-case-kpack-fix")));
                 }
                 // It may be one of several backends, of which another is taken.
                 None => {
-                    let what = says("doctor-case-no-code").with("target", &target);
-                    cases.push(Case::new("no-device-code", Weight::Warning, what).say("doctor-case-no-code-fix"));
+                    let what = say!(
+                        "doctor-case-no-code",
+                        library = code.library,
+                        others = if code.targets.is_empty() { "-".to_owned() } else { code.targets.join(" ") },
+                        target
+                    );
+                    cases.push(Case::new("no-device-code", Weight::Warning, what).say(key!("doctor-case-no-code-fix")));
                 }
                 Some(taken) if !taken.starts_with(&target) => {
-                    let what = says("doctor-case-generic-code").with("target", &target).with("taken", taken);
+                    let what = say!("doctor-case-generic-code", library = code.library, target, taken);
                     cases.push(Case::new("generic-code", Weight::Note, what));
                 }
                 Some(_) => {}
             }
         }
         if facts.gpus.is_empty() && code.packed.as_ref().is_some_and(|packed| packed.archives.is_empty()) {
-            let case = Case::new("kpack-missing", Weight::Warning, says("doctor-case-kpack-none"));
-            cases.push(case.say("doctor-case-kpack-fix"));
+            let case = Case::new(
+                "kpack-missing",
+                Weight::Warning,
+                say!("doctor-case-kpack-none", library = code.library, paths),
+            );
+            cases.push(case.say(key!("doctor-case-kpack-fix")));
         }
     }
     cases
@@ -103,11 +124,13 @@ fn device_code(facts: &Facts) -> Vec<Case> {
 fn mixed_in_process(facts: &Facts) -> Vec<Case> {
     let mixed = facts.servers.running.iter().filter(|process| process.releases().len() > 1);
     let case = |process: &crate::Process| {
-        let what = Message::new("doctor-case-mixed-process")
-            .with("pid", process.pid)
-            .with("server", process.role.name())
-            .with("releases", process.releases().join(", "));
-        Case::new("mixed-in-process", Weight::Problem, what).say("doctor-case-mixed-process-fix")
+        let what = say!(
+            "doctor-case-mixed-process",
+            pid = process.pid,
+            server = process.role.name(),
+            releases = process.releases().join(", ")
+        );
+        Case::new("mixed-in-process", Weight::Problem, what).say(key!("doctor-case-mixed-process-fix"))
     };
     mixed.map(case).collect()
 }
@@ -122,6 +145,6 @@ fn mixed_on_host(facts: &Facts) -> Option<Case> {
         .iter()
         .filter_map(|release| Some(format!("{} {}", release.version.as_deref()?, release.directory)))
         .collect();
-    let what = Message::new("doctor-case-mixed-host").with("places", places.join("; "));
-    Some(Case::new("mixed-on-host", Weight::Warning, what).say("doctor-case-mixed-host-fix"))
+    let what = say!("doctor-case-mixed-host", places = places.join("; "));
+    Some(Case::new("mixed-on-host", Weight::Warning, what).say(key!("doctor-case-mixed-host-fix")))
 }

@@ -3,7 +3,7 @@
 use crate::fix::{Fix, unset_in_unit};
 use crate::servers::Unit;
 use crate::{Facts, Process, Variable};
-use answer::Message;
+use say::say;
 use say::shell::CommandLine;
 
 /// Where a variable is set.
@@ -28,9 +28,7 @@ impl SetIn<'_> {
         match self {
             SetIn::Unit(unit) => unset_in_unit(unit, variable),
             SetIn::Shell => Fix::Run(CommandLine::new("unset {}", [variable])),
-            SetIn::Process(process) => {
-                Fix::Do(Message::new("doctor-unset-process-fix").with("pid", process.pid).with("name", variable))
-            }
+            SetIn::Process(process) => Fix::Do(say!("doctor-unset-process-fix", pid = process.pid, name = variable)),
         }
     }
 }

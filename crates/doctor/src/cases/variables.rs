@@ -5,7 +5,7 @@ use crate::cases::{Case, Weight};
 use crate::environment::override_target;
 use crate::fix::set_in_unit;
 use crate::{Facts, Look};
-use answer::Message;
+use say::{key, say};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = overrides(facts);
@@ -31,8 +31,8 @@ fn overrides(facts: &Facts) -> Vec<Case> {
         if targets.is_empty() && !facts.gpus.is_empty() {
             cases.extend(places(facts, name).into_iter().map(|(place, value)| {
                 let nodes: Vec<&str> = facts.gpus.iter().map(|gpu| gpu.node.as_str()).collect();
-                let what = Message::new("doctor-case-override-nowhere").with("place", place.name()).with("name", name);
-                let what = what.with("value", value).with("nodes", nodes.join(", "));
+                let nodes = nodes.join(", ");
+                let what = say!("doctor-case-override-nowhere", place = place.name(), name, value, nodes);
                 Case::new("override-nowhere", Weight::Warning, what).with_fix(place.unset(name))
             }));
             continue;
@@ -60,20 +60,24 @@ fn all_variables(facts: &Facts) -> impl Iterator<Item = &str> {
 fn one_override(facts: &Facts, name: &str, targets: &[&str]) -> Vec<Case> {
     let mut cases = Vec::new();
     for (place, value) in places(facts, name) {
-        let says = |key| Message::new(key).with("place", place.name()).with("name", name).with("value", value);
         let case = |id, weight, what| Case::new(id, weight, what).with_fix(place.unset(name));
         let Some(target) = override_target(value) else {
-            cases.push(case("override-unreadable", Weight::Problem, says("doctor-case-override-unreadable")));
+            cases.push(case(
+                "override-unreadable",
+                Weight::Problem,
+                say!("doctor-case-override-unreadable", place = place.name(), name, value),
+            ));
             continue;
         };
         if targets.is_empty() {
             continue;
         }
         if !targets.contains(&target.as_str()) {
-            let what = says("doctor-case-override").with("target", &target).with("real", targets.join(", "));
+            let what =
+                say!("doctor-case-override", place = place.name(), name, value, target, real = targets.join(", "));
             cases.push(case("override", Weight::Problem, what));
         } else if targets.len() == 1 {
-            let what = says("doctor-case-override-idle").with("target", &target);
+            let what = say!("doctor-case-override-idle", place = place.name(), name, value, target);
             cases.push(case("override-idle", Weight::Note, what));
         }
     }
@@ -91,14 +95,8 @@ fn hidden(facts: &Facts) -> Vec<Case> {
                 Err(_) => word.trim().is_empty(),
             };
             if !facts.gpus.is_empty() && value.split(',').all(wrong) {
-                let what = Message::new("doctor-case-hidden")
-                    .with("name", name)
-                    .with("value", value)
-                    .with("place", place.name());
-                cases.push(
-                    Case::new("hidden", Weight::Problem, what.with("count", facts.gpus.len()))
-                        .with_fix(place.unset(name)),
-                );
+                let what = say!("doctor-case-hidden", name, value, place = place.name(), count = facts.gpus.len());
+                cases.push(Case::new("hidden", Weight::Problem, what).with_fix(place.unset(name)));
             }
         }
     }
@@ -119,15 +117,17 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
     let shell = facts.environment.iter().filter(|variable| decides(&variable.name) && told(&variable.value));
     let missing = shell.filter(|variable| server.variable(&variable.name) != Some(&variable.value));
     let case = |variable: &crate::Variable| {
-        let what = Message::new("doctor-case-shell-only")
-            .with("name", &variable.name)
-            .with("value", &variable.value)
-            .with("pid", server.pid)
-            .with("server", server.role.name());
+        let what = say!(
+            "doctor-case-shell-only",
+            name = variable.name,
+            value = variable.value,
+            pid = server.pid,
+            server = server.role.name()
+        );
         let case = Case::new("shell-only", Weight::Warning, what);
         match facts.servers.ollama_unit() {
             Some(unit) => case.with_fix(set_in_unit(unit, &variable.name, &variable.value)),
-            None => case.say("doctor-case-shell-only-fix"),
+            None => case.say(key!("doctor-case-shell-only-fix")),
         }
     };
     missing.map(case).collect()
@@ -136,9 +136,10 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
 fn forced_library(facts: &Facts) -> Option<Case> {
     let (place, value) = places(facts, "OLLAMA_LLM_LIBRARY").into_iter().next()?;
     let there = facts.servers.ollama_libraries.iter().any(|path| path.rsplit('/').next() == Some(value));
-    let (key, weight) =
-        if there { ("doctor-case-forced", Weight::Note) } else { ("doctor-case-forced-missing", Weight::Problem) };
-    let what = Message::new(key).with("value", value).with("place", place.name());
+    let (what, weight) = match there {
+        true => (say!("doctor-case-forced", value, place = place.name()), Weight::Note),
+        false => (say!("doctor-case-forced-missing", value, place = place.name()), Weight::Problem),
+    };
     Some(Case::new("forced-library", weight, what).with_fix(place.unset("OLLAMA_LLM_LIBRARY")))
 }
 
@@ -148,8 +149,7 @@ fn chatty(facts: &Facts) -> Vec<Case> {
     for process in &facts.servers.running {
         for name in ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB", "HIPBLASLT_LOG_MASK"] {
             if let Some(value) = process.variable(name).filter(|value| *value != "0") {
-                let what =
-                    Message::new("doctor-case-chatty").with("name", name).with("value", value).with("pid", process.pid);
+                let what = say!("doctor-case-chatty", name, value, pid = process.pid);
                 cases.push(Case::new("chatty", Weight::Note, what));
             }
         }
@@ -160,6 +160,6 @@ fn chatty(facts: &Facts) -> Vec<Case> {
 /// Another user's environment cannot be read: say so, instead of saying that nothing is set.
 fn unseen(facts: &Facts) -> Option<Case> {
     let hidden = facts.servers.running.iter().find(|process| process.environment == Look::Denied)?;
-    let what = Message::new("doctor-case-unseen").with("pid", hidden.pid).with("server", hidden.role.name());
+    let what = say!("doctor-case-unseen", pid = hidden.pid, server = hidden.role.name());
     Some(Case::new("unseen", Weight::Note, what).run("sudo whichkernel doctor"))
 }

@@ -5,7 +5,7 @@ use crate::cases::places::{SetIn, places};
 use crate::cases::{Case, Weight};
 use crate::vulkan::Driver;
 use crate::{Facts, Process};
-use answer::Message;
+use say::{key, say};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = on_processor(facts);
@@ -44,10 +44,9 @@ fn on_processor(facts: &Facts) -> Vec<Case> {
             && !drivers.iter().any(|stem| process.loaded(stem) == Some(true))
     };
     let case = |process: &Process| {
-        let what =
-            Message::new("doctor-case-vulkan-llvmpipe").with("pid", process.pid).with("server", process.role.name());
+        let what = say!("doctor-case-vulkan-llvmpipe", pid = process.pid, server = process.role.name());
         let weight = if has_card(facts) { Weight::Problem } else { Weight::Note };
-        Case::new("vulkan-llvmpipe", weight, what).say("doctor-case-vulkan-driver-fix")
+        Case::new("vulkan-llvmpipe", weight, what).say(key!("doctor-case-vulkan-driver-fix"))
     };
     facts.servers.running.iter().filter(accident).map(case).collect()
 }
@@ -57,8 +56,8 @@ fn no_loader(facts: &Facts) -> Option<Case> {
     if facts.vulkan.loader.is_some() || facts.servers.running.iter().any(bundled) {
         return None;
     }
-    let case = Case::new("vulkan-no-loader", Weight::Problem, Message::new("doctor-case-vulkan-no-loader"));
-    Some(case.say("doctor-case-vulkan-loader-fix"))
+    let case = Case::new("vulkan-no-loader", Weight::Problem, say!("doctor-case-vulkan-no-loader"));
+    Some(case.say(key!("doctor-case-vulkan-loader-fix")))
 }
 
 /// No driver of a card: none at all, or the one that computes on the processor.
@@ -67,21 +66,19 @@ fn no_driver(facts: &Facts) -> Option<Case> {
     if facts.vulkan.drivers.iter().any(|driver| !driver.is_processor()) || chosen || !has_card(facts) {
         return None;
     }
-    let key = match facts.vulkan.drivers.as_slice() {
-        [] => "doctor-case-vulkan-no-driver",
-        _ => "doctor-case-vulkan-only-llvmpipe",
+    let what = match facts.vulkan.drivers.as_slice() {
+        [] => say!("doctor-case-vulkan-no-driver"),
+        _ => say!("doctor-case-vulkan-only-llvmpipe"),
     };
-    let case = Case::new("vulkan-no-driver", Weight::Problem, Message::new(key));
-    Some(case.say("doctor-case-vulkan-driver-fix"))
+    let case = Case::new("vulkan-no-driver", Weight::Problem, what);
+    Some(case.say(key!("doctor-case-vulkan-driver-fix")))
 }
 
 /// Render nodes, and none that opens: the driver finds no card, and programs compute on the processor.
 fn denied(facts: &Facts) -> Option<Case> {
     let nodes = &facts.vulkan.render_nodes;
     let first = nodes.first().filter(|_| nodes.iter().all(|node| !node.opens))?;
-    let what = Message::new("doctor-case-vulkan-denied")
-        .with("node", &first.path)
-        .with("error", first.error.as_deref().unwrap_or_default());
+    let what = say!("doctor-case-vulkan-denied", node = first.path, error = first.error.as_deref().unwrap_or_default());
     let (run, undo) = own_groups();
     Some(Case::new("vulkan-render-denied", Weight::Problem, what).change(run, undo))
 }
@@ -89,7 +86,7 @@ fn denied(facts: &Facts) -> Option<Case> {
 /// Cooperative matrices switched off by hand: ggml multiplies without the matrix units of those cards that have them.
 fn no_matrices(facts: &Facts) -> Vec<Case> {
     let case = |(place, value): (SetIn<'_>, &str)| {
-        let what = Message::new("doctor-case-vulkan-no-matrices").with("place", place.name()).with("value", value);
+        let what = say!("doctor-case-vulkan-no-matrices", place = place.name(), value);
         Case::new("vulkan-no-matrices", Weight::Note, what).with_fix(place.unset("GGML_VK_DISABLE_COOPMAT"))
     };
     places(facts, "GGML_VK_DISABLE_COOPMAT").into_iter().map(case).collect()
@@ -102,19 +99,19 @@ fn old_driver(facts: &Facts) -> Option<Case> {
         facts.gpus.iter().find(|gpu| gpu.target.as_deref().is_some_and(|target| target.starts_with("gfx12")))?;
     let old = |driver: &&Driver| driver.is_radv() && driver.api.as_deref().is_some_and(|api| api.starts_with("1.3."));
     let driver = facts.vulkan.drivers.iter().find(old)?;
-    let what = Message::new("doctor-case-vulkan-old")
-        .with("manifest", &driver.manifest)
-        .with("api", driver.api.as_deref().unwrap_or_default())
-        .with("target", new_card.target_or_unknown());
-    Some(Case::new("vulkan-old-driver", Weight::Warning, what).say("doctor-case-vulkan-driver-fix"))
+    let what = say!(
+        "doctor-case-vulkan-old",
+        manifest = driver.manifest,
+        api = driver.api.as_deref().unwrap_or_default(),
+        target = new_card.target_or_unknown()
+    );
+    Some(Case::new("vulkan-old-driver", Weight::Warning, what).say(key!("doctor-case-vulkan-driver-fix")))
 }
 
 fn missing_library(facts: &Facts) -> Vec<Case> {
     let case = |driver: &Driver| {
-        let what = Message::new("doctor-case-vulkan-missing")
-            .with("manifest", &driver.manifest)
-            .with("library", &driver.library);
-        Case::new("vulkan-driver-missing", Weight::Warning, what).say("doctor-case-vulkan-driver-fix")
+        let what = say!("doctor-case-vulkan-missing", manifest = driver.manifest, library = driver.library);
+        Case::new("vulkan-driver-missing", Weight::Warning, what).say(key!("doctor-case-vulkan-driver-fix"))
     };
     facts.vulkan.drivers.iter().filter(|driver| !driver.there).map(case).collect()
 }
@@ -122,9 +119,10 @@ fn missing_library(facts: &Facts) -> Vec<Case> {
 /// Which devices ggml's Vulkan backend may use; an empty list is none.
 fn hidden(facts: &Facts) -> Vec<Case> {
     let case = |(place, value): (SetIn<'_>, &str)| {
-        let key = if value.is_empty() { "doctor-case-vulkan-hidden-all" } else { "doctor-case-vulkan-hidden" };
-        let weight = if value.is_empty() { Weight::Problem } else { Weight::Note };
-        let what = Message::new(key).with("place", place.name()).with("value", value);
+        let (what, weight) = match value.is_empty() {
+            true => (say!("doctor-case-vulkan-hidden-all", place = place.name()), Weight::Problem),
+            false => (say!("doctor-case-vulkan-hidden", place = place.name(), value), Weight::Note),
+        };
         Case::new("vulkan-visible-devices", weight, what).with_fix(place.unset("GGML_VK_VISIBLE_DEVICES"))
     };
     places(facts, "GGML_VK_VISIBLE_DEVICES").into_iter().map(case).collect()
@@ -133,7 +131,7 @@ fn hidden(facts: &Facts) -> Vec<Case> {
 fn switched_off(facts: &Facts) -> Vec<Case> {
     let off = places(facts, "OLLAMA_VULKAN").into_iter().filter(|(_, value)| matches!(*value, "0" | "false"));
     let case = |(place, value): (SetIn<'_>, &str)| {
-        let what = Message::new("doctor-case-vulkan-off").with("place", place.name()).with("value", value);
+        let what = say!("doctor-case-vulkan-off", place = place.name(), value);
         Case::new("vulkan-off", Weight::Note, what).with_fix(place.unset("OLLAMA_VULKAN"))
     };
     off.map(case).collect()

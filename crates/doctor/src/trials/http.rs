@@ -1,6 +1,7 @@
 //! Asking a server who it is: one small GET, on this machine only, with short patience.
 
 use crate::Facts;
+use say::{Message, Say as _, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use server::process::OLLAMA_PORT;
@@ -23,7 +24,9 @@ pub struct Answer {
     /// Their types, where it says so: `Q4_K_M`.
     pub types: Vec<String>,
     /// Why there was no answer.
-    pub error: Option<String>,
+    #[serde(serialize_with = "say::in_english")]
+    #[schemars(with = "Option<String>")]
+    pub error: Option<Message>,
 }
 
 /// Where each known server really listens, what the user's own OLLAMA_HOST says, and Ollama's usual port. A server's own variables are not
@@ -66,13 +69,13 @@ fn who(to: Address) -> Answer {
     let (identity, locked) = match identify(&mut &at) {
         Ok(who) => (who.identity.clone(), who.wants_key()),
         Err(error) => {
-            answer.error = Some(error.to_string());
+            answer.error = Some(error.message());
             return answer;
         }
     };
     if matches!(identity.kind, Kind::Openai | Kind::Unknown) {
-        let why = if locked { "asks for an API key" } else { "answers HTTP, but as no server that is known here" };
-        answer.error = Some(why.to_owned());
+        let why = if locked { say!("doctor-answer-key") } else { say!("doctor-answer-unknown") };
+        answer.error = Some(why);
         return answer;
     }
     answer.server = Some(identity.kind);

@@ -98,7 +98,7 @@ mod tests {
         use sys::fake::{Call, fail};
         let refused = |trial: Trial, call: &str, error: &str| {
             let Trial::Refused { call: told, error: why } = &trial else { panic!("{call}: {trial:?}") };
-            assert!(told.starts_with(call) && why.starts_with(error), "{trial:?}");
+            assert!(told.starts_with(call) && why.to_string().starts_with(error), "{trial:?}");
         };
         let _bpf = (fail(Call::BpfProgram, sys::abi::EPERM), fail(Call::BpfMap, sys::abi::EPERM));
         let _perf = fail(Call::PerfEventOpen, sys::abi::EACCES);

@@ -1,6 +1,7 @@
 //! Does the loader here obey LD_PRELOAD? A child is started without and with a library; its own memory map tells.
 
 use crate::{Host, Trial};
+use say::say;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -37,8 +38,8 @@ pub fn map(library: &Path) -> Trial {
     let mapped = |text: &str| text.lines().any(|line| line.rsplit('/').next() == Some(name));
     match (mapped(&without), mapped(&with)) {
         (false, true) => Trial::worked(format!("LD_PRELOAD={}", library.display())),
-        (true, _) => Trial::refused("LD_PRELOAD", &io::Error::other(format!("{name} is in the child even without it"))),
-        (false, false) => Trial::refused("LD_PRELOAD", &io::Error::other(format!("the child did not map {name}"))),
+        (true, _) => Trial::refused("LD_PRELOAD", &say!("doctor-trial-preload-always", name)),
+        (false, false) => Trial::refused("LD_PRELOAD", &say!("doctor-trial-preload-unmapped", name)),
     }
 }
 
@@ -50,7 +51,7 @@ fn maps(preload: Option<&OsStr>) -> io::Result<String> {
     }
     let output = command.output()?;
     if !output.status.success() {
-        return Err(io::Error::other(format!("{}", output.status)));
+        return Err(io::Error::other(say!("doctor-trial-exit", status = output.status.to_string())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

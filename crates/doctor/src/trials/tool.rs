@@ -2,6 +2,7 @@
 //! put there.
 
 use crate::trials::Trial;
+use say::say;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::Stdio;
@@ -40,7 +41,10 @@ fn run(path: &str) -> io::Result<String> {
         if start.elapsed() > PATIENCE {
             child.kill()?;
             child.wait()?;
-            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer in {} s", PATIENCE.as_secs())));
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                say!("doctor-trial-no-answer", seconds = PATIENCE.as_secs()),
+            ));
         }
         std::thread::sleep(Duration::from_millis(20));
     };
@@ -48,7 +52,11 @@ fn run(path: &str) -> io::Result<String> {
     if let Some(out) = child.stdout.take() {
         out.take(64 << 10).read_to_string(&mut text)?;
     }
-    if status.success() { Ok(text) } else { Err(io::Error::other(format!("{status}"))) }
+    if status.success() {
+        Ok(text)
+    } else {
+        Err(io::Error::other(say!("doctor-trial-exit", status = status.to_string())))
+    }
 }
 
 #[cfg(test)]

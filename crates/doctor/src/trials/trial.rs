@@ -1,8 +1,8 @@
 //! The outcome of one trial.
 
+use say::{Message, Say};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 
 /// What came of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -11,7 +11,12 @@ pub enum Trial {
     /// It worked; `saw` says what showed it.
     Worked { saw: String },
     /// The system refused: which call, and how.
-    Refused { call: String, error: String },
+    Refused {
+        call: String,
+        #[serde(serialize_with = "say::in_english")]
+        #[schemars(with = "String")]
+        error: Message,
+    },
     /// What the trial needs is not on this host.
     Missing { what: String },
     /// Not made, because the host is a tree of files.
@@ -24,8 +29,8 @@ impl Trial {
         Trial::Worked { saw: saw.into() }
     }
 
-    pub fn refused(call: impl Into<String>, error: &io::Error) -> Trial {
-        Trial::Refused { call: call.into(), error: error.to_string() }
+    pub fn refused(call: impl Into<String>, error: &impl Say) -> Trial {
+        Trial::Refused { call: call.into(), error: error.message() }
     }
 
     pub fn missing(what: impl Into<String>) -> Trial {

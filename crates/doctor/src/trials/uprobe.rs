@@ -4,6 +4,7 @@
 //! this thread, so that no other process that runs the same file is touched: that is what `--how perf` needs.
 
 use crate::trials::Trial;
+use say::{Say as _, say};
 use std::hint::black_box;
 use std::io;
 use sys::perf_event::{Attr, Event, UprobePlace, bit};
@@ -22,14 +23,14 @@ pub fn count_own_calls(pmu: Option<i64>) -> Trial {
     let refusal = match uprobe::trial() {
         Ok((seen, calls)) if seen == calls => return Trial::worked(format!("{seen}/{calls}, BPF")),
         Ok((seen, calls)) => {
-            return Trial::refused("uprobe", &io::Error::other(format!("{seen} of {calls} calls were counted")));
+            return Trial::refused("uprobe", &say!("doctor-trial-counted", seen, calls));
         }
         Err(error) => error,
     };
     match without_bpf(pmu) {
         Trial::Refused { .. } => {
             let call = refusal.call.map_or_else(|| refusal.what.to_string(), str::to_owned);
-            Trial::Refused { call, error: refusal.why.to_string() }
+            Trial::Refused { call, error: refusal.why.message() }
         }
         other => other,
     }
@@ -52,7 +53,7 @@ fn without_bpf(pmu: u32) -> Trial {
     }
     match event.hits() {
         Ok(CALLS) => Trial::worked(format!("{CALLS}/{CALLS}")),
-        Ok(seen) => Trial::refused("uprobe", &io::Error::other(format!("{seen} of {CALLS} calls were counted"))),
+        Ok(seen) => Trial::refused("uprobe", &say!("doctor-trial-counted", seen, calls = CALLS)),
         Err(error) => Trial::refused("read(uprobe)", &error),
     }
 }
@@ -68,5 +69,5 @@ fn file_offset(address: u64) -> io::Result<u64> {
         let offset = hex(fields.nth(1)?)?;
         (start..end).contains(&address).then(|| offset + (address - start))
     });
-    found.ok_or_else(|| io::Error::other("no mapping holds our own code"))
+    found.ok_or_else(|| io::Error::other(say!("doctor-trial-no-mapping")))
 }

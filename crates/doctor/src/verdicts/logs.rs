@@ -4,25 +4,24 @@
 use crate::fix::{Fix, set_in_unit};
 use crate::verdicts::{Status, Verdict};
 use crate::{Facts, Trials};
-use answer::Message;
+use say::{key, say};
 
 pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Facts, trials: &Trials) -> Verdict {
     let switches = || trials.switches.iter().filter(|switch| switch.variable == variable);
-    let says = |key| Message::new(key).with("variable", variable);
     let Some(known) = switches().find(|switch| switch.known == Some(true)) else {
         let why = match switches().next() {
-            Some(switch) => says("doctor-log-unknown").with("library", &switch.library),
-            None => says("doctor-log-absent"),
+            Some(switch) => say!("doctor-log-unknown", variable, library = switch.library),
+            None => say!("doctor-log-absent", variable),
         };
         // Where no AMD GPU is, nothing is missing.
-        let fix = if facts.gpus.is_empty() { None } else { Fix::say("doctor-log-absent-fix") };
+        let fix = if facts.gpus.is_empty() { None } else { Fix::say(key!("doctor-log-absent-fix")) };
         return Verdict::new(name, Status::Absent, why, fix);
     };
     let set = facts.servers.running.iter().find_map(|process| {
         let value = process.variable(variable)?;
-        Some(says("doctor-log-set").with("pid", process.pid).with("value", value))
+        Some(say!("doctor-log-set", variable, pid = process.pid, value))
     });
-    let why = says("doctor-log-untested").with("library", &known.library);
+    let why = say!("doctor-log-untested", variable, library = known.library);
     let fix = if set.is_some() || facts.gpus.is_empty() { None } else { restart(facts, variable, value) };
     Verdict::new(name, Status::Untested, why, fix).and(set)
 }
@@ -33,8 +32,6 @@ fn restart(facts: &Facts, variable: &str, value: &str) -> Option<Fix> {
         return Some(set_in_unit(unit, variable, value));
     }
     let llama = facts.servers.binaries.iter().find(|binary| binary.path.ends_with("/llama-server"));
-    let mut says = Message::new("doctor-log-restart-fix").with("variable", variable).with("value", value);
-    says =
-        says.with("server", llama.map_or_else(|| "ollama serve".to_owned(), |binary| say::shell::word(&binary.path)));
-    Some(Fix::Do(says))
+    let server = llama.map_or_else(|| "ollama serve".to_owned(), |binary| say::shell::word(&binary.path));
+    Some(Fix::Do(say!("doctor-log-restart-fix", variable, value, server)))
 }

@@ -2,7 +2,7 @@
 
 use crate::verdicts::{Status, Verdict};
 use crate::{Facts, Fix, Look, Trial, Trials};
-use answer::Message;
+use say::{Message, key, say};
 
 /// The least with which a watch of one's own processes starts (`rights::NEEDED`): tried one by one in crates/whichkernel/tests/rights.rs.
 const SETCAP: &str = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whichkernel)\"";
@@ -13,28 +13,24 @@ pub fn uprobe(facts: &Facts, trials: &Trials) -> Verdict {
     match &trials.uprobe {
         Trial::NotTried => Verdict::untested(name),
         Trial::Missing { what } => {
-            let why = Message::new("doctor-uprobe-absent").with("what", what);
-            Verdict::new(name, Status::Absent, why, Fix::say("doctor-uprobe-absent-fix"))
+            let why = say!("doctor-uprobe-absent", what);
+            Verdict::new(name, Status::Absent, why, Fix::say(key!("doctor-uprobe-absent-fix")))
         }
         Trial::Worked { saw } => {
-            let why = Message::new("doctor-uprobe-works").with("saw", saw);
+            let why = say!("doctor-uprobe-works", saw);
             Verdict::new(name, Status::Works, why, None)
         }
-        Trial::Refused { call, error } => {
-            blocked_by_kernel(name, facts, (call, error), &["bpf", "perfmon"], "doctor-capabilities-uprobe")
-        }
+        Trial::Refused { call, error } => blocked_by_kernel(name, facts, (call, error), &["bpf", "perfmon"], true),
     }
 }
 
 pub fn bpf(facts: &Facts, trials: &Trials) -> Verdict {
     let name = "bpf";
-    let btf = Message::new(if facts.tracing.btf { "doctor-btf" } else { "doctor-no-btf" });
+    let btf = if facts.tracing.btf { say!("doctor-btf") } else { say!("doctor-no-btf") };
     match &trials.bpf {
-        Trial::Worked { .. } => {
-            Verdict::new(name, Status::Works, Message::new("doctor-bpf-works"), None).and(Some(btf))
-        }
+        Trial::Worked { .. } => Verdict::new(name, Status::Works, say!("doctor-bpf-works"), None).and(Some(btf)),
         Trial::Refused { call, error } => {
-            blocked_by_kernel(name, facts, (call, error), &["bpf", "perfmon"], "doctor-capabilities").and(Some(btf))
+            blocked_by_kernel(name, facts, (call, error), &["bpf", "perfmon"], false).and(Some(btf))
         }
         _ => Verdict::untested(name),
     }
@@ -44,14 +40,13 @@ pub fn bpf(facts: &Facts, trials: &Trials) -> Verdict {
 fn blocked_by_kernel(
     name: &'static str,
     facts: &Facts,
-    (call, error): (&str, &str),
+    (call, error): (&str, &Message),
     needed: &[&str],
-    key: &'static str,
+    probes: bool,
 ) -> Verdict {
-    let refused = |key| Message::new(key).with("call", call).with("error", error);
     if let Some(mode) = facts.permissions.locked_down() {
-        let why = refused("doctor-lockdown").with("mode", mode);
-        return Verdict::new(name, Status::Blocked, why, Fix::say("doctor-lockdown-fix"));
+        let why = say!("doctor-lockdown", call, error, mode);
+        return Verdict::new(name, Status::Blocked, why, Fix::say(key!("doctor-lockdown-fix")));
     }
     let missing: Vec<String> = needed
         .iter()
@@ -59,11 +54,15 @@ fn blocked_by_kernel(
         .map(|capability| format!("CAP_{}", capability.to_uppercase()))
         .collect();
     if missing.is_empty() {
-        return Verdict::new(name, Status::Blocked, refused("doctor-refused"), None);
+        return Verdict::new(name, Status::Blocked, say!("doctor-refused", call, error), None);
     }
-    let why = refused(key).with("missing", missing.join(", "));
+    let missing = missing.join(", ");
+    let why = match probes {
+        true => say!("doctor-capabilities-uprobe", call, error, missing),
+        false => say!("doctor-capabilities", call, error, missing),
+    };
     let fix = match facts.container.kind {
-        Some(_) => Fix::say("doctor-container-caps-fix"),
+        Some(_) => Fix::say(key!("doctor-container-caps-fix")),
         None => Fix::change(SETCAP, UNSETCAP),
     };
     Verdict::new(name, Status::Blocked, why, fix)
@@ -78,17 +77,22 @@ pub fn tracefs(facts: &Facts) -> Verdict {
     }
     let Some(place) = &tracing.tracefs else {
         let fix = Fix::change("sudo mount -t tracefs nodev /sys/kernel/tracing", "sudo umount /sys/kernel/tracing");
-        return Verdict::new(name, Status::Blocked, Message::new("doctor-tracefs-unmounted"), fix);
+        return Verdict::new(name, Status::Blocked, say!("doctor-tracefs-unmounted"), fix);
     };
-    let says = |key| Message::new(key).with("place", place);
     match (tracing.readable, tracing.writable) {
-        (_, true) => Verdict::new(name, Status::Works, says("doctor-tracefs-works"), None),
-        (true, false) => {
-            Verdict::new(name, Status::Blocked, says("doctor-tracefs-readonly"), Fix::run("sudo whichkernel doctor"))
-        }
-        (false, false) => {
-            Verdict::new(name, Status::Blocked, says("doctor-tracefs-denied"), Fix::run("sudo whichkernel doctor"))
-        }
+        (_, true) => Verdict::new(name, Status::Works, say!("doctor-tracefs-works", place), None),
+        (true, false) => Verdict::new(
+            name,
+            Status::Blocked,
+            say!("doctor-tracefs-readonly", place),
+            Fix::run("sudo whichkernel doctor"),
+        ),
+        (false, false) => Verdict::new(
+            name,
+            Status::Blocked,
+            say!("doctor-tracefs-denied", place),
+            Fix::run("sudo whichkernel doctor"),
+        ),
     }
 }
 
@@ -97,19 +101,19 @@ pub fn preload(facts: &Facts, trials: &Trials) -> Verdict {
     let why = match &trials.preload {
         Trial::NotTried => return Verdict::untested(name),
         Trial::Missing { what } => {
-            let why = Message::new("doctor-preload-missing").with("what", what);
-            return Verdict::new(name, Status::Absent, why, Fix::say("doctor-preload-missing-fix"));
+            let why = say!("doctor-preload-missing", what);
+            return Verdict::new(name, Status::Absent, why, Fix::say(key!("doctor-preload-missing-fix")));
         }
         Trial::Refused { error, .. } => {
-            let why = Message::new("doctor-preload-refused").with("error", error);
-            return Verdict::new(name, Status::Blocked, why, Fix::say("doctor-preload-missing-fix"));
+            let why = say!("doctor-preload-refused", error);
+            return Verdict::new(name, Status::Blocked, why, Fix::say(key!("doctor-preload-missing-fix")));
         }
-        Trial::Worked { saw } => Message::new("doctor-preload-works").with("saw", saw),
+        Trial::Worked { saw } => say!("doctor-preload-works", saw),
     };
     let deaf = facts.servers.binaries.iter().find(|binary| binary.setuid || binary.dynamic == Some(false));
     let caveat = deaf.map(|binary| {
-        let key = if binary.setuid { "doctor-preload-setuid" } else { "doctor-preload-static" };
-        Message::new(key).with("path", &binary.path)
+        let path = &binary.path;
+        if binary.setuid { say!("doctor-preload-setuid", path) } else { say!("doctor-preload-static", path) }
     });
     Verdict::new(name, Status::Works, why, None).and(caveat)
 }
@@ -121,22 +125,23 @@ pub fn ptrace(facts: &Facts, trials: &Trials) -> Verdict {
     }
     let scope = &facts.permissions.ptrace_scope;
     let denied = facts.servers.running.iter().find(|process| process.attachable == Look::Denied);
-    let server = denied.map(|process| Message::new("doctor-ptrace-server").with("pid", process.pid));
+    let server = denied.map(|process| say!("doctor-ptrace-server", pid = process.pid));
     let Trial::Refused { call, error } = &trials.ptrace else {
         let why = match scope.found() {
-            Some(scope) => Message::new("doctor-ptrace-works").with("scope", scope),
-            None => Message::new("doctor-ptrace-works-no-yama"),
+            Some(scope) => say!("doctor-ptrace-works", scope),
+            None => say!("doctor-ptrace-works-no-yama"),
         };
         return Verdict::new(name, Status::Works, why, None).and(server);
     };
-    let says = |key| Message::new(key).with("call", call).with("error", error);
     let (why, fix) = match scope.found() {
-        Some(3) => (says("doctor-ptrace-scope").with("scope", 3), Fix::say("doctor-ptrace-reboot-fix")),
+        Some(3) => (say!("doctor-ptrace-scope", call, error, scope = 3), Fix::say(key!("doctor-ptrace-reboot-fix"))),
         Some(&scope) if scope > 0 => {
-            (says("doctor-ptrace-scope").with("scope", scope), Fix::sysctl("kernel.yama.ptrace_scope", 0, scope))
+            (say!("doctor-ptrace-scope", call, error, scope), Fix::sysctl("kernel.yama.ptrace_scope", 0, scope))
         }
-        _ if facts.container.kind.is_some() => (says("doctor-refused"), Fix::say("doctor-container-ptrace-fix")),
-        _ => (says("doctor-refused"), None),
+        _ if facts.container.kind.is_some() => {
+            (say!("doctor-refused", call, error), Fix::say(key!("doctor-container-ptrace-fix")))
+        }
+        _ => (say!("doctor-refused", call, error), None),
     };
     Verdict::new(name, Status::Blocked, why, fix).and(server)
 }

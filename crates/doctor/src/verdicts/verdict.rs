@@ -1,7 +1,7 @@
 //! The verdict on one observer: its status, the reasons and the fix.
 
 use crate::Fix;
-use answer::Message;
+use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ impl Verdict {
     }
 
     pub(super) fn untested(name: &'static str) -> Verdict {
-        Verdict::new(name, Status::Untested, Message::new("doctor-not-tried"), None)
+        Verdict::new(name, Status::Untested, say!("doctor-not-tried"), None)
     }
 
     pub(super) fn and(mut self, more: Option<Message>) -> Verdict {

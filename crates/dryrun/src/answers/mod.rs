@@ -1,5 +1,6 @@
 //! What `dryrun` answers, as a program reads it.
 
+use say::Message;
 mod cards;
 mod events;
 mod row;
@@ -65,7 +66,9 @@ pub struct MapCell<'r> {
     /// One word for a table: `mmq112`.
     pub label: String,
     /// Why there is nothing, in the program's own words.
-    pub problem: Option<&'r str>,
+    #[serde(serialize_with = "say::in_english")]
+    #[schemars(with = "Option<String>")]
+    pub problem: Option<Message>,
     pub lost: u64,
     pub reach: Reach,
     pub selected: Vec<SelectedRow<'r>>,
@@ -202,7 +205,7 @@ impl<'r> CardMaps<'r> {
                 kind: &cell.kind,
                 columns: cell.columns,
                 label: cell.label(),
-                problem: cell.problem.as_deref(),
+                problem: cell.problem.clone(),
                 lost: cell.lost,
                 reach,
                 selected: cell.rows.iter().map(|row| SelectedRow::new(&map.plan, reach, row)).collect(),

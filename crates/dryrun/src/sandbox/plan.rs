@@ -1,6 +1,7 @@
 //! Which steps a given tree and given binds need, all strings made, before anything is forked.
 
 use crate::sandbox::{Bind, EnterError};
+use say::{Message, say};
 use std::{
     ffi::CString,
     fs,
@@ -11,11 +12,19 @@ use sys::abi;
 use sys::files::{self, Access};
 use sys::namespaces::NamespaceStep;
 
-/// The steps, and for each the words that an error names it by.
+/// The steps, and for each what an error says about it.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub steps: Vec<NamespaceStep>,
-    pub names: Vec<String>,
+    pub names: Vec<Step>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub what: Message,
+    /// Without the right to make namespaces, this one fails.
+    pub early: bool,
 }
 
 /// Where the new root is put together: every tree of ours has it, and no package puts anything there.
@@ -39,9 +48,9 @@ impl Plan {
         let gid = rustix::process::getegid().as_raw();
         let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
         let unshare = NamespaceStep::Unshare { root: uid == 0, uid_map: map(uid), gid_map: map(gid) };
-        plan.add(unshare, "unshare (user and mount namespace)".to_owned());
-        plan.add(NamespaceStep::Private, "making mounts private".to_owned());
-        plan.add(NamespaceStep::Tmpfs(text(&stage)?), format!("mounting tmpfs on {}", stage.display()));
+        plan.early(unshare, say!("dryrun-step-unshare"));
+        plan.early(NamespaceStep::Private, say!("dryrun-step-private"));
+        plan.early(NamespaceStep::Tmpfs(text(&stage)?), say!("dryrun-step-tmpfs", path = stage));
         plan.tree(&root, &stage)?;
         for dir in ["proc", "dev", "sys"] {
             let (source, target) = (Path::new("/").join(dir), stage.join(dir));
@@ -54,8 +63,8 @@ impl Plan {
         for bind in binds {
             plan.outside(bind, &stage)?;
         }
-        plan.add(NamespaceStep::Chroot(text(&stage)?), format!("chroot to {}", stage.display()));
-        plan.add(NamespaceStep::Chdir(text(cwd)?), format!("changing to {} inside the tree", cwd.display()));
+        plan.early(NamespaceStep::Chroot(text(&stage)?), say!("dryrun-step-chroot", path = stage));
+        plan.add(NamespaceStep::Chdir(text(cwd)?), say!("dryrun-step-chdir", path = cwd));
         Ok(plan)
     }
 
@@ -74,7 +83,7 @@ impl Plan {
                 let to = fs::read_link(&path).map_err(broken)?;
                 self.add(
                     NamespaceStep::Link { target: text(&to)?, at: text(&target)? },
-                    format!("linking {}", target.display()),
+                    say!("dryrun-step-link", path = target),
                 );
             } else if kind.is_dir() {
                 self.directory(&target)?;
@@ -112,13 +121,13 @@ impl Plan {
     }
 
     fn directory(&mut self, at: &Path) -> Result<(), EnterError> {
-        self.add(NamespaceStep::Directory(text(at)?), format!("making {}", at.display()));
+        self.add(NamespaceStep::Directory(text(at)?), say!("dryrun-step-directory", path = at));
         Ok(())
     }
 
     fn bind(&mut self, source: &Path, target: &Path) -> Result<(), EnterError> {
         let step = NamespaceStep::Bind { source: text(source)?, target: text(target)? };
-        self.add(step, format!("binding {}", source.display()));
+        self.add(step, say!("dryrun-step-bind", path = source));
         Ok(())
     }
 
@@ -139,18 +148,24 @@ impl Plan {
             }
         }
         let step = NamespaceStep::ReadOnly { target: text(target)?, flags };
-        self.add(step, format!("making {} read-only", target.display()));
+        self.add(step, say!("dryrun-step-read-only", path = target));
         Ok(())
     }
 
-    fn add(&mut self, step: NamespaceStep, name: String) {
+    fn add(&mut self, step: NamespaceStep, what: Message) {
         self.steps.push(step);
-        self.names.push(name);
+        self.names.push(Step { what, early: false });
+    }
+
+    /// A step that the system's policy for namespaces decides.
+    fn early(&mut self, step: NamespaceStep, what: Message) {
+        self.steps.push(step);
+        self.names.push(Step { what, early: true });
     }
 }
 
-fn placing(target: &Path) -> String {
-    format!("making a place for {} inside the tree (a path below /usr or /etc cannot be shown there)", target.display())
+fn placing(target: &Path) -> Message {
+    say!("dryrun-step-place", path = target)
 }
 
 fn text(path: &Path) -> Result<CString, EnterError> {

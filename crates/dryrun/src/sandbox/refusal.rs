@@ -1,5 +1,7 @@
 //! Why a tree could not be entered: the step that failed, the setting that forbids it, and the way out.
 
+use crate::sandbox::plan::Step;
+use say::Message;
 use std::{fs, io, path::PathBuf};
 use sys::abi;
 
@@ -16,12 +18,12 @@ pub enum EnterError {
     Wait(io::Error),
     /// User namespaces are refused: says which setting does it, with its present value.
     Refused {
-        step: String,
+        step: Message,
         source: io::Error,
-        advice: say::Message,
+        advice: Message,
     },
     Step {
-        step: String,
+        step: Message,
         source: io::Error,
     },
     Program {
@@ -44,16 +46,15 @@ say::worded! { EnterError {
 impl EnterError {
     pub(super) fn from_child(
         source: io::Error,
-        step: Option<&String>,
+        step: Option<&Step>,
         root: &std::path::Path,
         program: String,
     ) -> EnterError {
-        let Some(step) = step.cloned() else {
+        let Some(Step { what: step, early }) = step.cloned() else {
             return EnterError::Program { program, root: root.to_owned(), source };
         };
         // EUSERS and ENOSPC: the limit of user namespaces is reached.
         let refusals = [abi::EPERM, abi::EACCES, abi::ENOSPC, abi::EUSERS, abi::ENOSYS, abi::EINVAL];
-        let early = ["unshare", "making mounts", "mounting tmpfs", "chroot"].iter().any(|name| step.starts_with(name));
         match source.raw_os_error() {
             Some(errno) if early && refusals.contains(&errno) => {
                 EnterError::Refused { step, source, advice: advice(&|path| fs::read_to_string(path).ok()) }

@@ -1,6 +1,7 @@
 //! One cell of a map on Vulkan: a tensor type at a column count, the pipelines that were selected for it, and the word for them.
 
 use super::VulkanRow;
+use say::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,25 +15,27 @@ pub struct VulkanCell {
     /// Short for a table: `mm-f16_f16acc_aligned_2+matrix`.
     pub label: String,
     /// Why there is nothing.
-    pub problem: Option<String>,
+    #[serde(serialize_with = "say::in_english")]
+    #[schemars(with = "Option<String>")]
+    pub problem: Option<Message>,
     pub lost: u64,
     pub selected: Vec<VulkanRow>,
 }
 
 impl VulkanCell {
     pub(crate) fn new(kind: &str, columns: u64, selected: Vec<VulkanRow>, lost: u64) -> VulkanCell {
-        let mut cell = VulkanCell { selected, lost, ..VulkanCell::failed(kind, columns, "") };
-        cell.problem = None;
+        let mut cell =
+            VulkanCell { selected, lost, problem: None, ..VulkanCell::failed(kind, columns, &Message::verbatim("")) };
         cell.label = cell.label_of(kind);
         cell
     }
 
-    pub(crate) fn failed(kind: &str, columns: u64, problem: &str) -> VulkanCell {
+    pub(crate) fn failed(kind: &str, columns: u64, problem: &Message) -> VulkanCell {
         VulkanCell {
             kind: kind.to_owned(),
             columns,
             label: "!".to_owned(),
-            problem: Some(problem.to_owned()),
+            problem: Some(problem.clone()),
             lost: 0,
             selected: Vec::new(),
         }
@@ -129,6 +132,6 @@ mod tests {
             assert!(!cell.is_answered());
             assert_eq!(cell.label, "-");
         }
-        assert_eq!(VulkanCell::failed("Q4_K", 1, "killed").label, "!");
+        assert_eq!(VulkanCell::failed("Q4_K", 1, &Message::verbatim("killed")).label, "!");
     }
 }

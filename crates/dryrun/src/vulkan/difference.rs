@@ -61,7 +61,7 @@ fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
         Some(VulkanDifference { kind: a.kind.clone(), columns: a.columns, what, a: a_says, b: b_says })
     };
     if !a.is_answered() || !b.is_answered() {
-        let say = |cell: &VulkanCell| cell.problem.clone().unwrap_or_else(|| cell.label.clone());
+        let say = |cell: &VulkanCell| cell.problem.as_ref().map_or_else(|| cell.label.clone(), ToString::to_string);
         return if a.is_answered() == b.is_answered() && say(a) == say(b) {
             None
         } else {

@@ -10,6 +10,7 @@ use evidence::{
     Witness,
 };
 use observe::{Observer, Raw, Sighting};
+use say::{key, say};
 use std::fmt::Write;
 
 pub(crate) const NAME: &str = "dryrun-vulkan";
@@ -34,9 +35,9 @@ impl Observer for VulkanDryrun {
 
 fn field_of_view() -> FieldOfView {
     FieldOfView::topic("vulkan.*")
-        .reach("every compute dispatch of the program and its children through the Vulkan loader, on the stand-in")
-        .blind("what a device would compute: routing, sampling and early stops that depend on results")
-        .blind("operations that ggml computes on the processor")
+        .reach(say!("view-dryrun-vulkan"))
+        .blind(key!("view-dryrun-blind-results"))
+        .blind(key!("view-dryrun-blind-cpu"))
 }
 
 /// Who, where, on what.
@@ -88,8 +89,8 @@ impl VulkanRecord<'_> {
         let lost = cells.iter().map(|cell| cell.lost).sum();
         let mut coverage = Coverage::complete("dispatches", launches).lost(lost);
         for cell in cells.iter().filter(|cell| !cell.is_answered()) {
-            let why = cell.problem.clone().unwrap_or_else(|| "no product of that width was seen".to_owned());
-            coverage = coverage.missing(format!("{} at {} columns", cell.kind, cell.columns), why);
+            let why = cell.problem.clone().unwrap_or_else(|| say!("missed-no-product"));
+            coverage = coverage.missing(say!("missed-cell", kind = cell.kind, columns = cell.columns), why);
         }
         self.sightings(facts, coverage, &raw)
     }
@@ -101,13 +102,13 @@ impl VulkanRecord<'_> {
         let facts = answer.selected.iter().flat_map(chosen).collect();
         let mut coverage = Coverage::complete("dispatches", answer.seen).lost(answer.lost + answer.refused);
         for gap in &answer.gaps {
-            coverage = coverage.missing(gap.clone(), "the layer does not look into it");
+            coverage = coverage.missing(gap.clone(), say!("missed-layer"));
         }
-        let what = "what the program would have dispatched afterwards";
+        let what = say!("missed-dispatches-after");
         coverage = match (answer.exit, answer.signal) {
             (Some(0), _) => coverage,
-            (Some(code), _) => coverage.missing(what, format!("it ended with code {code}")),
-            (None, signal) => coverage.missing(what, format!("it was killed by signal {}", signal.unwrap_or_default())),
+            (Some(code), _) => coverage.missing(what, say!("missed-ended", code)),
+            (None, signal) => coverage.missing(what, say!("missed-killed", signal = signal.unwrap_or_default())),
         };
         if answer.products.as_ref().and_then(Checked::account).is_some_and(|account| account.agrees()) {
             coverage = coverage.account(Witness::GraphNodes);

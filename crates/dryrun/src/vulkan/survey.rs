@@ -9,9 +9,10 @@ use crate::RunRoot;
 use crate::error::{DryrunError, io_at};
 use crate::parallel::each;
 use crate::session::{Ending, Streams};
-use crate::survey::{INTERRUPTED, bench_command, laid_out, words_of};
+use crate::survey::{bench_command, interrupted, laid_out, words_of};
 use evidence::{Basis, Conclusion, Rung, Unit};
 use gguf::{Shape, Skeleton, TensorType};
+use say::{Message, Say as _, say};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -35,9 +36,6 @@ pub struct VulkanMap {
 
 /// What a run gave: the device, its driver, the cells.
 type Part = (Option<(String, String)>, Vec<VulkanCell>);
-
-/// ggml falls back to the processor without a word.
-const ELSEWHERE: &str = "nothing was dispatched through Vulkan: the program computed elsewhere";
 
 impl VulkanMap {
     /// Are all cells that were asked for answered?
@@ -71,7 +69,7 @@ impl VulkanSurvey<'_> {
         for (kind, result) in kinds.iter().zip(results) {
             parts.push(match result {
                 Some(part) => part?,
-                None => (None, failed(&kind.name(), columns, INTERRUPTED)),
+                None => (None, failed(&kind.name(), columns, &interrupted())),
             });
         }
         Ok(self.map(parts))
@@ -94,7 +92,7 @@ impl VulkanSurvey<'_> {
     fn one(&self, kind: TensorType, columns: &[u64]) -> Result<Part, DryrunError> {
         let skeleton = match self.skeleton(kind) {
             Ok(skeleton) => skeleton,
-            Err(error) => return Ok((None, failed(&kind.name(), columns, &error.to_string()))),
+            Err(error) => return Ok((None, failed(&kind.name(), columns, &error.message()))),
         };
         let (home, model) = laid_out(&skeleton)?;
         let outcome = self.bench(&model, columns, &[home.outer().to_owned()])?;
@@ -131,9 +129,9 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
     }
     let lost = outcome.lost();
     let problem = match outcome.ending {
-        _ if outcome.interrupted.is_some() => INTERRUPTED.to_owned(),
-        Ending::Code(0) if outcome.dispatches() == 0 => ELSEWHERE.to_owned(),
-        Ending::Code(0) => format!("{} evaluations were seen, {} were asked for", lists.len(), columns.len()),
+        _ if outcome.interrupted.is_some() => interrupted(),
+        Ending::Code(0) if outcome.dispatches() == 0 => say!("dryrun-vulkan-elsewhere"),
+        Ending::Code(0) => say!("dryrun-evaluations", seen = lists.len(), asked = columns.len()),
         _ => words_of(&outcome.said, outcome.ending),
     };
     // Which of them is whose is unknown then.
@@ -150,6 +148,6 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
     (device, columns.iter().zip(lists).map(cell).chain(rest).collect())
 }
 
-fn failed(kind: &str, columns: &[u64], problem: &str) -> Vec<VulkanCell> {
+fn failed(kind: &str, columns: &[u64], problem: &Message) -> Vec<VulkanCell> {
     columns.iter().map(|&columns| VulkanCell::failed(kind, columns, problem)).collect()
 }

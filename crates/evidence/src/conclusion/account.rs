@@ -1,6 +1,7 @@
 //! The second account: who else says how much there was, and what the observer itself cannot see.
 
 use super::basis::{LeftOut, Why};
+use say::Kept;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +101,7 @@ impl Account {
 
     /// Something that the observer's answers do not hold.
     #[must_use]
-    pub fn found(mut self, what: impl Into<String>, count: Option<u64>, why: Why) -> Self {
+    pub fn found(mut self, what: impl Into<Kept>, count: Option<u64>, why: Why) -> Self {
         self.outside.push(LeftOut { what: what.into(), count, why, decides: false });
         self
     }

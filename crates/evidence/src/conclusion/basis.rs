@@ -3,6 +3,7 @@
 use super::account::{Account, BlindSpot, Witness};
 use super::statement::{Conclusion, Says};
 use crate::rung::Rung;
+use say::{Kept, Message, Say, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -68,11 +69,33 @@ say::named! {
     }
 }
 
+impl Say for Why {
+    fn message(&self) -> Message {
+        match self {
+            Why::NotAsked => say!("left-out-not-asked"),
+            Why::Unreadable => say!("left-out-unreadable"),
+            Why::Undetermined => say!("left-out-undetermined"),
+            Why::Failed => say!("left-out-failed"),
+            Why::Refused => say!("left-out-refused"),
+            Why::Lost => say!("left-out-lost"),
+            Why::OutOfView => say!("left-out-out-of-view"),
+            Why::OtherTarget => say!("left-out-other-target"),
+            Why::InPart => say!("left-out-in-part"),
+            Why::Inferred => say!("left-out-inferred"),
+            Why::OnlyTold => say!("left-out-only-told"),
+            Why::Unsteady => say!("left-out-unsteady"),
+            Why::Untold => say!("left-out-untold"),
+            Why::Disagrees => say!("left-out-disagrees"),
+            Why::Stopped => say!("left-out-stopped"),
+        }
+    }
+}
+
 /// Something that no answer speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// A proper name: a file, a target, a function. Nothing that needs translating.
-    pub what: String,
+    /// A proper name (a file, a target, a function), or a message.
+    pub what: Kept,
     /// How many units; None where nobody can know.
     pub count: Option<u64>,
     pub why: Why,
@@ -203,14 +226,14 @@ impl Basis {
     }
 
     #[must_use]
-    pub fn without(mut self, what: impl Into<String>, count: Option<u64>, why: Why) -> Self {
+    pub fn without(mut self, what: impl Into<Kept>, count: Option<u64>, why: Why) -> Self {
         self.left_out.push(LeftOut { what: what.into(), count, why, decides: false });
         self
     }
 
     /// What the question turns on was left out: however much else was answered, nothing is known without it.
     #[must_use]
-    pub fn lacking(mut self, what: impl Into<String>, why: Why) -> Self {
+    pub fn lacking(mut self, what: impl Into<Kept>, why: Why) -> Self {
         self.left_out.push(LeftOut { what: what.into(), count: None, why, decides: true });
         self
     }

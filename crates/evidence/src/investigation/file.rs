@@ -5,6 +5,7 @@ use super::place::InvestigationError;
 use super::{Ask, Investigation, Page, Phase, PhaseName, Question, Stated, Words, inherited};
 use super::{slips, topics};
 use crate::{About, Claim, Expected, Rung, Scope, Transfer};
+use say::{Message, say};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -100,10 +101,10 @@ struct AskEntry {
 }
 
 pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
-    let fail = |span: Option<Range<usize>>, what: String| InvestigationError::at(name, text, span, what);
+    let fail = |span: Option<Range<usize>>, what: Message| InvestigationError::at(name, text, span, what);
     let file: File = toml::from_str(text).map_err(|error| fail(error.span(), slips::hinted(error.message())))?;
     if file.schema.get_ref() != SCHEMA {
-        let what = format!("schema is '{}', this version reads '{SCHEMA}'", file.schema.get_ref());
+        let what = say!("evidence-file-schema", schema = file.schema.get_ref(), known = SCHEMA);
         return Err(fail(Some(file.schema.span()), what));
     }
     let mut phases = BTreeMap::new();
@@ -111,7 +112,7 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
         let span = phase.span();
         let Phase { id, en, ja } = phase.into_inner();
         if phases.insert(id, Words { en, ja }).is_some() {
-            return Err(fail(Some(span), format!("the phase {id:?} stands twice")));
+            return Err(fail(Some(span), say!("evidence-file-phase-twice", id = format!("{id:?}"))));
         }
     }
     let mut pages = BTreeMap::new();
@@ -119,26 +120,26 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
         let span = page.span();
         let Page { id, en, ja } = page.into_inner();
         if pages.insert(id.clone(), Words { en, ja }).is_some() {
-            return Err(fail(Some(span), format!("the page '{id}' stands twice")));
+            return Err(fail(Some(span), say!("evidence-file-page-twice", id)));
         }
     }
     let mut ids = BTreeSet::new();
     let mut known = |id: &Spanned<String>, page: &Spanned<String>, phase: &Spanned<PhaseName>| {
         if id.get_ref().is_empty() {
-            return Err(fail(Some(id.span()), "the id is empty".to_owned()));
+            return Err(fail(Some(id.span()), say!("evidence-file-id-empty")));
         }
         if !ids.insert(id.get_ref().clone()) {
-            return Err(fail(Some(id.span()), format!("the id '{}' stands twice", id.get_ref())));
+            return Err(fail(Some(id.span()), say!("evidence-file-id-twice", id = id.get_ref())));
         }
         if !pages.contains_key(page.get_ref()) {
             let list: Vec<&str> = pages.keys().map(String::as_str).collect();
-            let what = format!("no page has the id '{}'; there are: {}", page.get_ref(), list.join(", "));
+            let what = say!("evidence-file-no-page", page = page.get_ref(), pages = list.join(", "));
             return Err(fail(Some(page.span()), what));
         }
         if !phases.contains_key(phase.get_ref()) {
             return Err(fail(
                 Some(phase.span()),
-                format!("the phase {:?} is not described in [[phases]]", phase.get_ref()),
+                say!("evidence-file-no-phase", phase = format!("{:?}", phase.get_ref())),
             ));
         }
         Ok(())
@@ -158,15 +159,12 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
         let mut rungs: Vec<Rung> = entry.ask.iter().map(|ask| ask.rung).collect();
         for id in entry.claims.iter().chain(&entry.yes).chain(&entry.no) {
             let Some(stated) = claims.iter().find(|stated| stated.claim.id == *id.get_ref()) else {
-                return Err(fail(Some(id.span()), format!("no claim has the id '{}'", id.get_ref())));
+                return Err(fail(Some(id.span()), say!("evidence-file-no-claim", id = id.get_ref())));
             };
             rungs.push(stated.claim.rung);
         }
         let Some(highest) = rungs.into_iter().max() else {
-            let what = format!(
-                "the question '{}' needs `claims`, `yes`, `no` or `ask`: nothing could answer it",
-                entry.id.get_ref()
-            );
+            let what = say!("evidence-file-question", id = entry.id.get_ref());
             return Err(fail(Some(entry.id.span()), what));
         };
         questions.push(question(entry, highest, &file.subject));
@@ -175,24 +173,27 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
 }
 
 /// A topic that no observer writes can never be graded: it is a typo, reported with its position.
-fn known_topic(topic: &Spanned<String>) -> Result<(), (Range<usize>, String)> {
+fn known_topic(topic: &Spanned<String>) -> Result<(), (Range<usize>, Message)> {
     topics::check(topic.get_ref()).map_err(|what| (topic.span(), what))
 }
 
-fn check_claim(entry: &ClaimEntry) -> Result<(), (Range<usize>, String)> {
+fn check_claim(entry: &ClaimEntry) -> Result<(), (Range<usize>, Message)> {
     known_topic(&entry.topic)?;
     if let Expected::Present(false) | Expected::Absent(false) = entry.expected.get_ref() {
-        return Err((entry.expected.span(), "write `present = true` or `absent = true`".to_owned()));
+        return Err((entry.expected.span(), say!("evidence-file-false")));
     }
     if let Expected::Between(low, high) = entry.expected.get_ref()
         && low > high
     {
-        return Err((entry.expected.span(), format!("nothing lies between {low} and {high}")));
+        return Err((
+            entry.expected.span(),
+            say!("evidence-file-between", low = low.to_string(), high = high.to_string()),
+        ));
     }
     if let Some(about) = &entry.about
         && about.get_ref().ranges().count() > 1
     {
-        return Err((about.span(), "only one parameter may be a range".to_owned()));
+        return Err((about.span(), say!("evidence-file-ranges")));
     }
     Ok(())
 }

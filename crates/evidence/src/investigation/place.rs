@@ -1,5 +1,6 @@
 //! Errors of an investigation file: what, and at which line and column.
 
+use say::Message;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,17 +10,17 @@ pub struct InvestigationError {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    pub what: String,
+    pub what: Message,
 }
 
 say::worded! { struct InvestigationError { file, line, column, what } => "evidence-investigation-error" }
 
 impl InvestigationError {
-    pub(crate) fn at(file: &str, text: &str, span: Option<Range<usize>>, what: impl Into<String>) -> Self {
+    pub(crate) fn at(file: &str, text: &str, span: Option<Range<usize>>, what: Message) -> Self {
         let offset = span.map_or(0, |span| span.start);
         let before = text.get(..offset).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        InvestigationError { file: file.to_owned(), line, column, what: what.into() }
+        InvestigationError { file: file.to_owned(), line, column, what }
     }
 }

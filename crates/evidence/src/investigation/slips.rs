@@ -1,13 +1,20 @@
 //! An unknown key or word, and the known one that is nearest to it.
 
-/// TOML's own sentence (``unknown field `rnug`, expected one of `id`, `rung` ``) with the nearest behind it.
-pub fn hinted(message: &str) -> String {
+use say::{Message, say};
+
+/// TOML's sentence about an unknown word (``unknown field `rnug`, expected one of `id`, `rung` ``) as a message of ours. Its other sentences
+/// stay as they are: the library has no other form of them.
+pub fn hinted(message: &str) -> Message {
     let is_slip = message.starts_with("unknown field") || message.starts_with("unknown variant");
     let mut words = message.split('`').skip(1).step_by(2);
-    let (Some(wrong), true) = (words.next(), is_slip) else { return message.to_owned() };
-    match near::near(wrong, words) {
-        Some(known) => format!("{message}; did you mean `{known}`?"),
-        None => message.to_owned(),
+    let (Some(wrong), true) = (words.next(), is_slip) else {
+        return say!("evidence-file-toml", message);
+    };
+    let known: Vec<&str> = words.collect();
+    let list = known.join(", ");
+    match near::near(wrong, known) {
+        Some(near) => say!("evidence-file-unknown-near", wrong, list, near),
+        None => say!("evidence-file-unknown", wrong, list),
     }
 }
 
@@ -34,7 +41,7 @@ mod tests {
 
     #[test]
     fn other_sentences_stay_as_they_are() {
-        assert_eq!(hinted("missing field `id`"), "missing field `id`");
-        assert_eq!(hinted(""), "");
+        assert_eq!(hinted("missing field `id`").to_string(), "missing field `id`");
+        assert_eq!(hinted("").to_string(), "");
     }
 }

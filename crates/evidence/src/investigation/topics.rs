@@ -1,6 +1,7 @@
 //! The topics that observers write, and so all that a claim may be about: read from `docs/topics.md`, where they are
 //! agreed on, so that the page and the program cannot differ.
 
+use say::{Message, say};
 use std::sync::OnceLock;
 
 #[derive(Debug, PartialEq)]
@@ -41,18 +42,17 @@ pub(crate) fn counts(topic: &str) -> bool {
 }
 
 /// An unknown topic is an error that names the nearest known one.
-pub(crate) fn check(topic: &str) -> Result<(), String> {
+pub(crate) fn check(topic: &str) -> Result<(), Message> {
     if topic.is_empty() {
-        return Err("the topic is empty".to_owned());
+        return Err(say!("evidence-file-topic-empty"));
     }
     if known().iter().any(|known| known.name == topic) {
         return Ok(());
     }
-    let hint = match near::near(topic, known().iter().map(|known| known.name.as_str())) {
-        Some(known) => format!("; did you mean '{known}'?"),
-        None => "; docs/topics.md lists those there are".to_owned(),
-    };
-    Err(format!("no observer knows the topic '{topic}'{hint}"))
+    Err(match near::near(topic, known().iter().map(|known| known.name.as_str())) {
+        Some(near) => say!("evidence-file-topic-near", topic, near),
+        None => say!("evidence-file-topic", topic),
+    })
 }
 
 #[cfg(test)]
@@ -73,10 +73,10 @@ mod tests {
             assert_eq!(check(topic), Ok(()));
         }
         assert_eq!(
-            check("matmul.pth").unwrap_err(),
+            check("matmul.pth").unwrap_err().to_string(),
             "no observer knows the topic 'matmul.pth'; did you mean 'matmul.path'?"
         );
-        assert!(check("weather").unwrap_err().contains("docs/topics.md"));
+        assert!(check("weather").unwrap_err().to_string().contains("docs/topics.md"));
         assert!(check(&"x".repeat(5000)).is_err());
     }
 }

@@ -75,7 +75,10 @@ impl Draft {
     }
 
     pub fn partial(self) -> Self {
-        Draft { coverage: Coverage::complete("events", 9).missing("grids", "no metadata"), ..self }
+        Draft {
+            coverage: Coverage::complete("events", 9).missing("grids", say::Message::verbatim("no metadata")),
+            ..self
+        }
     }
 
     pub fn alone(self) -> Self {

@@ -5,7 +5,7 @@ pub(crate) mod images;
 
 use crate::object::ObjectReport;
 use codeobject::{Error, Problem, Range};
-use say::say;
+use say::{Message, Say, say};
 
 /// A code object in the middle of a file.
 #[derive(Debug, Clone)]
@@ -21,21 +21,49 @@ pub struct Embedded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
     pub range: Range,
-    /// The format, by its own name: `squashfs`, `gzip > 7z`; or `high-entropy`, for bytes that look compressed or encrypted.
-    pub what: String,
+    pub what: Content,
     /// The same as an error of the file.
     pub why: Error,
 }
 
+/// What opaque bytes are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A format, by its own name: `squashfs`, `gzip > 7z`.
+    Format(String),
+    /// They look compressed or encrypted.
+    Noise,
+    /// So many beginnings of formats that not all of them were followed.
+    TooManyMarks,
+}
+
+impl Content {
+    /// The name in data.
+    pub fn key(&self) -> &str {
+        match self {
+            Content::Format(name) => name,
+            Content::Noise => "high-entropy",
+            Content::TooManyMarks => "too many marks",
+        }
+    }
+}
+
+impl Say for Content {
+    fn message(&self) -> Message {
+        match self {
+            Content::Format(name) => Message::verbatim(name),
+            Content::Noise => say!("inspect-noise"),
+            Content::TooManyMarks => say!("inspect-too-many-marks"),
+        }
+    }
+}
+
 impl Opaque {
-    pub(crate) fn new(range: Range, what: String) -> Self {
-        let why = match what.as_str() {
-            NOISE => say!("inventory-noise"),
+    pub(crate) fn new(range: Range, what: Content) -> Self {
+        let why = match &what {
+            Content::Noise => say!("inventory-noise"),
             what => say!("inventory-opaque", what),
         };
         Opaque { range, what, why: Error::new(range.start, "outside the device sections", Problem::Other(why)) }
     }
 }
-
-/// The name of bytes that look like noise.
-pub(crate) const NOISE: &str = "high-entropy";

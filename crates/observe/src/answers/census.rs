@@ -94,7 +94,7 @@ pub fn census(file: &File, groups: &Groups, report: &FileReport) -> CensusAnswer
         bundle: place.bundle,
         address: place.address,
     };
-    let unread = |it: &crate::census::Unread| Unread { what: it.what.clone(), why: it.why.clone() };
+    let unread = |it: &crate::census::Unread| Unread { what: it.what.to_string(), why: it.why.to_string() };
     CensusAnswer {
         file: file.path().to_string_lossy().into_owned(),
         sha256: report.sha256.map(|sha256| sha256.to_string()),

@@ -314,7 +314,7 @@ fn coverage(report: &FileReport) -> Bytes {
 }
 
 fn not_readable(opaque: &inventory::Opaque) -> NotReadable {
-    NotReadable { offset: opaque.range.start, size: opaque.range.len(), what: opaque.what.clone() }
+    NotReadable { offset: opaque.range.start, size: opaque.range.len(), what: opaque.what.key().to_owned() }
 }
 
 fn trouble(error: &Error) -> Trouble {

@@ -136,6 +136,6 @@ fn compared(against: &Against) -> Compared {
     match against {
         Against::Possible { judged } => Compared { possible: Some(true), judged: Some(*judged), ..none },
         Against::Impossible { missing } => Compared { possible: Some(false), missing: Some(missing.clone()), ..none },
-        Against::Unknown { why } => Compared { why: Some(why.clone()), ..none },
+        Against::Unknown { why } => Compared { why: Some(why.to_string()), ..none },
     }
 }

@@ -75,7 +75,7 @@ impl From<&Process> for ProcessAnswer {
             how: library.how.name(),
             needed_by: library.needed_by.clone(),
             deleted: library.deleted,
-            problem: library.problem.clone(),
+            problem: library.problem.as_ref().map(ToString::to_string),
         };
         let vulkan = |of: VulkanStack| Vulkan {
             loader: of.loader,

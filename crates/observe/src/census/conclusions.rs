@@ -3,6 +3,7 @@
 use crate::census::group::Groups;
 use crate::census::question::Question;
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
+use say::Say as _;
 
 /// Every word of the requested code; words that are not instructions, cut off or unread are listed beside it.
 fn basis(groups: &Groups) -> Basis {
@@ -23,7 +24,7 @@ fn basis(groups: &Groups) -> Basis {
         basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
     }
     for unread in groups.unread.iter().take(3) {
-        basis = basis.without(format!("{}: {}", unread.what, unread.why), None, LeftOutWhy::Unreadable);
+        basis = basis.without(unread.message(), None, LeftOutWhy::Unreadable);
     }
     basis
 }
@@ -56,7 +57,7 @@ mod tests {
         groups.objects = 1;
         assert_eq!(question.conclude(&groups).word(), Word::No);
         assert!(completeness(&groups).is_whole());
-        groups.unread.push(Unread { what: "gfx942".into(), why: "no table".into() });
+        groups.unread.push(Unread { what: "gfx942".into(), why: say::Message::verbatim("no table") });
         assert_eq!(question.conclude(&groups).word(), Word::NotKnown);
         assert!(!completeness(&groups).is_whole());
     }

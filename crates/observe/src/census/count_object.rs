@@ -7,6 +7,7 @@ use inventory::{Format, Found, Look};
 use isa::census::{Function, Tally, aliases, section};
 use isa::{DecodeStep, Decoder, Proof, Target};
 use launch::NameFilter;
+use say::{Kept, Message, Say, say};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
@@ -81,8 +82,16 @@ pub struct FunctionCensus {
 /// A code object or a part of one that was not counted, and why.
 #[derive(Debug, Clone)]
 pub struct Unread {
-    pub what: String,
-    pub why: String,
+    /// A name or a message.
+    pub what: Kept,
+    pub why: Message,
+}
+
+impl Say for Unread {
+    fn message(&self) -> Message {
+        let what = self.what.said.clone().unwrap_or_else(|| Message::verbatim(&self.what));
+        say!("about-why", what, why = self.why)
+    }
 }
 
 /// One code object.
@@ -136,17 +145,17 @@ impl Look for Census {
             Format::Elf => {
                 out.push(match found.object {
                     Some(_) if found.contradicted => {
-                        let why = "its bundle id or metadata name another target than e_flags".to_owned();
+                        let why = say!("observe-contradicted");
                         ObjectCensus::unread(found, why)
                     }
                     Some(object) => ObjectCensus::count(found, object, self.bytes),
-                    None => ObjectCensus::unread(found, "the code object cannot be read".to_owned()),
+                    None => ObjectCensus::unread(found, say!("observe-object-unread")),
                 });
                 true
             }
             Format::Empty => false,
             format => {
-                out.push(ObjectCensus::unread(found, format!("{format} is no machine code")));
+                out.push(ObjectCensus::unread(found, say!("observe-no-machine-code", format = format.to_string())));
                 false
             }
         }
@@ -156,7 +165,7 @@ impl Look for Census {
         let Some(object) = out.last_mut().filter(|object| !object.is_uncounted()) else { return };
         let Some(function) = object.function(kernel) else {
             let what = format!("{} {}", object.target, kernel.mangled());
-            return object.unread.push(Unread { what, why: "no symbol says where its code is".into() });
+            return object.unread.push(Unread { what: what.into(), why: say!("observe-no-code-symbol") });
         };
         let metadata = &kernel.metadata;
         function.proof = Proof::of_kernel(&function.tally);
@@ -211,9 +220,12 @@ impl ObjectCensus {
         }
     }
 
-    fn unread(found: &Found<'_>, why: String) -> Self {
+    fn unread(found: &Found<'_>, why: Message) -> Self {
         let mut census = ObjectCensus::empty(found);
-        let what = if census.target.is_empty() { "code object".to_owned() } else { census.target.clone() };
+        let what = match census.target.as_str() {
+            "" => say!("missed-code-object").into(),
+            target => Kept::from(target),
+        };
         census.unread.push(Unread { what, why });
         census
     }
@@ -221,15 +233,18 @@ impl ObjectCensus {
     fn count(found: &Found<'_>, object: &CodeObject<'_>, wants_bytes: bool) -> Self {
         let processor = object.processor();
         let Some(decoder) = Target::find(processor).and_then(Decoder::new) else {
-            let name = if processor.is_empty() { "an unknown processor" } else { processor };
-            return ObjectCensus::unread(found, format!("no instruction table for {name}"));
+            let why = match processor {
+                "" => say!("observe-no-processor"),
+                _ => say!("observe-no-table", processor),
+            };
+            return ObjectCensus::unread(found, why);
         };
         let mut census = ObjectCensus::empty(found);
         if let Some(target) = object.target.as_ref().filter(|_| census.target.is_empty()) {
             census.target = target.to_string();
         }
         let functions = object.functions().unwrap_or_else(|error| {
-            census.unread.push(Unread { what: "symbols".into(), why: error.to_string() });
+            census.unread.push(Unread { what: say!("missed-symbols").into(), why: error.message() });
             Vec::new()
         });
         for text in object.text_sections() {
@@ -237,7 +252,7 @@ impl ObjectCensus {
             let bytes = match object.elf().source().bytes(text.offset, text.size, "code") {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    census.unread.push(Unread { what: text.name.clone(), why: error.to_string() });
+                    census.unread.push(Unread { what: text.name.as_str().into(), why: error.message() });
                     continue;
                 }
             };

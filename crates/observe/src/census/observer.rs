@@ -21,7 +21,7 @@ impl Observer for Isa {
     }
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
-        let reach = "every word of code for the target in libggml-hip and rocBLAS' helper kernels";
+        let reach = say!("view-isa-runtime");
         vec![(Rung::Shipped, FieldOfView::topic(TOPIC).reach(reach))]
     }
 
@@ -68,7 +68,7 @@ impl Isa {
         let Ok(report) = report;
         let sha256 = report.sha256.ok_or_else(|| say!("observe-not-read-to-end"))?;
         for problem in report.all_problems() {
-            groups.unread.push(crate::census::Unread { what: "file".into(), why: problem.to_string() });
+            groups.unread.push(crate::census::Unread { what: say!("missed-file").into(), why: problem.message() });
         }
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let mut subject = Subject::file(name, sha256.to_string());

@@ -7,6 +7,7 @@ use evidence::{
 };
 use isa::Family;
 use isa::census::Tally;
+use say::{key, say};
 use std::collections::BTreeSet;
 
 pub const TOPIC: &str = "isa.count";
@@ -65,11 +66,11 @@ pub fn observations(
         }
         let swept =
             Observation::on::<Shipped>(observer.clone(), subject.clone(), Finding::Swept, coverage.clone(), time)?;
-        let reach = "every word of every code section of every code object for this target in the file";
+        let reach = say!("view-isa");
         let view = FieldOfView::topic(TOPIC)
             .reach(reach)
-            .blind("code that is made at run time")
-            .blind("whether any of it is ever launched");
+            .blind(key!("view-isa-blind-run-time"))
+            .blind(key!("view-isa-blind-launch"));
         all.push(swept.view(view).canary(canary(groups)));
     }
     Ok(all)
@@ -94,13 +95,13 @@ fn coverage(groups: &Groups, target: &str) -> Coverage {
     let mut lost = 0;
     for place in undecoded {
         lost += 4;
-        coverage = coverage.missing(format!("{:#x}", place.address), "no instruction of this processor");
+        coverage = coverage.missing(format!("{:#x}", place.address), say!("missed-no-instruction"));
     }
     for place in groups.cut.iter().filter(|place| place.target == target) {
-        coverage = coverage.missing(format!("{:#x}", place.address), "cut off by the end of the code");
+        coverage = coverage.missing(format!("{:#x}", place.address), say!("missed-cut-off"));
     }
     for unread in &groups.unread {
-        coverage = coverage.missing(&*unread.what, &*unread.why);
+        coverage = coverage.missing(unread.what.clone(), unread.why.clone());
     }
     coverage.seen = bytes.saturating_sub(lost);
     coverage

@@ -7,6 +7,7 @@ use evidence::{
     Refused, Rung, Shipped, Subject, Unit, View, Witness,
 };
 use runtime::catalogs::LibraryDir;
+use say::{Say as _, say};
 use tensile::{Files, Service, Trouble, Verdict};
 
 /// Does it serve the target: is every kernel that its solutions name in a code object? Without any, that there are none for the
@@ -82,9 +83,7 @@ pub fn catalog(
     let only = [library];
     let views = ["catalog.file", "catalog.files"].map(|topic| View::new(topic).only(only)).to_vec();
     let canary = names.first().map_or(Canary::None, |name| Canary::in_target(format!("{name} in the same listing")));
-    let swept = see(target, Finding::Swept)?
-        .view(FieldOfView::new(views).reach("every name in the catalog's directory"))
-        .canary(canary);
+    let swept = see(target, Finding::Swept)?.view(FieldOfView::new(views).reach(say!("view-catalog"))).canary(canary);
     out.push(Sighting::from(swept).with(Raw::text(names.join("\n"))));
     Ok(out)
 }
@@ -94,5 +93,5 @@ fn coverage_of(conclusion: &Conclusion) -> Coverage {
     let all = conclusion.left_out().iter();
     let coverage = Coverage::partial(conclusion.unit().key(), conclusion.answered(), conclusion.asked(), Vec::new());
     let coverage = conclusion.accounts().fold(coverage, Coverage::account);
-    all.fold(coverage, |coverage, left| coverage.missing(left.what.as_str(), left.why.key()))
+    all.fold(coverage, |coverage, left| coverage.missing(left.what.clone(), left.why.message()))
 }

@@ -27,7 +27,7 @@ impl Observer for RuntimeLibraries {
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let views = ["library.needs", "library.chain", "catalog.file", "catalog.files", "catalog.serves"];
-        let reach = "ggml's GPU backends and the kernel catalogs of the runtimes found";
+        let reach = say!("view-libraries");
         vec![(Rung::Shipped, FieldOfView::new(views.map(View::new).to_vec()).reach(reach))]
     }
 

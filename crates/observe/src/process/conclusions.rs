@@ -3,6 +3,7 @@
 use crate::Observer;
 use crate::process::{Process, ProcessMaps, maps};
 use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witness};
+use say::say;
 
 impl Process {
     fn basis(&self, answered: u64) -> Basis {
@@ -22,7 +23,7 @@ impl Process {
         let mut basis = self.basis(read);
         for library in &self.libraries {
             if let Some(problem) = &library.problem {
-                let what = format!("{}: {problem}", library.path.display());
+                let what = say!("about-why", what = library.path, why = problem);
                 basis = basis.without(what, None, LeftOutWhy::Unreadable);
             }
         }

@@ -5,6 +5,7 @@ use runtime::{
     library_names,
     linkage::{Chain, Dynamic, How, Search},
 };
+use say::{Message, Say as _};
 use std::path::{Path, PathBuf};
 
 say::named! {
@@ -38,7 +39,7 @@ pub struct Loaded {
     /// Sonames of those that name it in DT_NEEDED.
     pub needed_by: Vec<String>,
     /// Why its content could not be read.
-    pub problem: Option<String>,
+    pub problem: Option<Message>,
 }
 
 /// Matches what is mapped with what the loader would bring; the rest was opened by the program itself.
@@ -49,12 +50,12 @@ pub(super) fn explain(
     mapped: &[Mapped],
     program: &Path,
 ) -> Vec<Loaded> {
-    let read: Vec<(PathBuf, &Mapped, Result<Dynamic, String>)> = mapped
+    let read: Vec<(PathBuf, &Mapped, Result<Dynamic, Message>)> = mapped
         .iter()
         .filter(|file| file.executable || file.path.to_string_lossy().contains(".so"))
         .map(|file| {
-            let dynamic = view.open(file).map_err(|error| error.to_string());
-            let dynamic = dynamic.and_then(|file| Dynamic::read(&file).map_err(|error| error.to_string()));
+            let dynamic = view.open(file).map_err(|error| error.message());
+            let dynamic = dynamic.and_then(|file| Dynamic::read(&file).map_err(|error| error.message()));
             (view.inside(&file.path), file, dynamic)
         })
         .collect();
@@ -83,7 +84,7 @@ fn one(
     chain: &Chain,
     path: PathBuf,
     file: &Mapped,
-    dynamic: Result<Dynamic, String>,
+    dynamic: Result<Dynamic, Message>,
     program: &Path,
 ) -> Loaded {
     let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::Observer;
 use evidence::{FieldOfView, Rung, View};
+use say::{key, say};
 
 /// `inspect PID`.
 #[derive(Debug)]
@@ -14,8 +15,8 @@ impl Observer for ProcessMaps {
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let views = ["library", "library.*"].map(View::new).to_vec();
-        let reach = "the files that one process has mapped, at one moment";
-        vec![(Rung::Loaded, FieldOfView::new(views).reach(reach).blind("what was closed before, or opened since"))]
+        let reach = say!("view-maps");
+        vec![(Rung::Loaded, FieldOfView::new(views).reach(reach).blind(key!("view-maps-blind")))]
     }
 
     fn verb(&self) -> Option<&'static str> {

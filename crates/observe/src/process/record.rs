@@ -15,7 +15,7 @@ impl Process {
         let mut coverage = Coverage::partial("libraries", read, Some(self.libraries.len() as u64), Vec::new());
         for library in &self.libraries {
             if let Some(problem) = &library.problem {
-                coverage = coverage.missing(library.path.display().to_string(), problem.as_str());
+                coverage = coverage.missing(library.path.display().to_string(), problem.clone());
             }
         }
         let on = |finding: Finding| {

@@ -2,6 +2,7 @@
 
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use inventory::{FileReport, Serves};
+use say::say;
 use std::path::Path;
 
 /// Everything in the file; unreadable and unexamined parts are listed beside it.
@@ -10,18 +11,18 @@ pub fn basis(path: &Path, report: &FileReport) -> Basis {
     let lost = report.coverage.lost().min(report.size);
     let mut basis = Basis::new(super::NAME, [&name], Rung::Shipped, Unit::Bytes, report.size, report.size - lost);
     for gap in report.coverage.not_understood.iter().take(3) {
-        let place = format!("{name} at {:#x}", gap.range.start);
+        let place = say!("observe-at", name, at = format!("{:#x}", gap.range.start));
         basis = basis.without(place, Some(gap.range.len()), LeftOutWhy::Unreadable);
     }
     for problem in report.problems.iter().take(3) {
-        basis = basis.without(format!("{name}: {problem}"), None, LeftOutWhy::Unreadable);
+        basis = basis.without(say!("about-why", what = name, why = problem), None, LeftOutWhy::Unreadable);
     }
     let nvidia = report.nvidia.iter().filter(|found| !found.is_complete());
     for _ in nvidia {
         basis = basis.without(format!("{name}: NVIDIA fatbins"), None, LeftOutWhy::Unreadable);
     }
     if !report.searched {
-        return basis.without(format!("{name} outside its device sections"), None, LeftOutWhy::NotAsked);
+        return basis.without(say!("observe-outside-sections", name), None, LeftOutWhy::NotAsked);
     }
     basis.account(byte_map(&name, report))
 }
@@ -32,7 +33,8 @@ fn byte_map(name: &str, report: &FileReport) -> Account {
     let mapped: u64 = report.map.totals().values().sum();
     let account = Account::counted(Witness::ByteMap, mapped, report.size);
     report.opaque.iter().take(3).fold(account, |account, opaque| {
-        let place = format!("{name} at {:#x}: {}", opaque.range.start, opaque.what);
+        let at = say!("observe-at", name, at = format!("{:#x}", opaque.range.start));
+        let place = say!("about-why", what = at, why = opaque.what);
         account.found(place, Some(opaque.range.len()), LeftOutWhy::Unreadable)
     })
 }

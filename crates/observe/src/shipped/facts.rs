@@ -10,6 +10,7 @@ use evidence::{
 };
 use inventory::{FileReport, Form};
 use launch::kernel_list::{self, Listed};
+use say::{Kept, Say as _, key, say};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -161,18 +162,18 @@ impl<'a> Writer<'a> {
         let found = if self.symbols.is_empty() { None } else { symbols::symbols(path, &self.symbols) };
         let Some(found) = found else { return Ok(Vec::new()) };
         let mut all = found.into_iter().map(|fact| self.saw(&self.subject, fact)).collect::<Result<Vec<_>>>()?;
-        let view = FieldOfView::new(self.symbols.clone()).reach("the host's symbol tables, .symtab and .dynsym");
-        let view = view.blind("functions whose symbols were stripped");
+        let view = FieldOfView::new(self.symbols.clone()).reach(say!("view-symbols"));
+        let view = view.blind(key!("view-symbols-blind"));
         all.push(self.sweep(self.subject.clone(), view)?);
         Ok(all)
     }
 
     /// What was not seen is not there: only where every byte was accounted for. The list of all kernels goes with it.
     pub fn swept(&self, target: Option<&TargetId>, list: &[Listed]) -> Result<Vec<Sighting>> {
-        let reach = "every byte of the device sections, and the rest of the file for embedded code objects";
+        let reach = say!("view-bytes");
         let mut views = vec![View::new("file.target")];
         views.extend(self.report.searched_spirv.then(|| View::new("file.modules")));
-        let targets = FieldOfView::new(views).reach(reach);
+        let targets = FieldOfView::new(views).reach(reach.clone());
         let mut whole = self.sweep(self.subject.clone(), targets)?;
         if !list.is_empty() {
             let text = kernel_list::write(list, MOST_LISTED);
@@ -250,23 +251,31 @@ fn coverage(report: &FileReport) -> Coverage {
         coverage = nvidia::missing(found, coverage);
     }
     for gap in &c.not_understood {
-        coverage = coverage.missing(format!("{:#x}..{:#x}", gap.range.start, gap.range.end), gap.why.to_string());
+        coverage = coverage.missing(format!("{:#x}..{:#x}", gap.range.start, gap.range.end), gap.why.message());
     }
     for problem in &report.problems {
-        coverage = coverage.missing("the file", problem.to_string());
+        coverage = coverage.missing(say!("missed-file"), problem.message());
     }
     for object in report.contradicted() {
         let Some(found) = object.contradicted() else { continue };
-        let why = format!("{} names {}, e_flags {}", found.place, found.says, found.flags);
-        let what = if object.id.is_empty() { "the code object" } else { object.id.as_str() };
+        let why = say!(
+            "missed-contradicted",
+            place = found.place.to_string(),
+            says = found.says.to_string(),
+            flags = found.flags.to_string()
+        );
+        let what = match object.id.as_str() {
+            "" => say!("missed-code-object").into(),
+            id => Kept::from(id),
+        };
         coverage = coverage.missing(what, why);
     }
     for opaque in &report.opaque {
         let place = format!("{:#x}..{:#x}", opaque.range.start, opaque.range.end);
-        coverage = coverage.missing(place, format!("cannot be looked into: {}", opaque.what));
+        coverage = coverage.missing(place, say!("missed-opaque", what = opaque.what));
     }
     match report.searched {
         true => coverage.account(Witness::ByteMap),
-        false => coverage.missing("the rest of the file", "it was not searched for embedded code objects"),
+        false => coverage.missing(say!("missed-rest-of-file"), say!("missed-not-searched")),
     }
 }

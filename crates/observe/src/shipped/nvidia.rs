@@ -4,6 +4,7 @@ use super::kernels::KernelFact;
 use codeobject::nvidia::{Inventory, Region, Row};
 use evidence::{Canary, Coverage};
 use inventory::FileReport;
+use say::{Say as _, say};
 
 /// The kernels for one target (`sm_90a`, `compute_90`). Registers per thread stand under `vgpr`, static shared memory under
 /// `lds`, as in `inspect --kernels`. SASS is not decoded: whether a kernel is a stub is unknown.
@@ -55,15 +56,18 @@ pub fn missing(found: &Inventory, mut coverage: Coverage) -> Coverage {
         for (offset, len) in &walked.unknown {
             let start = walked.section.offset.saturating_add(*offset);
             let place = format!("{start:#x}..{:#x}", start.saturating_add(*len));
-            coverage = coverage.missing(place, "neither a fatbin container nor padding");
+            coverage = coverage.missing(place, say!("missed-no-fatbin"));
         }
         for error in &walked.errors {
-            coverage = coverage.missing("a fatbin", error.to_string());
+            coverage = coverage.missing(say!("missed-fatbin"), error.message());
         }
     }
     for row in &found.rows {
         if let Some(error) = &row.error {
-            coverage = coverage.missing(format!("{} in container {}", row.target(), row.container), error.to_string());
+            coverage = coverage.missing(
+                say!("missed-in-container", target = row.target().to_string(), container = row.container),
+                error.message(),
+            );
         }
     }
     coverage

@@ -24,7 +24,7 @@ impl Observer for ShippedFiles {
 
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let views = ["file.*", "bundle.*", "kernel", "kernel.*"].map(View::new).to_vec();
-        vec![(Rung::Shipped, FieldOfView::new(views).reach("host libraries with device code for AMD and NVIDIA, and the archives that such code went to, byte by byte"))]
+        vec![(Rung::Shipped, FieldOfView::new(views).reach(say!("view-files")))]
     }
 
     fn observe(&self, around: &ObserveContext, progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {

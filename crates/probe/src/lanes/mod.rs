@@ -29,7 +29,7 @@ pub struct Lanes {
     /// Whether the paths of the lanes are the same, as far as they are known; by the best rung that both have.
     pub paths: Conclusion,
     /// Why it ended before its last question.
-    #[serde(serialize_with = "crate::answer::in_english")]
+    #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Message>,
 }

@@ -25,7 +25,7 @@ pub fn object(objects: &Path, unit: &str) -> PathBuf {
 }
 
 impl Unit<'_> {
-    /// How many were compiled now. Stops at the first that fails, and where we are told to: what is done stays.
+    /// Returns how many units were compiled now. Stops at the first failure or on request; finished objects are kept.
     pub fn all(
         &self,
         units: &[&String],

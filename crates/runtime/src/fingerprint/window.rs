@@ -4,6 +4,7 @@ use super::{
     shape::Shape,
     table::{FingerprintTable, Span},
 };
+use say::{Message, say};
 use std::collections::BTreeSet;
 
 /// Builds that declare every kernel of the file which the table knows.
@@ -82,13 +83,13 @@ pub enum Against {
     /// These kernels of the file are not.
     Impossible { missing: Vec<String> },
     /// The table does not reach that far, or knows none of the kernels.
-    Unknown { why: String },
+    Unknown { why: Message },
 }
 
 pub fn against_table(shapes: &BTreeSet<Shape>, table: &FingerprintTable, build: u32) -> Against {
     let last = if table.sampled_from > 0 { table.sampled_from } else { table.end };
     if build < table.start || build > last {
-        let why = format!("the table knows every build from b{} to b{last}; give the source tree itself", table.start);
+        let why = say!("inspect-against-range", start = table.start, last);
         return Against::Unknown { why };
     }
     let judged: Vec<(&Shape, Vec<Span>)> = shapes.iter().map(|shape| (shape, table.spans_of(shape))).collect();
@@ -98,7 +99,7 @@ pub fn against_table(shapes: &BTreeSet<Shape>, table: &FingerprintTable, build: 
 
 pub fn against_tree(shapes: &BTreeSet<Shape>, source: &BTreeSet<Shape>) -> Against {
     if source.is_empty() {
-        return Against::Unknown { why: "no kernel is declared in that source tree".to_owned() };
+        return Against::Unknown { why: say!("inspect-against-no-kernel") };
     }
     let missing = shapes.iter().filter(|shape| !source.iter().any(|declared| shape.fits(declared)));
     decide(missing.map(ToString::to_string).collect(), shapes.len())
@@ -106,7 +107,7 @@ pub fn against_tree(shapes: &BTreeSet<Shape>, source: &BTreeSet<Shape>) -> Again
 
 fn decide(missing: Vec<String>, judged: usize) -> Against {
     match () {
-        () if judged == 0 => Against::Unknown { why: "the file holds no ggml kernel".to_owned() },
+        () if judged == 0 => Against::Unknown { why: say!("inspect-against-no-ggml") },
         () if missing.is_empty() => Against::Possible { judged },
         () => Against::Impossible { missing },
     }

@@ -3,3 +3,4 @@ about-why = { $what }: { $why }
 about-fixed = { $what }: { $why }
     {"  "}fix: { $fix }
 about-both = { $one }; { $other }
+about-reason = { $what } ({ $why })

@@ -44,6 +44,9 @@ rocblas-initialize-called = called by: { $what }
 rocblas-initialize-no-caller = not called in the library's sources
 rocblas-paths = Search paths for the kernel catalog, in source order:
 rocblas-cannot-show = Limits: this is the source rule (rung Declared). A branch for a target does not mean that the library has kernels for it; check with `whichkernel inspect DIR --gpu TARGET`.
-chain-recorded = Recorded: { $count } observations.
+chain-recorded = Recorded: { $count } { $count ->
+    [one] observation
+   *[other] observations
+}.
 chain-between = From { $from } to { $to }:
 chain-no-way = No path from { $from } to { $to } through calls that can be resolved. Calls on values of unknown type were not followed.

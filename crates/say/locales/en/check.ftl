@@ -114,7 +114,10 @@ check-needs-server = nothing listens at { $name }
 check-needs-network = no network route
 check-needs = cannot run here: { $needs }
 check-no-advice = no command in this version can settle it
-check-screen-claims = { $count } claims
+check-screen-claims = { $count } { $count ->
+    [one] claim
+   *[other] claims
+}
 check-screen-tokens = Tokens
 check-screen-source = Source ({ $of })
 check-screen-dryrun = Dry run ({ $of })

@@ -33,7 +33,10 @@ doctor-gpu-nvidia-unopened = cannot open /dev/nvidiactl
 doctor-servers-none = no Ollama or llama-server is installed, and none is running among the visible processes
 doctor-server-unit = { $path }, user { $user }
 doctor-server-running = { $role }, pid { $pid }: { $libraries }{ $ports }
-doctor-server-libraries = { $count } libraries mapped
+doctor-server-libraries = { $count } { $count ->
+    [one] library
+   *[other] libraries
+} mapped
 doctor-server-libraries-unseen = no permission to list its libraries
 doctor-server-ports = , port { $ports }
 doctor-server-answer = { $url }: { $server } { $version }; loaded: { $models }
@@ -41,7 +44,10 @@ doctor-server-no-model = no model
 doctor-environment-unseen = pid { $pid }: no permission to read its environment variables
 doctor-release = { $version }  { $directory } ({ $shown })
 doctor-release-unknown = no release number
-doctor-recorded = { $count } observations recorded in { $place }
+doctor-recorded = { $count } { $count ->
+    [one] observation
+   *[other] observations
+} recorded in { $place }
 doctor-strict-unseen = /sys is not available, so nothing was checked: exit code 1 (--strict)
 doctor-discovery = { $log }: { $devices }
 
@@ -79,7 +85,10 @@ doctor-ptrace-works-no-yama = A test process could attach to a process that is n
 doctor-ptrace-scope = { $call } on a process that is not a child was refused: { $error }. kernel.yama.ptrace_scope is { $scope }.
 doctor-ptrace-reboot-fix = set kernel.yama.ptrace_scope in /etc/sysctl.d and reboot; a value of 3 cannot be lowered while running
 doctor-ptrace-server = Cannot attach to process { $pid }: /proc/{ $pid }/mem cannot be opened.
-doctor-maps-works = { $count } libraries are visible in process { $pid }.
+doctor-maps-works = { $count } { $count ->
+    [one] library is
+   *[other] libraries are
+} visible in process { $pid }.
 doctor-maps-denied = /proc/{ $pid }/maps belongs to another user.
 doctor-no-server = No Ollama or llama-server is running among the visible processes.
 doctor-install-server-fix = install Ollama or llama.cpp, then run doctor again
@@ -190,7 +199,10 @@ doctor-case-amdgpu-loaded-fix = amdgpu is loaded; {"`"}sudo dmesg | grep -iE "am
 doctor-case-nvidia-loaded-fix = the module is loaded; {"`"}sudo dmesg | grep -i nvidia{"`"} shows why the driver does not respond
 doctor-case-container-no-gpu = This container ({ $kind }) has ROCm libraries but no GPU (no /dev/kfd, no topology). Programs in it run on the CPU.
 doctor-case-override-nowhere = { $place } sets { $name }={ $value }, which has no effect: the node with that number is not a GPU (GPUs are nodes { $nodes }).
-doctor-strict = { $count } problems: exit code 1 (--strict)
+doctor-strict = { $count } { $count ->
+    [one] problem
+   *[other] problems
+}: exit code 1 (--strict)
 doctor-gpu-unseen = unknown: /sys is not available
 doctor-env-vk-visible = limits ggml to these Vulkan devices: { $value }
 doctor-env-vk-drivers = limits the Vulkan loader to these drivers: { $value }
@@ -208,3 +220,11 @@ doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES is set but empty ({ $pla
 doctor-case-vulkan-off = OLLAMA_VULKAN={ $value } ({ $place }): Ollama does not try Vulkan.
 doctor-case-vulkan-driver-fix = install your distribution's current Vulkan driver (Debian, Ubuntu: mesa-vulkan-drivers), then run doctor again
 doctor-case-vulkan-loader-fix = install the Vulkan loader (Debian, Ubuntu: libvulkan1) and restart the server
+doctor-answer-key = the server asks for an API key
+doctor-answer-unknown = it answers HTTP, but is not a known server
+doctor-trial-counted = only { $seen } of { $calls } calls were counted
+doctor-trial-exit = the program failed ({ $status })
+doctor-trial-no-answer = no answer within { $seconds } s
+doctor-trial-no-mapping = no mapping contains the test function
+doctor-trial-preload-always = the child process has { $name } even without LD_PRELOAD
+doctor-trial-preload-unmapped = the child process did not load { $name }

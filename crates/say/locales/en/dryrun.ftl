@@ -50,7 +50,10 @@ dryrun-no-hip = The program never called HIP: it is not a HIP program, or it did
 dryrun-nothing = The program called HIP but launched nothing
 dryrun-reach = Selected (stand-in GPU, nothing executed). { $what }
 dryrun-legend = mmvqN, mmvfN/B: vector kernel for N columns (block B); mmqN: tile of N columns, +sk: followed by a stream-k fix-up; mmfN: N columns; BLAS: library call; e: experts; -: not seen; !: failed
-dryrun-recorded = { $count } observations recorded in { $place }
+dryrun-recorded = { $count } { $count ->
+    [one] observation
+   *[other] observations
+} recorded in { $place }
 dryrun-undescribed = No library with AMD device code was found near the program, so launches are recorded without bundle, arguments and resources. Give its directory with --runtime DIR.
 dryrun-narrow = Some columns are hidden. A terminal of 140 columns, a pipe or --format json also shows class, type, block, registers and LDS.
 dryrun-lane = Library
@@ -78,3 +81,19 @@ backends-instructions = Matrix and dot / all instructions
 backends-legend = LDS in bytes; waves: number that fits on one SIMD. This does not show which is faster: measure with `whichkernel probe`.
 backends-one = HIP and Vulkan are compared for one card: give one to --gpu
 dryrun-no-graph = no graph was written: the program did not call ggml_backend_graph_compute_async of a shared libggml-base for a GPU
+dryrun-ended-code = ended with code { $code }: { $line }
+dryrun-ended-signal = killed by signal { $signal }: { $line }
+dryrun-evaluations = { $seen } evaluations were observed, { $asked } were requested
+dryrun-cell-interrupted = interrupted
+dryrun-no-output = no output
+dryrun-step-bind = binding { $path }
+dryrun-step-chdir = changing to { $path } inside the tree
+dryrun-step-chroot = chroot to { $path }
+dryrun-step-directory = creating { $path }
+dryrun-step-link = linking { $path }
+dryrun-step-place = creating a place for { $path } inside the tree (paths below /usr and /etc cannot be shown there)
+dryrun-step-private = making mounts private
+dryrun-step-read-only = making { $path } read-only
+dryrun-step-tmpfs = mounting tmpfs on { $path }
+dryrun-step-unshare = unshare (user and mount namespace)
+dryrun-vulkan-elsewhere = nothing was dispatched through Vulkan; the program computed elsewhere

@@ -1,12 +1,13 @@
 export-empty = the ledger in { $path } is empty: there is nothing to export
-export-full = { $path }: the disk is full; what is there of the lake is as it was
+export-full = { $path }: the disk is full; the existing lake was not changed
 export-forks = the lake holds { $most } different ledgers with the id { $ledger } of this machine: remove those that are not needed
 export-parquet-magic = no Parquet file: it does not begin and end with "PAR1"
 export-parquet-footer = its footer cannot be read
 export-parquet-foreign = column '{ $column }': { $what }; only a file as whichkernel exported it can be proved
 export-parquet-page = column '{ $column }', row group { $group }: the page is damaged
-export-unknown = no launch trace: neither a record of the dry run or the preload, nor the lines of `watch --trace`
+export-unknown = not a launch trace: neither a record of the dry run or the preload library, nor lines of `watch --trace`
 export-parquet-type = a type that is not ours
 export-parquet-required = it is not optional
 export-parquet-compressed = it is compressed
 export-parquet-dictionary = it has a dictionary
+export-no-table = { $path }: no table of observations

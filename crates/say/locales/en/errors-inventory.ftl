@@ -1,5 +1,8 @@
 inventory-not-a-file = { $path } is { $what }, not a file that can be read at offsets. Copy it to a file first
-inventory-too-long = { $path } claims { $bytes } bytes: at most { $most } are read
+inventory-too-long = { $path } claims { $bytes } { $bytes ->
+    [one] byte
+   *[other] bytes
+}: at most { $most } are read
 inventory-shrunk = the file was { $was } bytes long and is now { $now }: { $left } of { $len } bytes are left
 inventory-changed = the file was changed while it was read
 inventory-any-form = an ELF or Windows file, a code object, an offload bundle, a CCOB, a kpack archive or a SPIR-V module

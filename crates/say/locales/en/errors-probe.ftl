@@ -1,5 +1,8 @@
 probe-interrupted = stopped by a signal
-probe-busy = the server is busy: it answered { $status } { $times } times in a row ({ $said })
+probe-busy = the server is busy: it answered { $status } { $times } { $times ->
+    [one] time
+   *[other] times
+} in a row ({ $said })
 probe-too-many = more than { $most } requests
 probe-request-lost = a request was lost
 probe-unprepared = nothing was prepared

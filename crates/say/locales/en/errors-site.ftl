@@ -1,2 +1,2 @@
-site-write-not-ours = { $path }: this folder has files in it and no report of ours; name an empty or new one with --out
-site-write-full = { $path }: the disk is full; what was written of the report is not whole
+site-write-not-ours = { $path } contains other files and no whichkernel report; give an empty or new folder with --out
+site-write-full = { $path }: the disk is full; the report is incomplete

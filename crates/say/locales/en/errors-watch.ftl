@@ -1,17 +1,17 @@
-watch-import-slow = { $path }: reading it took more than { $seconds } s, and was given up: export a shorter stretch of the run
-watch-import-view = { $path }: { $name } is a view, where a profile has a table: a view can be anything, and is not read
+watch-import-slow = { $path }: reading stopped after { $seconds } s; export a shorter part of the run
+watch-import-view = { $path }: { $name } is a view, but a profile has a table of that name; views are not read, because they can run arbitrary queries
 watch-import-no-table = { $path } is an SQLite database with none of the tables of a profile (rocpd_kernel_dispatch, CUPTI_ACTIVITY_KIND_KERNEL): a profile without any kernel has no such table either. Its tables: { $tables }
 watch-import-csv = { $path }, line { $line }: { $why }
 watch-nodes-ended = its process had ended before its device files could be looked at
 watch-nodes-refused = its device files cannot be looked at (/proc/{ $pid }/{ $file }: { $source }): run as root or as its user
-watch-record-unknown = no launch trace, no profile (rocprofv3, Nsight Systems), no line of the logs that are known here (AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB and HIPBLASLT_LOG_MASK), and no word of llama.cpp or Ollama: { $error }
-watch-blind-layer = no process opened a Vulkan device through our layer: nothing was in view. Is it a Vulkan program, and does its loader find a driver? `whichkernel doctor` shows what there is
-watch-blind-no-dispatch = the program opened a Vulkan device and dispatched nothing through it: it computed on the processor or through another backend, and no kernel can be named
-watch-blind-probes = no GPU runtime (libamdhip64, libcuda, libvulkan) of these processes carried probes while they were watched: nothing was in view. Is it the right process? `whichkernel inspect PID` shows what it has loaded
-watch-blind-preload = no process called a GPU runtime through our library: nothing was in view. Is it a GPU program, linked dynamically, that hands its environment on?
+watch-record-unknown = not a launch trace, a profile (rocprofv3, Nsight Systems), a known log (AMD_LOG_LEVEL, ROCBLAS_LAYER, TENSILE_DB, HIPBLASLT_LOG_MASK) or the output of llama.cpp or Ollama: { $error }
+watch-blind-layer = no process opened a Vulkan device through the whichkernel layer, so nothing could be observed. Is it a Vulkan program, and does its loader find a driver? Check with `whichkernel doctor`
+watch-blind-no-dispatch = the program opened a Vulkan device but dispatched nothing: it computed on the CPU or with another backend, so no kernels can be shown
+watch-blind-probes = no GPU runtime (libamdhip64, libcuda, libvulkan) of these processes had probes while they were watched, so nothing could be observed. Is it the right process? `whichkernel inspect PID` shows what it has loaded
+watch-blind-preload = no process called a GPU runtime through the preload library, so nothing could be observed. Is it a dynamically linked GPU program that passes its environment on to its children?
 watch-no-program = no program
 watch-preload-instead = watch it with --how uprobe, which enters no process
-watch-preload-rights = it runs with other rights than ours (set-user-ID, set-group-ID or capabilities), so the loader ignores LD_PRELOAD
+watch-preload-rights = it runs with other privileges (set-user-ID, set-group-ID or capabilities), so the loader ignores LD_PRELOAD
 watch-preload-32-bit = it is a 32-bit program, and the library to preload is a 64-bit one
 watch-preload-processor = it is a program for another processor than x86-64
 watch-preload-static = it is linked statically, so there is no loader to preload anything
@@ -25,3 +25,15 @@ watch-device-program-over = the program ended before its device files could be r
 watch-device-not-in-log = the log has no line in which the runtime names its GPU (Gfx Major/Minor/Stepping)
 watch-device-not-in-file = the file names no device
 watch-device-other-namespace = the process ID that it reports belongs to another process here (it has its own PID namespace)
+watch-csv-lacks = the row has no { $name }
+watch-csv-long = the row has { $bytes } bytes, over the limit of { $most }
+watch-csv-number = { $name } is "{ $text }", which is not a number
+watch-news-child = process { $pid }, child of { $parent }
+watch-news-not-held = the program is not stopped while its libraries are probed: { $error }
+watch-news-probed = { $count ->
+    [one] 1 function of { $path } (process { $pid })
+   *[other] { $count } functions of { $path } (process { $pid })
+}
+watch-json-list = "rocprofiler-sdk-tool" is not a list
+watch-json-records = a run has no buffer_records.kernel_dispatch
+watch-news-process = process { $pid } ({ $program })

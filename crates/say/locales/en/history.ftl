@@ -16,7 +16,10 @@ history-some = { $events ->
    *[other] { $cells } cells
    } (GPUs: { $gpus }, types: { $types }, column counts: { $columns }). Evaluated: { $evaluated } commits; the code behind the answers is unchanged in the others.
 history-ends = { $first } compared with { $last }:
-history-unreadable = { $count } commits could not be evaluated, so a change in one of them is reported at the next commit. { $commit }: { $why }
+history-unreadable = { $count } { $count ->
+    [one] commit
+   *[other] commits
+} could not be evaluated, so a change in one of them is reported at the next commit. { $commit }: { $why }
 history-event-unread = { $count ->
     [one] The change may be in { $commits }, the commit before it, which could not be evaluated.
    *[other] The change may be in one of the { $count } commits before it, which could not be evaluated: { $commits }.

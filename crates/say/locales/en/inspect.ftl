@@ -58,12 +58,18 @@ inspect-column-path = path
 inspect-column-from = from
 inspect-column-needed = needed
 inspect-needed-missing = not found
-inspect-recorded = { $count } observations recorded
+inspect-recorded = { $count } { $count ->
+    [one] observation
+   *[other] observations
+} recorded
 inspect-dir-loose = { $path } ({ $files } loose files)
 inspect-dir-unread = not read: { $path }
 inspect-dir-no-code = { $file } has no code for { $target }: every byte was read.
 inspect-dir-stubs-only = { $file } has only stubs without code for { $taken }: it does not support { $target }.
-inspect-dir-packs = { $count } archives or packages in it were not opened: { $list }. To open one: whichkernel inspect { WORD($first) }
+inspect-dir-packs = { $count } { $count ->
+    [one] archive or package in it was
+   *[other] archives or packages in it were
+} not opened: { $list }. To open one: whichkernel inspect { WORD($first) }
 inspect-column-bundles = bundles
 inspect-column-targets = targets
 inspect-column-serves = supported
@@ -170,3 +176,7 @@ inspect-dir-all-partly = everything that could be read supports { $target }; not
 inspect-dir-all-not-known = unknown whether everything in it supports { $target }: { $gaps }.
 inspect-serves-not-known = { "  " }unknown whether it supports { $target }: the deciding files cannot be read or understood ({ $files } files have { $target } in their name)
 inspect-unknown-node = unknown node kind: { $kind }; its children are not counted
+inspect-too-many-marks = too many beginnings of formats to follow all of them
+inspect-against-no-ggml = the file has no ggml kernel
+inspect-against-no-kernel = the source tree declares no kernel
+inspect-against-range = the table covers builds b{ $start } to b{ $last }; give the source tree itself

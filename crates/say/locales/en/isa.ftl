@@ -33,7 +33,10 @@ isa-nvidia = { $file } has code for { $there }, but NVIDIA machine code (SASS) i
 isa-has-beside = { "  " }but it has: { $list } (--has matrix matches all of them)
 isa-no-such-target = { $file } has no code for { $target }; it has: { $there }
 isa-progress = bundle { $index }, at byte { $offset } ...
-isa-recorded = { $count } observations written to the ledger
+isa-recorded = { $count } { $count ->
+    [one] observation
+   *[other] observations
+} written to the ledger
 isa-list-stub = stub ({ $kind }): it computes nothing
 isa-file-unread = not read, its code is unknown: { $path }
 isa-has-nothing = no instruction starts with { $what }, and it is not a family ({ $families })

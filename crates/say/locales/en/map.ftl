@@ -1,4 +1,4 @@
 # map
 map-columns = Columns
-map-agreement = Source and dry run (source ≠ dry run): { $what }
+map-agreement = Source compared with dry run (a difference is shown as source ≠ dry run): { $what }
 map-declared = Declared: the choices of the source rules. No program was run.

@@ -46,7 +46,10 @@ probe-open-experts = No path for experts: they have separate rules.
 probe-open-undetermined = No path: the rules do not determine it.
 probe-open-releases-differ = No path for some: the releases before and after this server declare different paths.
 probe-ended = The run ended early: { $why }. The results up to then are shown above.
-probe-recorded = Recorded { $count } observations in { $place }.
+probe-recorded = Recorded { $count } { $count ->
+    [one] observation
+   *[other] observations
+} in { $place }.
 probe-none-found = No listening server was found on this machine. Start one, or give its address (http://HOST:PORT).
 probe-several-found = Several servers are listening on this machine. Give the address of one: { $list }
 probe-hidden-found = { $role } is running (process { $pid }), but this user may not read its sockets, so its address is unknown. Give it (http://HOST:PORT).

@@ -6,7 +6,13 @@ report-not-written = The report was not written: { $why }
 report-not-opened = The report was not opened: { $why }
 report-bundled = Bundle: { $path } with { $observations } observations and { $evidence } raw evidence files. Left out: { $left } rows of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
 report-serving = Serving until interrupted, on this machine only, and only under this address: { $url }
-report-launches-unplaced = { $count } launches have no timestamp, because they were only counted; they are left out.
+report-launches-unplaced = { $count } { $count ->
+    [one] launch has
+   *[other] launches have
+} no timestamp, because they were only counted; they are left out.
 report-launches-endless = The trace has no end record with totals, so launches may be missing.
-report-launches-missing = { $count } launches are left out: their lines could not be read, or the recorder lost them.
+report-launches-missing = { $count } { $count ->
+    [one] launch is
+   *[other] launches are
+} left out: their lines could not be read, or the recorder lost them.
 report-writing = Writing the report

@@ -1,5 +1,4 @@
 # The pages of `report`: navigation, headings, columns, sentences
-site-test = The test result was { $what }.
 site-copy = Copy
 site-skip = Skip to content
 site-theme-auto = Auto

@@ -42,7 +42,10 @@ source-graph-routing-read = Routing: as the program read it back from the GPU wh
 source-graph-routing-even = Routing: each token gets the next experts in turn, as requested.
 source-graph-routing-first = Routing: each token gets the first experts, as requested.
 source-graph-evaluation-computed = { $target }, on { $backend }: { $nodes } nodes, { $launches } launches predicted
-source-graph-cut = { $count } graphs of the file are truncated because the program ended while computing them; they are skipped
+source-graph-cut = { $count } { $count ->
+    [one] graph of the file is
+   *[other] graphs of the file are
+} truncated because the program ended while computing them; they are skipped
 source-graph-more = the program computed more graphs than the { $count } that were recorded
 source-graph-not-compared = { $count } launches of the trace belong to none of these evaluations and were not compared
 source-graph-evaluation = { $target }, { $columns } columns, { $positions } positions in the KV cache: { $nodes } nodes, { $launches } launches predicted

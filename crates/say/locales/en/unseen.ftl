@@ -18,11 +18,20 @@ unseen-late-runtime = the first moments of { $library }
 unseen-late-runtime-why = the process opened it after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
 unseen-late-library = the first calls of { $library }
 unseen-late-library-why = the process opened it after the watch began, and the probes were in place { $late } ms later; calls in between were not seen
-unseen-unknown-launch = launches through { $count } calls of { $symbol } ({ $library })
+unseen-unknown-launch = launches through { $count } { $count ->
+    [one] call
+   *[other] calls
+} of { $symbol } ({ $library })
 unseen-unknown-launch-why = this version of whichkernel does not know the function; the library exports it, and it was called
-unseen-unknown-graph = launches through graphs that { $count } calls of { $symbol } ({ $library }) created or changed
+unseen-unknown-graph = launches through graphs that { $count } { $count ->
+    [one] call
+   *[other] calls
+} of { $symbol } ({ $library }) created or changed
 unseen-unknown-graph-why = this version of whichkernel does not know the function; the library exports it, and it was called
-unseen-unreturned = results of { $count } calls of { $symbol } ({ $library })
+unseen-unreturned = results of { $count } { $count ->
+    [one] call
+   *[other] calls
+} of { $symbol } ({ $library })
 unseen-unreturned-why = the function ends with a jump to an address that is not in its file, and a return probe could crash a program that throws an exception
 unseen-pointer = launches through a pointer to { $call } in process { $process }
 unseen-pointer-why = the process got the address from the runtime; it is not an exported function, and no probe could be placed
@@ -32,7 +41,10 @@ unseen-inside = launches of { $program }
 unseen-inside-why = the program contains { $symbol } itself; only runtimes in separate files are probed
 unseen-reaches = launches of process { $process } ({ $program })
 unseen-reaches-why = it has { $device } open, but none of its libraries had probes
-unseen-device-runtime = launches that the kernel { $kernel } makes on the device (the kernel was launched { $count } times)
+unseen-device-runtime = launches that the kernel { $kernel } makes on the device (the kernel was launched { $count } { $count ->
+    [one] time
+   *[other] times
+})
 unseen-device-runtime-why = its code calls the CUDA device runtime; launches made by a kernel do not pass through a host function
 unseen-uncounted = launches through { $symbol } ({ $library })
 unseen-uncounted-why = this version of whichkernel does not know the function, and without BPF it cannot tell whether it was called
@@ -54,11 +66,20 @@ unseen-unknown-nodes = launches of { $count } graph nodes that were removed, or 
 unseen-unknown-nodes-why = their graphs were captured, and the runtime does not identify the nodes; replays are counted as unknown
 unseen-loose-nodes = launches through { $count } graph nodes whose graph was not seen being created
 unseen-loose-nodes-why = the graphs were created before the attach, or by a function that is not watched
-unseen-device-launch = launches through { $count } graphs that kernels can launch
+unseen-device-launch = launches through { $count } { $count ->
+    [one] graph
+   *[other] graphs
+} that kernels can launch
 unseen-device-launch-why = launches made by a kernel do not pass through a host function
-unseen-untold = records of { $count } calls about graphs, captures, names and refusals
+unseen-untold = records of { $count } { $count ->
+    [one] call
+   *[other] calls
+} about graphs, captures, names and refusals
 unseen-untold-why = they did not fit into the buffer, so the contents of replays and some names may be wrong
-unseen-not-returned = results of { $count } calls about graphs
+unseen-not-returned = results of { $count } { $count ->
+    [one] call
+   *[other] calls
+} about graphs
 unseen-not-returned-why = the calls did not return: they ended with an exception, or were still running when the observation ended; the launches of replays may be wrong
 unseen-unchecked = whether { $count } of { $all } launches were accepted
 unseen-unchecked-why = too many launches in too short a time to check their return values; rejected ones are counted as launched
@@ -80,7 +101,10 @@ unseen-no-columns = column counts
 unseen-no-columns-why = some launches happened before whichkernel had read their library; they are counted without column counts
 unseen-no-extents = matrix sizes in some calls of { $call }
 unseen-no-extents-why = the matrix layouts were created before the attach, or cannot be read without BPF
-unseen-order-lost = order of { $count } calls of { $call }
+unseen-order-lost = order of { $count } { $count ->
+    [one] call
+   *[other] calls
+} of { $call }
 unseen-order-lost-why = the ring buffer was full: the calls are counted, but their order is unknown
 unseen-canary = the canary
 unseen-canary-why = { $told }
@@ -106,7 +130,10 @@ unseen-outside-opened-apart = launches by { $who } in process { $process }
 unseen-outside-opened-apart-why = it was opened with { $detail }, so its calls do not reach the preload library
 unseen-outside-address = launches by { $who } in process { $process }
 unseen-outside-address-why = it holds the address of the runtime's own { $detail } and can call it directly
-unseen-threw = { $count } calls of process { $process } that ended in an exception
+unseen-threw = { $count } { $count ->
+    [one] call
+   *[other] calls
+} of process { $process } that ended in an exception
 unseen-threw-why = a call that does not return has no status, so it is unknown whether the runtime accepted the launch
 unseen-not-followed-launch = launches
 unseen-not-followed-launch-why = process { $process } can call { $call }, a launch function that is not watched; its launches are not counted
@@ -117,21 +144,36 @@ unseen-not-followed-graph-why = process { $process } called { $call }, which is 
 unseen-graph-on-device = graphs
 unseen-graph-on-device-why = process { $process } created a graph that the device can launch ({ $call }); these launches are not seen
 unseen-graphs-unanswered = graphs
-unseen-graphs-unanswered-why = the runtime did not report the nodes of { $count } graphs of process { $process }; they are counted as captured
+unseen-graphs-unanswered-why = the runtime did not report the nodes of { $count } { $count ->
+    [one] graph
+   *[other] graphs
+} of process { $process }; they are counted as captured
 unseen-nodes-unplaced = graphs
-unseen-nodes-unplaced-why = { $count } nodes in process { $process } were changed in graphs that had been updated before; their kernels are counted as before the change
+unseen-nodes-unplaced-why = { $count } { $count ->
+    [one] node in process { $process } was
+   *[other] nodes in process { $process } were
+} changed in graphs that had been updated before; their kernels are counted as before the change
 unseen-record-broken = records
 unseen-record-broken-why = the record of process { $process } { $reason }; the rest of it is not read
 unseen-record-refused = records
 unseen-record-refused-why = { $file } { $reason }; it is not read
 unseen-records-lost = records
-unseen-records-lost-why = { $count } records were lost: the record directory was full, the reader was too slow, or the process was killed while writing
+unseen-records-lost-why = { $count } { $count ->
+    [one] record was
+   *[other] records were
+} lost: the record directory was full, the reader was too slow, or the process was killed while writing
 unseen-other-user = users
 unseen-other-user-why = process { $process } ran as user { $user }; its record cannot be verified
 unseen-other-grids = grids
-unseen-other-grids-why = { $count } launches with further grid sizes are counted per kernel only
+unseen-other-grids-why = { $count } { $count ->
+    [one] launch with a further grid size is
+   *[other] launches with further grid sizes are
+} counted per kernel only
 unseen-no-layouts = arguments
-unseen-no-layouts-why = the libraries of the kernels in { $count } launches were not found beforehand, so column counts come from kernel names only
+unseen-no-layouts-why = the libraries of the kernels in { $count } { $count ->
+    [one] launch
+   *[other] launches
+} were not found beforehand, so column counts come from kernel names only
 unseen-nobody-called = processes
 unseen-nobody-called-why = no process called a wrapped function: the runtime is static, the program resets its environment, or it does not use a GPU
 unseen-nobody-opened-vulkan = processes
@@ -139,25 +181,46 @@ unseen-nobody-opened-vulkan-why = no process opened Vulkan with the whichkernel 
 unseen-layer-blind = { $what } in process { $process }
 unseen-layer-blind-why = the layer does not inspect it
 unseen-named-by-module = names
-unseen-named-by-module-why = { $count } dispatches use pipelines without a known name; they are identified by the hash of their module. ggml 0.26 and later names pipelines with GGML_VK_DEBUG_MARKERS=1
+unseen-named-by-module-why = { $count } { $count ->
+    [one] dispatch uses
+   *[other] dispatches use
+} pipelines without a known name; they are identified by the hash of their module. ggml 0.26 and later names pipelines with GGML_VK_DEBUG_MARKERS=1
 unseen-named-from-memory = names
-unseen-named-from-memory-why = { $count } dispatches use pipelines created before the attach; their names were read from the program's memory, and their modules and constants are unknown
+unseen-named-from-memory-why = { $count } { $count ->
+    [one] dispatch uses
+   *[other] dispatches use
+} pipelines created before the attach; their names were read from the program's memory, and their modules and constants are unknown
 unseen-buffers-before = command buffers
-unseen-buffers-before-why = { $count } submissions used command buffers that were not seen from their beginning; dispatches recorded before that are not counted
+unseen-buffers-before-why = { $count } { $count ->
+    [one] submission
+   *[other] submissions
+} used command buffers that were not seen from their beginning; dispatches recorded before that are not counted
 unseen-by-passed = { $call } of process { $process }
 unseen-by-passed-why = the program got the function from the device (vkGetDeviceProcAddr); its calls bypass Vulkan's loader and are not seen
 unseen-submitted-elsewhere = submissions
-unseen-submitted-elsewhere-why = { $count } dispatches were recorded into command buffers whose submission was not seen: either through a function that is not watched (vkQueueSubmit2KHR) or never submitted
+unseen-submitted-elsewhere-why = { $count } { $count ->
+    [one] dispatch was
+   *[other] dispatches were
+} recorded into command buffers whose submission was not seen: either through a function that is not watched (vkQueueSubmit2KHR) or never submitted
 unseen-nothing-passed = Vulkan of process { $process }
 unseen-nothing-passed-why = no submission passed Vulkan's loader: the program was idle, or it got the functions from the device before the attach (vkGetDeviceProcAddr) and cannot be seen
 unseen-indirect = grids
 unseen-indirect-why = { $count } indirect dispatches: the device read their group counts from its own memory
 unseen-not-seen-to-end = completion
-unseen-not-seen-to-end-why = { $count } dispatches were submitted, but the program never waited for their fences, so their completion was not seen
+unseen-not-seen-to-end-why = { $count } { $count ->
+    [one] dispatch was
+   *[other] dispatches were
+} submitted, but the program never waited for their fences, so their completion was not seen
 unseen-device-lost = completion
-unseen-device-lost-why = { $count } dispatches were running when the device was lost
+unseen-device-lost-why = { $count } { $count ->
+    [one] dispatch was
+   *[other] dispatches were
+} running when the device was lost
 unseen-untimed = timestamps
-unseen-untimed-why = { $count } dispatches have no device timestamps: their completion was not seen, they were in a secondary command buffer, resubmitted before they ended, on a queue without timestamps, or on a stand-in GPU
+unseen-untimed-why = { $count } { $count ->
+    [one] dispatch has
+   *[other] dispatches have
+} no device timestamps: their completion was not seen, they were in a secondary command buffer, resubmitted before they ended, on a queue without timestamps, or on a stand-in GPU
 unseen-no-log-line = logs
 unseen-no-log-line-why = no line of a known log format: the libraries were built without logging, or another variable enables it
 unseen-no-kernel-line = kernels
@@ -167,7 +230,10 @@ unseen-told-twice-why = logged in several ways ({ $ways }), counted once
 unseen-write-ahead = the newest rows
 unseen-write-ahead-why = the write-ahead log beside the file is not read; merge it with: sqlite3 FILE 'PRAGMA wal_checkpoint'
 unseen-timeless = completion
-unseen-timeless-why = { $count } dispatches without device timestamps are not counted
+unseen-timeless-why = { $count } { $count ->
+    [one] dispatch without device timestamps is
+   *[other] dispatches without device timestamps are
+} not counted
 unseen-graphs-whole = graph launches
 unseen-graphs-whole-why = { $count } graph launches were traced as a whole, without their kernels; profile with --cuda-graph-trace=node
 unseen-no-row = dispatches
@@ -175,16 +241,28 @@ unseen-no-row-why = the profile has no rows; this does not show that nothing ran
 unseen-trace-graphs = graph launches
 unseen-trace-graphs-why = { $count } captured launches and { $replays } replays are not counted, because the trace does not identify the graphs
 unseen-damaged-lines = launches
-unseen-damaged-lines-why = { $count } lines of the trace cannot be read and are not counted
+unseen-damaged-lines-why = { $count } { $count ->
+    [one] line of the trace cannot be read and is
+   *[other] lines of the trace cannot be read and are
+} not counted
 unseen-cut-off = the end of the trace
 unseen-cut-off-why = the last line is incomplete: the writer was interrupted, and everything after it is missing
 unseen-no-end = the number of launches, and which of them were refused
 unseen-no-end-why = the trace has no end record with totals: an older whichkernel wrote it, or it is truncated
-unseen-missing-lines = { $count } lines of the trace
+unseen-missing-lines = { $count } { $count ->
+    [one] line
+   *[other] lines
+} of the trace
 unseen-missing-lines-why = the line numbers and the totals in the end record show that these lines are missing
-unseen-repeated-lines = whether { $count } lines of the trace are separate launches
+unseen-repeated-lines = whether { $count } { $count ->
+    [one] line of the trace is a separate launch
+   *[other] lines of the trace are separate launches
+}
 unseen-repeated-lines-why = another line has the same number; identical lines are counted once
-unseen-not-in-lines = the kernels of { $count } launches
+unseen-not-in-lines = the kernels of { $count } { $count ->
+    [one] launch
+   *[other] launches
+}
 unseen-not-in-lines-why = the writer of the trace counted them but recorded no lines for them
 unseen-end-disagrees = whether all { $count } launches of the trace happened
 unseen-end-disagrees-why = the end record counts { $counted }: the lines or the end record were changed

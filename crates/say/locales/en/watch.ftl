@@ -25,11 +25,20 @@ watch-canary-target = Canary in the target: { $what }
 watch-canary-child = Canary in a test process: { $what }. Absence can be graded Limited at most
 watch-canary-none = No canary: not seeing a launch proves nothing
 watch-cost = Measured overhead per launch: { $ns } ns
-watch-recorded = { $count } observations recorded in { $place }
+watch-recorded = { $count } { $count ->
+    [one] observation
+   *[other] observations
+} recorded in { $place }
 watch-armed = Watching. Press Ctrl-C to stop and print the summary.
 watch-line = { $seconds } s: { $seen } launches, { $tokens } tokens decoded, { $each } launches per token
-watch-armed-probes = { $count } probes placed. Users can now watch their own processes with: whichkernel watch --how perf
-watch-disarmed = { $count } probes removed
+watch-armed-probes = { $count } { $count ->
+    [one] probe
+   *[other] probes
+} placed. Users can now watch their own processes with: whichkernel watch --how perf
+watch-disarmed = { $count } { $count ->
+    [one] probe
+   *[other] probes
+} removed
 watch-canary-asked = Canary: a one-token request to { $server } caused { $count } launches in the target
 watch-certify-running-plain = Run { $number } of { $all }, unobserved
 watch-certify-running-observed = Run { $number } of { $all }, observed
@@ -171,8 +180,8 @@ watch-claim-seen-whole = evaluations are not split
 watch-claim-seen-pieces = copies to the host split each evaluation into { $pieces } parts
 watch-claim-seen-evaluations = { $seen } evaluations
 watch-claim-seen-evaluations-some = only { $seen } evaluations launched kernels here
-watch-claim-seen-evaluations-cut = { $seen }: copies to the host split each one into { $pieces } parts
-watch-claim-seen-evaluations-more = { $seen }: copies to the host split some of them
+watch-claim-seen-evaluations-cut = { $seen } parts: copies to the host split each evaluation into { $pieces }
+watch-claim-seen-evaluations-more = { $seen } parts: copies to the host split some evaluations
 watch-alarm = ALARM: fallback in{" "}
 watch-alarm-after = ALARM after { $seconds } s: fallback in{" "}
 watch-alarm-unpacked = { $phase }: { $kernel } ({ $family }), { $count } times: weights are unpacked and multiplied by { $by }, not by a kernel for their type
@@ -195,3 +204,5 @@ watch-ended-signal = Signal { $signal } ended the program
 watch-ended-signal-named = Signal { $signal } ({ $name }) ended the program
 watch-ended-gone = All watched processes have ended
 watch-certify-failed = No certificate: the program fails without observation too ({ $ending })
+watch-log-bit = { $bit } { $meaning }
+watch-log-bits = { $one } + { $other }

@@ -208,3 +208,11 @@ doctor-case-vulkan-hidden-all = GGML_VK_VISIBLE_DEVICES が空の値に設定さ
 doctor-case-vulkan-off = OLLAMA_VULKAN={ $value }({ $place }): Ollama は Vulkan を試しません。
 doctor-case-vulkan-driver-fix = ディストリビューションの最新の Vulkan ドライバー(Debian、Ubuntu では mesa-vulkan-drivers)をインストールし、もう一度 doctor を実行する
 doctor-case-vulkan-loader-fix = Vulkan ローダー(Debian、Ubuntu では libvulkan1)をインストールし、サーバーを再起動する
+doctor-answer-key = サーバーが API キーを要求しています
+doctor-answer-unknown = HTTP で応答しますが、既知のサーバーではありません
+doctor-trial-counted = { $calls } 回の呼び出しのうち { $seen } 回しか数えられませんでした
+doctor-trial-exit = プログラムが失敗しました({ $status })
+doctor-trial-no-answer = { $seconds } 秒以内に応答がありませんでした
+doctor-trial-no-mapping = テスト用の関数を含むマッピングがありません
+doctor-trial-preload-always = LD_PRELOAD がなくても子プロセスに { $name } があります
+doctor-trial-preload-unmapped = 子プロセスが { $name } を読み込みませんでした

@@ -10,3 +10,4 @@ export-parquet-type = 未知の型です
 export-parquet-required = 省略可能な列ではありません
 export-parquet-compressed = 圧縮されています
 export-parquet-dictionary = 辞書を使っています
+export-no-table = { $path } に観測の表がありません

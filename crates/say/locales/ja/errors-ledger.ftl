@@ -100,3 +100,31 @@ ledger-doing-locking = ロックの取得
 ledger-doing-writing = 行の書き込み
 ledger-statements = 文が { $found } 個あります ({ $expected } 個のはずです)
 ledger-statement = '{ $found }' がありますが、'{ $expected }' のはずです
+ledger-archive-form = 断片には `text` か `hex` のどちらか一方が必要です
+ledger-archive-hash = '{ $hex }' はハッシュではありません
+ledger-archive-incomplete = `ledger`、`rows`、`blobs` のいずれかがなく、アーカイブが不完全です
+ledger-archive-last = 生の証拠の最後の断片がありません
+ledger-archive-part = 生の証拠 { $sha256 }: 断片 { $part } がありません
+ledger-archive-piece = 行または断片が { $most } バイトを超えています
+ledger-archive-row = 種類が '{ $kind }' の行に含められるのは `{ $kind }` だけです
+ledger-import-bytes = 合計が { $most } バイトを超えています
+ledger-import-chain = 行 { $seq } は改変または移動されています。アーカイブの連鎖がそこで切れています
+ledger-import-forged = 行 { $seq } はこの台帳の行 { $number } とされていますが、その行はありません。出所が偽造されたか、この台帳の行が失われています(`whichkernel ledger verify`)
+ledger-import-id = '{ $id }' は台帳の ID ではありません
+ledger-import-long = 行 { $seq } は長すぎます({ $bytes } バイト、上限は { $most })
+ledger-import-no-observation = 行 { $seq } は観測ではありません: { $error }
+ledger-import-origin = 行 { $seq } の出所 '{ $what }' は、どの台帳も書かない形です
+ledger-import-raw-altered = 生の証拠 { $sha256 } は改変されています。ハッシュは { $found }、長さは { $size } バイトのうち { $here } バイトです
+ledger-import-raw-long = 生の証拠 { $sha256 } が { $most } バイトを超えています
+ledger-import-raw-missing = { $more ->
+    [0] 生の証拠 { $sha256 } がアーカイブにありません
+   *[other] 生の証拠 { $sha256 } ほか { $more } 件がアーカイブにありません
+}
+ledger-import-row = 行 { $seq }: { $what }
+ledger-import-row-missing = 行 { $seq } がありません(その位置に行 { $found } があります)
+ledger-import-rows = 行が { $most } 行を超えています
+ledger-import-sizes = 生の証拠 { $sha256 } のサイズが { $one } バイトと { $other } バイトで食い違っています
+ledger-import-sqlite = ledger.sqlite が { $most } バイトを超えています
+ledger-import-twice = 行 { $seq } が重複しています。{ $from } 由来の行がほかにもあります
+ledger-import-unnamed = 生の証拠 '{ $sha256 }' を参照する行がありません
+ledger-archive-order = `{ $key }` の位置が違うか、重複しています

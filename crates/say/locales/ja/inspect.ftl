@@ -170,3 +170,7 @@ inspect-dir-all-partly = 読めたものは { $target } に対応しています
 inspect-dir-all-not-known = すべてが { $target } に対応しているかどうかは不明です: { $gaps }。
 inspect-serves-not-known = { "  " }{ $target } に対応しているかどうかは不明です。判断に必要なファイルを読めないか、解釈できません(名前に { $target } を含むファイルは { $files } 個)
 inspect-unknown-node = 未対応の種類のノード: { $kind }。その下は数えていません
+inspect-too-many-marks = フォーマットの先頭らしき箇所が多すぎて、すべては調べていません
+inspect-against-no-ggml = ファイルに ggml のカーネルがありません
+inspect-against-no-kernel = ソースツリーにカーネルの宣言がありません
+inspect-against-range = 表にあるのは b{ $start } から b{ $last } までのビルドです。ソースツリーを指定してください

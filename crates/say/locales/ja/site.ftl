@@ -1,5 +1,4 @@
 # report のページ: 目次、見出し、列名、文
-site-test = 結果は「{ $what }」でした。
 site-copy = コピー
 site-skip = 本文へ
 site-theme-auto = 自動

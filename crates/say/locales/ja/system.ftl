@@ -22,4 +22,4 @@ system-number-too-small = 数が小さすぎます
 system-number-invalid = 数ではありません
 system-not-utf8 = バイト { $at } が UTF-8 ではありません
 verbatim = { $text }
-system-json = JSON の { $line } 行 { $column } 列目が正しくありません ({ $what })
+system-json = JSON の { $line } 行 { $column } 列目が正しくありません(「{ $what }」)

@@ -195,3 +195,5 @@ watch-ended-signal = プログラムはシグナル { $signal } で終了しま�
 watch-ended-signal-named = プログラムはシグナル { $signal }({ $name })で終了しました
 watch-ended-gone = 観測していたプロセスはすべて終了しました
 watch-certify-failed = 証明書を作成できません。観測なしでもプログラムが正常に終了しませんでした({ $ending })
+watch-log-bit = { $bit } { $meaning }
+watch-log-bits = { $one } + { $other }

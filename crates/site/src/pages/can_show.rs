@@ -4,7 +4,7 @@ use crate::csv;
 use crate::input::Study;
 use crate::page::Page;
 use crate::parts::{self, col};
-use crate::words::{Pair, shown};
+use crate::words::Pair;
 use evidence::{Reading, Rung, Stated};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ pub fn columns(study: &Study<'_>, id: &str, claims: &[(&Stated, &Reading)]) -> M
 
 /// What an observer had in view, and what it is blind to by its nature, as it said itself.
 struct View {
-    reach: Vec<String>,
-    blind: Vec<String>,
+    reach: Vec<Pair>,
+    blind: Vec<Pair>,
     observations: usize,
 }
 
@@ -47,8 +47,11 @@ pub fn page(study: &Study<'_>) -> Page {
             observations: 0,
         });
         one.observations += seen;
-        for (into, from) in [(&mut one.reach, std::slice::from_ref(&view.reach)), (&mut one.blind, &view.blind[..])] {
-            into.extend(from.iter().filter(|text| !text.is_empty()).cloned());
+        let (en, ja) = (&study.words.en, &study.words.ja);
+        let blind = view.blind_in(en).into_iter().zip(view.blind_in(ja)).map(|(en, ja)| Pair { en, ja });
+        let reach = Pair { en: view.reach_in(en), ja: view.reach_in(ja) };
+        for (into, from) in [(&mut one.reach, vec![reach]), (&mut one.blind, blind.collect())] {
+            into.extend(from.into_iter().filter(|pair| !pair.en.is_empty()));
             into.sort();
             into.dedup();
         }
@@ -61,8 +64,9 @@ pub fn page(study: &Study<'_>) -> Page {
     }
     let mut rows: Vec<Vec<Markup>> = Vec::new();
     let mut table: Vec<Vec<String>> = Vec::new();
+    let english = |items: &[Pair]| items.iter().map(|item| item.en.as_str()).collect::<Vec<_>>().join("; ");
     for ((name, rung), view) in &views {
-        let list = |items: &[String]| html! { @if items.is_empty() { span.faint { "–" } } @else { @for item in items.iter().take(4) { (shown(item)) br; } } };
+        let list = |items: &[Pair]| html! { @if items.is_empty() { span.faint { "–" } } @else { @for item in items.iter().take(4) { (item) br; } } };
         rows.push(vec![
             parts::mono(name),
             html! { (parts::rung(study, *rung)) },
@@ -73,8 +77,8 @@ pub fn page(study: &Study<'_>) -> Page {
         table.push(vec![
             name.clone(),
             rung.to_string(),
-            view.reach.join("; "),
-            view.blind.join("; "),
+            english(&view.reach),
+            english(&view.blind),
             view.observations.to_string(),
         ]);
     }

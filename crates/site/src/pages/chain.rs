@@ -212,7 +212,7 @@ fn evidence_list(study: &Study<'_>, found: &[Found]) -> Markup {
             dt { (study.words.say("site-col-subject")) } dd { (shown(&first.subject().to_string())) }
             dt { (study.words.say("site-col-observer")) } dd { span.mono { (shown(&first.observer().name)) } " " (shown(&first.observer().version)) ", " (first.time().get(..10).unwrap_or_default()) }
             dt { (study.words.say("site-col-observation")) } dd { @for cite in known.iter().take(8) { (parts::observation(&cite.observation)) " " } @if known.len() > 8 { span.faint { "+" (known.len() - 8) } } }
-            dt { (study.words.say("site-col-coverage")) } dd { (coverage.seen) " / " (total) " " (shown(&coverage.unit)) @for gap in &coverage.missing { "; " (shown(&gap.what)) " (" (shown(&gap.why)) ")" } }
+            dt { (study.words.say("site-col-coverage")) } dd { (coverage.seen) " / " (total) " " (study.words.both(|lang| lang.say(&coverage.counted()))) @for gap in &coverage.missing { "; " (study.words.both(|lang| gap.whole().in_words(lang))) } }
             @if !raw.is_empty() { dt { (study.words.say("site-col-raw")) } dd { @for evidence in raw.iter().take(4) { (parts::raw_evidence(study, evidence)) " " } } }
         }
     }

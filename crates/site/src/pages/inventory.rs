@@ -78,7 +78,7 @@ fn coverage(study: &Study<'_>, name: &str, swept: &Swept<'_>) -> Markup {
         ("name", Arg::from(name)),
         ("seen", Arg::Text(thousands(coverage.seen))),
         ("total", Arg::Text(coverage.total.map_or_else(|| "?".to_owned(), thousands))),
-        ("unit", Arg::Text(coverage.unit.clone())),
+        ("unit", study.words.both(|lang| lang.say(&coverage.counted())).into()),
         ("gaps", coverage.missing.len().into()),
     ];
     let said = study.words.pair("site-coverage-caption", &args);
@@ -95,7 +95,7 @@ fn coverage(study: &Study<'_>, name: &str, swept: &Swept<'_>) -> Markup {
                 rect.c width=(share(coverage.seen)) height="16" {}
                 @if missing > 0 { rect.u x=(share(coverage.seen)) width=(share(missing)) height="16" {} }
             }
-            @if !coverage.missing.is_empty() { ul.small { @for gap in coverage.missing.iter().take(6) { li { (shown(&gap.what)) " (" (shown(&gap.why)) ")" } } } }
+            @if !coverage.missing.is_empty() { ul.small { @for gap in coverage.missing.iter().take(6) { li { (study.words.both(|lang| gap.whole().in_words(lang))) } } } }
         }
     }
 }

@@ -68,7 +68,7 @@ fn build(each: u32, live: Option<&str>) -> Site {
     seen.push(on::<Shipped>("inspect", file(), saw("file.target", &[("name", "gfx1100")], 7000)));
     seen.push(
         on::<Shipped>("inspect", file(), Finding::Swept)
-            .view(FieldOfView::topic("file.target").blind("stripped symbols"))
+            .view(FieldOfView::topic("file.target").blind(say::key!("view-symbols-blind")))
             .evidence(raw),
     );
     seen.push(on::<Shipped>(

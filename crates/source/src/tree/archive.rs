@@ -69,13 +69,13 @@ impl Found {
             return Ok(());
         }
         if name.starts_with('/') || name.split('/').any(|part| part == "..") {
-            self.skipped.add(format!("{name}: its name leads out of the archive"));
+            self.skipped.add(name.to_string(), say!("source-skipped-outside"));
             return Ok(());
         }
         let mut bytes = Vec::new();
         content.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_FILE {
-            self.skipped.add(format!("{name}: over the limit of {MAX_FILE} bytes for one file"));
+            self.skipped.add(name.to_string(), say!("source-skipped-large", most = MAX_FILE));
             return Ok(());
         }
         self.total = self.total.saturating_add(bytes.len() as u64);
@@ -96,7 +96,7 @@ struct Counted<R> {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            return Err(io::Error::other(format!("it unpacks to more than {} GiB", MAX_STREAM >> 30)));
+            return Err(io::Error::other(say!("source-archive-large", most = MAX_STREAM >> 30)));
         }
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(into.len());
         let read = self.inner.read(into.get_mut(..most).unwrap_or_default())?;

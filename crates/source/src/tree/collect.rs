@@ -2,6 +2,7 @@
 
 use super::Tree;
 use super::listing::Skipped;
+use say::{Say as _, say};
 use std::collections::BTreeSet;
 
 /// A file's path and its text.
@@ -29,12 +30,12 @@ pub fn collect_within(trees: &[Tree], wanted: fn(&str) -> bool, most: usize) -> 
             let name = if number == 0 { path.to_owned() } else { format!("tree{}/{path}", number + 1) };
             let text = match tree.text(path) {
                 Ok(text) if text.len() > MAX_FILE => {
-                    skipped.add(format!("{name}: {} bytes, too large to be followed", text.len()));
+                    skipped.add(name, say!("source-skipped-not-followed", bytes = text.len()));
                     continue;
                 }
                 Ok(text) => text,
                 Err(error) => {
-                    skipped.add(error.to_string());
+                    skipped.note(error.message());
                     continue;
                 }
             };
@@ -45,8 +46,7 @@ pub fn collect_within(trees: &[Tree], wanted: fn(&str) -> bool, most: usize) -> 
                 let Some((size, index)) = by_size.pop_last() else { break };
                 total -= size;
                 if let Some((path, _)) = files.get_mut(index).and_then(Option::take) {
-                    let why = "more sources than are followed at once; the largest go first";
-                    skipped.add(format!("{path}: left out, {why}"));
+                    skipped.add(path, say!("source-skipped-left-out"));
                 }
             }
         }

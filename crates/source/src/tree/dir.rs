@@ -2,7 +2,7 @@
 
 use super::git;
 use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
-use say::{Key, key};
+use say::{Key, key, say};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) => {
-            found.skipped.add(format!("{}: {error}", if prefix.is_empty() { "." } else { &prefix }));
+            found.skipped.add(if prefix.is_empty() { "." } else { prefix.as_str() }.to_owned(), error);
             return Ok(());
         }
     };
@@ -39,19 +39,19 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                found.skipped.add(format!("{prefix}: {error}"));
+                found.skipped.add(prefix.clone(), error);
                 break;
             }
         };
         let Ok(name) = entry.file_name().into_string() else {
-            found.skipped.add(format!("{prefix}{}: its name is not UTF-8", entry.file_name().display()));
+            found.skipped.add(format!("{prefix}{}", entry.file_name().display()), say!("source-skipped-utf8"));
             continue;
         };
         let Ok(kind) = entry.file_type() else { continue };
         let path = [prefix.as_str(), &name].concat();
         if kind.is_dir() {
             if depth >= MAX_DEPTH {
-                found.skipped.add(format!("{path}: deeper than {MAX_DEPTH} directories"));
+                found.skipped.add(path, say!("source-skipped-deep", most = MAX_DEPTH));
             } else if !NEVER.contains(&name.as_str()) {
                 walk(&entry.path(), format!("{path}/"), depth + 1, found)?;
             }
@@ -59,16 +59,16 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
             // The entry itself is asked by its name alone, a link by what it leads to.
             let meta = if kind.is_symlink() { fs::metadata(entry.path()) } else { entry.metadata() };
             let Ok(meta) = meta else {
-                found.skipped.add(format!("{path}: a link that leads nowhere"));
+                found.skipped.add(path, say!("source-skipped-broken-link"));
                 continue;
             };
             if !meta.is_file() {
-                let what = if meta.is_dir() { "a link to a directory, not followed" } else { "no regular file" };
-                found.skipped.add(format!("{path}: {what}"));
+                let why = if meta.is_dir() { key!("source-skipped-linked") } else { key!("source-skipped-special") };
+                found.skipped.add(path, why);
                 continue;
             }
             if meta.len() > MAX_FILE {
-                found.skipped.add(format!("{path}: {} bytes, over the limit of {MAX_FILE} for one file", meta.len()));
+                found.skipped.add(path, say!("source-skipped-size", bytes = meta.len(), most = MAX_FILE));
                 continue;
             }
             found.total = found.total.saturating_add(meta.len());

@@ -150,7 +150,7 @@ pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<
             let line = String::from_utf8_lossy(line);
             let path = line.split_once('\t').map_or("", |(_, path)| path);
             if wanted(path) {
-                skipped.add(format!("{path}: its name is not UTF-8"));
+                skipped.add(path.to_string(), say!("source-skipped-utf8"));
             }
             continue;
         };

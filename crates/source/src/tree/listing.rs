@@ -1,6 +1,6 @@
 //! What a tree lists: its files, what was left out, within which limits.
 
-use say::{Key, Message, key};
+use say::{Key, Message, ToArg, key, say};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -58,14 +58,18 @@ pub(super) struct Listing {
 /// What was left out of a tree, and why: the first hundred in words, the rest as a number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    pub told: Vec<String>,
+    pub told: Vec<Message>,
     pub more: usize,
 }
 
 impl Skipped {
     const TOLD: usize = 100;
 
-    pub fn add(&mut self, what: String) {
+    pub fn add(&mut self, path: impl ToArg, why: impl ToArg) {
+        self.note(say!("about-why", what = path, why));
+    }
+
+    pub fn note(&mut self, what: Message) {
         if self.told.len() < Self::TOLD {
             self.told.push(what);
         } else {

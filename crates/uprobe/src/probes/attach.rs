@@ -12,6 +12,7 @@ use crate::target::mapped_file::reachable;
 use crate::target::proc::{alive, clock};
 use crate::target::processes::Mapping;
 use crate::watcher::Watcher;
+use say::say;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -104,7 +105,7 @@ impl Watcher {
                 }
                 self.call_canary(held, pid, mapping, &probed);
             }
-            self.news.push(format!("{} functions of {} (process {pid})", probed.functions.len(), mapping.path));
+            self.news.push(say!("watch-news-probed", count = probed.functions.len(), path = mapping.path, pid));
         }
         self.resolver.names.meet(mapping, &path, false);
         Ok(())
@@ -123,7 +124,7 @@ impl Watcher {
                 }
                 None => format!("whether the probe is in place in process {pid} could not be read"),
             };
-            self.attached.canaries.push((canary, format!("{} in a library of ours; {place}", stub.symbol), 0));
+            self.attached.canaries.push((canary, format!("{} in a test library; {place}", stub.symbol), 0));
             self.attached.measured = Some(stub);
         }
     }

@@ -6,7 +6,7 @@ use crate::probes::preprobe::candidates;
 use crate::target::proc::clock;
 use crate::target::stop_on_map::Hold;
 use crate::watcher::Watcher;
-use say::say;
+use say::{Message, say};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
@@ -31,7 +31,7 @@ impl Watcher {
                     instrument.hold_by(hold.ours(), hold.told());
                     watcher.attached.hold = Some(hold);
                 }
-                Err(error) => watcher.news.push(format!("the program is not held while libraries are probed: {error}")),
+                Err(error) => watcher.news.push(say!("watch-news-not-held", error)),
             }
         }
         watcher.expect(&candidates(command))?;
@@ -94,7 +94,7 @@ impl Source for Started {
         self.watcher.canary_in_target(what);
     }
 
-    fn news(&mut self) -> Vec<String> {
+    fn news(&mut self) -> Vec<Message> {
         self.watcher.news()
     }
 }

@@ -14,6 +14,7 @@ mod text;
 
 use crate::{Device, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Phase, SecondAccount, Tally, Unseen, Word};
 use evidence::{Canary, Contamination};
+use say::{Key, Message, key};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -22,8 +23,8 @@ pub enum ImportError {
     Slow { path: PathBuf, seconds: u64 },
     View { path: PathBuf, name: String },
     NoTable { path: PathBuf, tables: String },
-    Csv { path: PathBuf, line: usize, why: String },
-    Json { path: PathBuf, why: String },
+    Csv { path: PathBuf, line: usize, why: Message },
+    Json { path: PathBuf, why: Message },
 }
 
 say::worded! { ImportError {
@@ -90,7 +91,7 @@ struct Profile {
 }
 
 /// What it can never see.
-pub const BLIND: &[&str] = &["whatever the profiler dropped", "whether the file is what it says"];
+pub const BLIND: &[Key] = &[key!("view-profile-blind-dropped"), key!("view-profile-blind-truth")];
 
 /// Whether these are the first bytes of a database, which is read in place.
 pub fn is_database(start: &[u8]) -> bool {
@@ -143,8 +144,8 @@ impl Profile {
             library_path: None,
             canary: Canary::None,
             contamination: Contamination::Unchecked,
-            reach: format!("dispatches that {maker} wrote down, according to {name} ({sha256})"),
-            blind: BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
+            reach: say::say!("view-profile", maker, name, sha256),
+            blind: BLIND,
             gaps,
             second: SecondAccount::default(),
             seconds: span.map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e9),

@@ -1,6 +1,7 @@
 //! rocprofv3's csv (`*_kernel_trace.csv`) and json (`*_results.json`).
 
 use crate::imports::{Dispatch, ImportError, Profile, Profiler};
+use say::{Message, Say as _, say};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
@@ -56,19 +57,19 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 fn csv(path: &Path, text: &str, into: &mut Profile) -> Result<(), ImportError> {
-    let wrong = |line: usize, why: String| ImportError::Csv { path: path.to_owned(), line, why };
+    let wrong = |line: usize, why: Message| ImportError::Csv { path: path.to_owned(), line, why };
     let mut lines = text.lines().enumerate();
     let header = lines.next().map(|(_, line)| fields(line)).unwrap_or_default();
     let place = |name: &str| header.iter().position(|field| field == name);
     for (at, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         if line.len() > LONGEST {
-            return Err(wrong(at + 1, format!("it has {} bytes, and no row is longer than {LONGEST}", line.len())));
+            return Err(wrong(at + 1, say!("watch-csv-long", bytes = line.len(), most = LONGEST)));
         }
         let row = fields(line);
         let field = |name: &str| place(name).and_then(|place| row.get(place)).map(String::as_str);
         let number = |name: &str| {
-            let text = field(name).ok_or_else(|| wrong(at + 1, format!("it has no {name}")))?;
-            text.parse::<i64>().map_err(|_| wrong(at + 1, format!("{name} is \"{text}\", which is no number")))
+            let text = field(name).ok_or_else(|| wrong(at + 1, say!("watch-csv-lacks", name)))?;
+            text.parse::<i64>().map_err(|_| wrong(at + 1, say!("watch-csv-number", name, text)))
         };
         let small = |name: &str| number(name).map(|n| u32::try_from(n).unwrap_or(0));
         let block = [small("Workgroup_Size_X")?, small("Workgroup_Size_Y")?, small("Workgroup_Size_Z")?];
@@ -95,10 +96,10 @@ fn groups(threads: [u32; 3], block: [u32; 3]) -> [u32; 3] {
 }
 
 fn json(path: &Path, text: &str, into: &mut Profile) -> Result<(), ImportError> {
-    let wrong = |why: String| ImportError::Json { path: path.to_owned(), why };
-    let whole: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let wrong = |why: Message| ImportError::Json { path: path.to_owned(), why };
+    let whole: Value = serde_json::from_str(text).map_err(|error| wrong(error.message()))?;
     let runs = whole.get("rocprofiler-sdk-tool").and_then(Value::as_array);
-    let runs = runs.ok_or_else(|| wrong("\"rocprofiler-sdk-tool\" is no list".to_owned()))?;
+    let runs = runs.ok_or_else(|| wrong(say!("watch-json-list")))?;
     for run in runs {
         let agents = run.get("agents").and_then(Value::as_array).into_iter().flatten();
         let device = agents.filter_map(|agent| agent.get("name")?.as_str()).find(|name| name.starts_with("gfx"));
@@ -113,7 +114,7 @@ fn json(path: &Path, text: &str, into: &mut Profile) -> Result<(), ImportError> 
             }
         }
         let records = run.pointer("/buffer_records/kernel_dispatch").and_then(Value::as_array);
-        let records = records.ok_or_else(|| wrong("a run has no buffer_records.kernel_dispatch".to_owned()))?;
+        let records = records.ok_or_else(|| wrong(say!("watch-json-records")))?;
         for record in records {
             let info = record.get("dispatch_info").unwrap_or(&Value::Null);
             let three = |name: &str| {

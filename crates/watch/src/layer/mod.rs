@@ -4,6 +4,7 @@
 //! submitted, as often as it is; it has ended when a fence behind it, its queue or its device was seen to end. On Mesa's
 //! stand-in for the kernel driver fences signal at once and mean nothing: the device decides the rung.
 
+use say::{Key, key};
 mod process;
 mod session;
 mod source;
@@ -13,8 +14,5 @@ pub use crate::layer::session::{LAYER, Session, manifest};
 pub use crate::layer::source::LayerSource;
 
 /// What it can never see.
-pub const BLIND: &[&str] = &[
-    "programs with a Vulkan loader of their own, and those that are set-user-ID",
-    "children that were started with an environment of their own",
-    "commands that the device makes itself (device-generated commands)",
-];
+pub const BLIND: &[Key] =
+    &[key!("view-layer-blind-programs"), key!("view-blind-children"), key!("view-layer-blind-commands")];

@@ -9,6 +9,7 @@ use crate::{
     Gap, ObservedLaunch, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
 };
 use evidence::{Canary, Contamination};
+use say::{Message, key, say};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ pub struct LayerSource<'a> {
     /// Files that are not records, and why.
     refused: BTreeMap<PathBuf, String>,
     started: Instant,
-    news: Vec<String>,
+    news: Vec<Message>,
     done: bool,
     each: Option<Everyone<'a>>,
     /// A known event that was seen in the target itself.
@@ -146,7 +147,7 @@ impl Followed for LayerSource<'_> {
             process.look_at_device(self.session.path(), tally);
             let program = &process.counted.stream.run().program;
             if quiet && !program.is_empty() {
-                self.news.push(format!("process {} ({program})", process.trace.pid));
+                self.news.push(say!("watch-news-process", pid = process.trace.pid, program));
             }
         }
         any
@@ -178,8 +179,8 @@ impl Source for LayerSource<'_> {
             library_path: None,
             canary: self.canary(),
             contamination: Contamination::Unchecked,
-            reach: crate::of_processes("compute dispatches through Vulkan", &pids),
-            blind: crate::layer::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
+            reach: crate::of_processes(key!("view-layer-calls"), &pids),
+            blind: crate::layer::BLIND,
             gaps,
             second: SecondAccount::default(),
             seconds: self.started.elapsed().as_secs_f64(),
@@ -192,7 +193,7 @@ impl Source for LayerSource<'_> {
         self.canary = Some(what);
     }
 
-    fn news(&mut self) -> Vec<String> {
+    fn news(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.news)
     }
 }

@@ -1,14 +1,16 @@
 //! The variables that make a library talk, and what their bits mean.
 
+use say::{Key, Message, Say as _, key, say};
+
 /// A variable that this observer knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
     pub name: &'static str,
     /// What is set where nothing else was asked for.
     pub default: &'static str,
-    bits: &'static [(u64, &'static str)],
+    bits: &'static [(u64, Key)],
     /// A level instead of a mask: everything up to it.
-    levels: &'static [&'static str],
+    levels: &'static [Key],
 }
 
 /// rocBLAS: rocblas_layer_mode (rocblas-types.h). hipBLASLt: rocblaslt_layer_mode (rocblaslt-types.h). Tensile: Debug.cpp.
@@ -18,35 +20,54 @@ pub const VARIABLES: [Variable; 6] = [
         name: "AMD_LOG_LEVEL",
         default: "4",
         bits: &[],
-        levels: &["nothing", "errors", "warnings", "info: calls and kernels", "debug: threads, copies", "extra debug"],
+        levels: &[
+            key!("watch-log-nothing"),
+            key!("watch-log-errors"),
+            key!("watch-log-warnings"),
+            key!("watch-log-info-calls-and-kernels"),
+            key!("watch-log-debug-threads-copies"),
+            key!("watch-log-extra-debug"),
+        ],
     },
     Variable {
         name: "ROCBLAS_LAYER",
         default: "1",
-        bits: &[(1, "trace"), (2, "bench"), (4, "profile"), (8, "internal")],
+        bits: &[
+            (1, key!("watch-log-trace")),
+            (2, key!("watch-log-bench")),
+            (4, key!("watch-log-profile")),
+            (8, key!("watch-log-internal")),
+        ],
         levels: &[],
     },
     Variable {
         name: "TENSILE_DB",
         default: "0x8000",
         bits: &[
-            (0x2, "property evaluation"),
-            (0x4, "selected kernel"),
-            (0x8, "device selection"),
-            (0x10, "predicate evaluation"),
-            (0x20, "code objects"),
-            (0x40, "kernel arguments"),
-            (0x80, "tensors"),
-            (0x2000, "library version"),
-            (0x4000, "lookup efficiency"),
-            (0x8000, "name of the kernel that won"),
+            (0x2, key!("watch-log-property-evaluation")),
+            (0x4, key!("watch-log-selected-kernel")),
+            (0x8, key!("watch-log-device-selection")),
+            (0x10, key!("watch-log-predicate-evaluation")),
+            (0x20, key!("watch-log-code-objects")),
+            (0x40, key!("watch-log-kernel-arguments")),
+            (0x80, key!("watch-log-tensors")),
+            (0x2000, key!("watch-log-library-version")),
+            (0x4000, key!("watch-log-lookup-efficiency")),
+            (0x8000, key!("watch-log-name-of-the-kernel-that-won")),
         ],
         levels: &[],
     },
     Variable {
         name: "HIPBLASLT_LOG_MASK",
         default: "32",
-        bits: &[(1, "error"), (2, "trace"), (4, "hints"), (8, "info"), (16, "API trace"), (32, "bench")],
+        bits: &[
+            (1, key!("watch-log-error")),
+            (2, key!("watch-log-trace")),
+            (4, key!("watch-log-hints")),
+            (8, key!("watch-log-info")),
+            (16, key!("watch-log-api-trace")),
+            (32, key!("watch-log-bench")),
+        ],
         levels: &[],
     },
     // If both are set, the level counts, and there are no bench lines (hipBLASLt 1.1 of Debian).
@@ -55,15 +76,20 @@ pub const VARIABLES: [Variable; 6] = [
         default: "2",
         bits: &[],
         levels: &[
-            "nothing",
-            "errors",
-            "trace: calls with their extents",
-            "hints",
-            "info",
-            "API calls with their handles",
+            key!("watch-log-nothing"),
+            key!("watch-log-errors"),
+            key!("watch-log-trace-calls-with-their-extents"),
+            key!("watch-log-hints"),
+            key!("watch-log-info"),
+            key!("watch-log-api-calls-with-their-handles"),
         ],
     },
-    Variable { name: "OLLAMA_DEBUG", default: "1", bits: &[], levels: &["off", "debug", "trace"] },
+    Variable {
+        name: "OLLAMA_DEBUG",
+        default: "1",
+        bits: &[],
+        levels: &[key!("watch-log-off"), key!("watch-log-debug"), key!("watch-log-trace")],
+    },
 ];
 
 /// `NAME` or `NAME=VALUE`, as a person asks for it.
@@ -77,43 +103,24 @@ pub fn wanted(text: &str) -> Option<(Variable, String)> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Switched {
     /// The bit in the usual notation, and its meaning; for a level only the meaning. None if the meaning is unknown here.
-    parts: Vec<(Option<String>, Option<&'static str>)>,
+    parts: Vec<(Option<String>, Option<Key>)>,
 }
 
-impl Variable {
-    /// Everything that a value of it can mean, in English.
-    pub fn meanings(&self) -> impl Iterator<Item = &'static str> {
-        self.bits.iter().map(|(_, name)| *name).chain(self.levels.iter().copied()).chain([NOTHING, UNKNOWN])
-    }
-}
-
-/// A value without bits, and an unknown bit.
-const NOTHING: &str = "nothing";
-const UNKNOWN: &str = "(unknown here)";
-
-/// A meaning's place in the message files, behind `watch-log-`.
-pub fn meaning_key(meaning: &str) -> String {
-    let words = meaning.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("-").to_lowercase()
-}
-
-/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`, as the ledger keeps it.
-pub fn explain(variable: &Variable, value: &str) -> String {
-    match parts(variable, value, str::to_owned) {
-        Some(parts) => format!("{}={value} is {parts}", variable.name),
-        None => format!("{}={value}", variable.name),
-    }
-}
-
-/// `1 trace + 8 internal`; None if the value is not a number. `say`: a meaning in the reader's language.
-pub fn parts(variable: &Variable, value: &str, say: impl Fn(&str) -> String) -> Option<String> {
-    let switched = switched(variable, value)?;
-    let part = |(bit, meaning): &(Option<String>, Option<&'static str>)| {
-        let meaning = say(meaning.unwrap_or(UNKNOWN));
-        bit.as_ref().map_or_else(|| meaning.clone(), |bit| format!("{bit} {meaning}"))
+/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`.
+pub fn explain(variable: &Variable, value: &str) -> Message {
+    let Some(switched) = switched(variable, value) else {
+        return Message::verbatim(format!("{}={value}", variable.name));
     };
-    let parts: Vec<String> = switched.parts.iter().map(part).collect();
-    Some(if parts.is_empty() { say(NOTHING) } else { parts.join(" + ") })
+    let part = |(bit, meaning): (Option<String>, Option<Key>)| {
+        let meaning = meaning.unwrap_or(key!("watch-log-unknown-here")).message();
+        match bit {
+            Some(bit) => say!("watch-log-bit", bit, meaning),
+            None => meaning,
+        }
+    };
+    let all = switched.parts.into_iter().map(part).reduce(|one, other| say!("watch-log-bits", one, other));
+    let parts = all.unwrap_or_else(|| say!("watch-log-nothing"));
+    say!("watch-log", name = variable.name, value, parts)
 }
 
 /// None if the value is not a number.
@@ -125,7 +132,7 @@ fn switched(variable: &Variable, value: &str) -> Option<Switched> {
     if !variable.levels.is_empty() {
         let most = variable.levels.len().saturating_sub(1);
         let level = usize::try_from(number).unwrap_or(most).min(most);
-        return Some(Switched { parts: vec![(None, Some(variable.levels.get(level)?))] });
+        return Some(Switched { parts: vec![(None, Some(*variable.levels.get(level)?))] });
     }
     let mut rest = number;
     let mut parts = Vec::new();
@@ -148,7 +155,7 @@ mod tests {
 
     #[test]
     fn nine_is_trace_and_internal() {
-        let say = |text: &str| wanted(text).map(|(variable, value)| explain(&variable, &value));
+        let say = |text: &str| wanted(text).map(|(variable, value)| explain(&variable, &value).to_string());
         assert_eq!(say("ROCBLAS_LAYER=9").as_deref(), Some("ROCBLAS_LAYER=9 is 1 trace + 8 internal"));
         assert_eq!(say("TENSILE_DB").as_deref(), Some("TENSILE_DB=0x8000 is 0x8000 name of the kernel that won"));
         assert_eq!(say("AMD_LOG_LEVEL=3").as_deref(), Some("AMD_LOG_LEVEL=3 is info: calls and kernels"));

@@ -4,16 +4,17 @@
 //! A line of Tensile is a choice. They stay apart: calls are counted as calls, and choices count as kernels only where no
 //! dispatch is in the log, and then stand on the rung Selected.
 
+use say::{Key, key};
 mod amd;
 mod blas;
 mod masks;
 mod reader;
 mod source;
 
-pub use crate::logs::masks::{VARIABLES, Variable, explain, meaning_key, parts, wanted};
+pub use crate::logs::masks::{VARIABLES, Variable, explain, wanted};
 pub use crate::logs::reader::{LogAccount, LogReader};
 pub use crate::logs::source::account;
 pub use crate::logs::source::{LogSource, read_log};
 
 /// What it can never see.
-pub const BLIND: &[&str] = &["whatever the masks leave out"];
+pub const BLIND: &[Key] = &[key!("view-logs-blind")];

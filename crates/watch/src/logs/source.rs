@@ -41,7 +41,7 @@ impl LogSource {
         let mut told = Vec::new();
         for (variable, value) in variables {
             start.env(variable.name, value);
-            told.push(explain(variable, value));
+            told.push(explain(variable, value).to_string());
         }
         let name = program.to_string_lossy().into_owned();
         let mut child = start.spawn().map_err(|error| WatchError::about(name, error))?;
@@ -175,10 +175,10 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
         canary: Canary::None,
         contamination: Contamination::Unchecked,
         reach: match variables {
-            "" => "lines that the libraries wrote of themselves".to_owned(),
-            _ => format!("lines that the libraries wrote of themselves ({variables})"),
+            "" => say!("view-logs-read"),
+            _ => say!("view-logs-variables", variables),
         },
-        blind: crate::logs::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
+        blind: crate::logs::BLIND,
         gaps,
         second: SecondAccount::default(),
         seconds,

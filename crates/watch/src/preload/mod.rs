@@ -4,6 +4,7 @@
 //! them while they grow ([`Tail`]). Nothing is exchanged but those files: either side may die at any moment, and what was
 //! recorded can be read with `watch --read`.
 
+use say::{Key, key};
 mod account;
 mod canary;
 mod device_launches;
@@ -32,7 +33,4 @@ pub use crate::preload::tree::Tree;
 pub use crate::source::Program;
 
 /// What it can never see.
-pub const BLIND: &[&str] = &[
-    "programs with a static runtime, and those that are set-user-ID",
-    "children that were started with an environment of their own",
-];
+pub const BLIND: &[Key] = &[key!("view-preload-blind-programs"), key!("view-blind-children")];

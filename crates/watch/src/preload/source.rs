@@ -11,6 +11,7 @@ use crate::{
     Around, Gap, Maker, ObserverKind, ObserverReport, SecondAccount, Source, State, Tally, Unseen, WatchError, Word,
 };
 use evidence::{Canary, Contamination, Witness};
+use say::{Message, key, say};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ pub struct PreloadSource<'a> {
     program: Box<dyn Program + 'a>,
     tails: BTreeMap<PathBuf, Tail>,
     started: Instant,
-    news: Vec<String>,
+    news: Vec<Message>,
     done: bool,
     each: Option<Everyone<'a>>,
     /// A known event that was seen in the target itself.
@@ -266,7 +267,7 @@ impl Followed for PreloadSource<'_> {
                 Err(error) => tail.broken = Some(error.to_string()),
             }
             if quiet && !tail.program.is_empty() {
-                self.news.push(format!("process {} ({})", tail.pid, tail.program));
+                self.news.push(say!("watch-news-process", pid = tail.pid, program = tail.program));
             }
         }
         any
@@ -324,8 +325,8 @@ impl Source for PreloadSource<'_> {
                 .flatten(),
             canary,
             contamination: Contamination::Unchecked,
-            reach: crate::of_processes("launches through dynamic symbols", &pids),
-            blind: crate::preload::BLIND.iter().map(|spot| (*spot).to_owned()).collect(),
+            reach: crate::of_processes(key!("view-preload-calls"), &pids),
+            blind: crate::preload::BLIND,
             gaps,
             second: SecondAccount { witness, cannot_see },
             seconds: self.started.elapsed().as_secs_f64(),
@@ -338,7 +339,7 @@ impl Source for PreloadSource<'_> {
         self.canary = Some(what);
     }
 
-    fn news(&mut self) -> Vec<String> {
+    fn news(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.news)
     }
 }

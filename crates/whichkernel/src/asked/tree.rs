@@ -285,7 +285,10 @@ pub fn concerns_backend(define: &str) -> bool {
 pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
     const SHOWN: usize = 5;
     for what in skipped.told.iter().take(SHOWN) {
-        tell(format_args!("{}", context.lang.text_with("source-skipped", &[("what", what.clone().into())])));
+        tell(format_args!(
+            "{}",
+            context.lang.text_with("source-skipped", &[("what", context.lang.written(what).into())])
+        ));
     }
     if skipped.len() > SHOWN {
         let count = skipped.len() - SHOWN;

@@ -166,7 +166,7 @@ fn text(
         }
         match sheet.map {
             Some(map) => {
-                for line in problems(map).into_iter().chain([reach_line(&map.reach(), lang)]) {
+                for line in problems(map, lang).into_iter().chain([reach_line(&map.reach(), lang)]) {
                     let _ = writeln!(out, "{line}");
                 }
             }

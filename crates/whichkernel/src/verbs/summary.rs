@@ -2,8 +2,7 @@
 
 use crate::context::Context;
 use crate::graded::with_needs;
-use crate::labelled::labelled;
-use crate::message::say;
+use crate::labelled::{Entry, labelled};
 use doctor::{Facts, Host, Report, Trials, Weight};
 use evidence::{Conclusion, Glance, Reach, Rung, Word};
 use inventory::{File, Sha256};
@@ -28,10 +27,17 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
     let mut rows = vec![("summary-gpu", gpu(&report.facts, context)), ("summary-server", server(&report, context))];
     rows.push(("summary-path", path(&report, context)));
     let problems = report.cases.iter().filter(|case| case.weight == Weight::Problem);
-    rows.extend(problems.take(2).map(|case| ("summary-problem", say(&case.what, lang))));
+    rows.extend(problems.take(2).map(|case| ("summary-problem", lang.say(&case.what))));
     let next = next(&report);
     let needs = Feasibility::this(&report.facts).needs(&next);
-    rows.push(("summary-next", with_needs(lang, &next, &needs)));
+    let mut rows: Vec<(&str, Entry)> = rows.into_iter().map(|(label, text)| (label, text.into())).collect();
+    rows.push((
+        "summary-next",
+        match needs.is_empty() {
+            true => Entry::Command(next),
+            false => with_needs(lang, &next, &needs).into(),
+        },
+    ));
     context.print(&labelled(&rows, context))?;
     Ok(ExitCode::SUCCESS)
 }

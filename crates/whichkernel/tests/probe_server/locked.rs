@@ -108,7 +108,7 @@ fn a_key_reaches_its_server_and_is_kept_nowhere() {
     let found =
         report["trials"]["answers"].as_array().expect("answers").iter().find(|answer| answer["url"] == url.as_str());
     let why = found.and_then(|answer| answer["error"].as_str());
-    assert_eq!(why, Some("asks for an API key"), "{}", report["trials"]["answers"]);
+    assert_eq!(why, Some("the server asks for an API key"), "{}", report["trials"]["answers"]);
 }
 
 #[test]

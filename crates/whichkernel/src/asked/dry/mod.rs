@@ -164,11 +164,11 @@ pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
     lang.text_with("dryrun-reach", &[("what", conclusion_text(lang, reach).into())])
 }
 
-pub fn problems(map: &Map) -> Vec<String> {
+pub fn problems(map: &Map, lang: &Lang) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     for cell in &map.cells {
         if let Some(problem) = &cell.problem {
-            let line = format!("! {}: {problem}", cell.kind);
+            let line = format!("! {}: {}", cell.kind, lang.say(problem));
             if !list.contains(&line) {
                 list.push(line);
             }

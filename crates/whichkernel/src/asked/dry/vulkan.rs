@@ -84,7 +84,7 @@ pub fn tail(map: &VulkanCardMap, out: &mut String, lang: &Lang) {
     let mut told = Vec::new();
     for cell in &map.cells {
         let Some(problem) = &cell.problem else { continue };
-        let line = format!("! {}: {problem}", cell.kind);
+        let line = format!("! {}: {}", cell.kind, lang.say(problem));
         if !told.contains(&line) {
             let _ = writeln!(out, "{line}");
             told.push(line);

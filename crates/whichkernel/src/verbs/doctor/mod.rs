@@ -2,11 +2,10 @@
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Show;
-use crate::message::say;
-use doctor::{Examination, Fix, Host, HostObserver, Message, Report, Weight};
+use doctor::{Examination, Fix, Host, HostObserver, Report, Weight};
 use evidence::Reach;
 use report::{Column, Lang, Table};
-use say::bail;
+use say::{Message, bail};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -65,7 +64,7 @@ pub fn run(args: &Args, verbs: &[String], context: &Context) -> say::Result<Exit
 
 /// Japanese sentences need no space between them.
 fn say_all(messages: &[Message], lang: &Lang) -> String {
-    let said: Vec<String> = messages.iter().map(|message| say(message, lang)).collect();
+    let said: Vec<String> = messages.iter().map(|message| lang.say(message)).collect();
     said.join(if lang.is_japanese() { "" } else { " " })
 }
 
@@ -81,40 +80,5 @@ impl Show for Examination<'_> {
             table.row([one.name, one.status.name(), &one.why, one.fix.as_deref().unwrap_or_default()]);
         }
         Some(table)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::path::Path;
-
-    /// Every key that the examination can say, read from its source.
-    fn keys(dir: &Path, found: &mut Vec<String>) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                keys(&path, found);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let pieces = text.split('"').filter(|piece| piece.starts_with("doctor-"));
-            let plain = |piece: &&str| piece.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-            found.extend(pieces.filter(plain).map(str::to_owned));
-        }
-    }
-
-    #[test]
-    fn every_message_is_there_in_both_languages() {
-        let mut found = Vec::new();
-        keys(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../doctor/src"), &mut found);
-        assert!(found.len() > 80, "only {} keys found", found.len());
-        for code in ["en", "ja"] {
-            let lang = Lang::new(code);
-            for key in &found {
-                assert_ne!(&lang.text(key), key, "{code} has no {key}");
-            }
-        }
     }
 }

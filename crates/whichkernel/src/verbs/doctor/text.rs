@@ -1,12 +1,13 @@
 //! Doctor's answer for a person: what is here, which observers work, what needs attention.
 
-use super::{fix_text, say, say_all};
+use super::{fix_text, say_all};
 use crate::context::Context;
 use crate::graded::with_needs;
-use doctor::{Facts, Fix, Look, Message, Process, Report, Status, Variable, Weight, explain};
+use doctor::{Facts, Fix, Look, Process, Report, Status, Variable, Weight, explain};
 use evidence::Reach;
 use investigate::{Feasibility, Need};
 use report::{Lang, conclusion_text, wrap};
+use say::say;
 use std::fmt::Write;
 
 /// Problems come first: they are what the reader came for. `live`: this machine, not a tree of files.
@@ -108,16 +109,15 @@ impl Page<'_> {
         self.head("doctor-head-gpus");
         for gpu in &facts.gpus {
             let number = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
-            let message = Message::new("doctor-gpu-amd")
-                .with("target", gpu.target_or_unknown())
-                .with("device", gpu.device_id.map_or("?".to_owned(), |id| format!("0x{id:04x}")))
-                .with(
-                    "vram",
-                    gpu.vram_bytes.map_or("?".to_owned(), |n| format!("{:.1}", n as f64 / f64::from(1 << 30))),
-                )
-                .with("units", number(gpu.compute_units))
-                .with("wavefront", number(gpu.wavefront));
-            let mut text = say(&message, self.lang());
+            let message = say!(
+                "doctor-gpu-amd",
+                target = gpu.target_or_unknown(),
+                device = gpu.device_id.map_or("?".to_owned(), |id| format!("0x{id:04x}")),
+                vram = gpu.vram_bytes.map_or("?".to_owned(), |n| format!("{:.1}", n as f64 / f64::from(1 << 30))),
+                units = number(gpu.compute_units),
+                wavefront = number(gpu.wavefront)
+            );
+            let mut text = self.lang().say(&message);
             if gpu.integrated {
                 text = format!("{text} {}", self.lang().text("doctor-gpu-integrated"));
             }
@@ -126,8 +126,8 @@ impl Page<'_> {
         if facts.nvidia.present() {
             let driver = facts.nvidia.driver.found().map_or("?", String::as_str);
             let cards = if facts.nvidia.cards.is_empty() { &facts.nvidia.devices } else { &facts.nvidia.cards };
-            let message = Message::new("doctor-gpu-nvidia").with("driver", driver).with("cards", cards.join(", "));
-            self.line(2, &say(&message, self.lang()));
+            let message = say!("doctor-gpu-nvidia", driver, cards = cards.join(", "));
+            self.line(2, &self.lang().say(&message));
             if !facts.nvidia.opens {
                 self.line(2, &self.lang().text("doctor-gpu-nvidia-unopened"));
             }
@@ -183,10 +183,8 @@ impl Page<'_> {
             self.line(2, &binary.path);
         }
         for unit in &servers.units {
-            let message = Message::new("doctor-server-unit")
-                .with("path", &unit.path)
-                .with("user", unit.user.as_deref().unwrap_or("root"));
-            self.line(2, &say(&message, self.lang()));
+            let message = say!("doctor-server-unit", path = unit.path, user = unit.user.as_deref().unwrap_or("root"));
+            self.line(2, &self.lang().say(&message));
         }
         for process in &servers.running {
             let text = self.process(process);
@@ -198,25 +196,25 @@ impl Page<'_> {
             } else {
                 answer.models.join(", ")
             };
-            let message = Message::new("doctor-server-answer")
-                .with("url", &answer.url)
-                .with("server", answer.server.map_or("", server::Kind::name))
-                .with("version", answer.version.as_deref().unwrap_or("?"))
-                .with("models", models);
-            self.line(2, &say(&message, self.lang()));
+            let message = say!(
+                "doctor-server-answer",
+                url = answer.url,
+                server = answer.server.map_or("", server::Kind::name),
+                version = answer.version.as_deref().unwrap_or("?"),
+                models
+            );
+            self.line(2, &self.lang().say(&message));
         }
         for discovery in report.facts.discovery.iter().filter(|discovery| !discovery.devices.is_empty()) {
-            let message = Message::new("doctor-discovery")
-                .with("log", &discovery.log)
-                .with("devices", discovery.devices.join(", "));
-            self.line(2, &say(&message, self.lang()));
+            let message = say!("doctor-discovery", log = discovery.log, devices = discovery.devices.join(", "));
+            self.line(2, &self.lang().say(&message));
         }
     }
 
     fn process(&self, process: &Process) -> String {
         let lang = self.lang();
         let libraries = match &process.libraries {
-            Look::Found(list) => lang.text_with("doctor-server-libraries", &[("count", list.len().to_string().into())]),
+            Look::Found(list) => lang.text_with("doctor-server-libraries", &[("count", list.len().into())]),
             _ => lang.text("doctor-server-libraries-unseen"),
         };
         let ports: Vec<String> = process.ports.iter().map(u16::to_string).collect();
@@ -225,12 +223,8 @@ impl Page<'_> {
         } else {
             lang.text_with("doctor-server-ports", &[("ports", ports.join(", ").into())])
         };
-        let message = Message::new("doctor-server-running")
-            .with("role", process.role.name())
-            .with("pid", process.pid)
-            .with("libraries", libraries)
-            .with("ports", ports);
-        say(&message, lang)
+        let message = say!("doctor-server-running", role = process.role.name(), pid = process.pid, libraries, ports);
+        lang.say(&message)
     }
 
     fn releases(&mut self, facts: &Facts) {
@@ -240,11 +234,8 @@ impl Page<'_> {
         self.head("doctor-head-releases");
         for release in &facts.rocm {
             let version = release.version.clone().unwrap_or_else(|| self.lang().text("doctor-release-unknown"));
-            let message = Message::new("doctor-release")
-                .with("version", version)
-                .with("directory", &release.directory)
-                .with("shown", &release.shown_by);
-            self.line(2, &say(&message, self.lang()));
+            let message = say!("doctor-release", version, directory = release.directory, shown = release.shown_by);
+            self.line(2, &self.lang().say(&message));
         }
     }
 
@@ -261,14 +252,14 @@ impl Page<'_> {
         }
         self.head("doctor-head-variables");
         for process in facts.servers.running.iter().filter(|process| process.environment.denied()) {
-            let message = Message::new("doctor-environment-unseen").with("pid", process.pid);
-            self.line(2, &say(&message, self.lang()));
+            let message = say!("doctor-environment-unseen", pid = process.pid);
+            self.line(2, &self.lang().say(&message));
         }
         for (place, list) in groups {
             self.line(2, &place);
             for variable in list {
                 let meaning =
-                    explain(variable).map(|message| format!("  ({})", say(&message, self.lang()))).unwrap_or_default();
+                    explain(variable).map(|message| format!("  ({})", self.lang().say(&message))).unwrap_or_default();
                 self.line(4, &format!("{}={}{meaning}", variable.name, short(&variable.value)));
             }
         }
@@ -292,7 +283,7 @@ impl Page<'_> {
             };
             let columns = 2 + width(&word);
             let label = format!("  {}  ", self.paint(&word, code));
-            let what = say(&case.what, self.lang());
+            let what = self.lang().say(&case.what);
             self.labelled(&label, columns, &what);
             for fix in &case.fix {
                 self.fix(columns + 2, fix);

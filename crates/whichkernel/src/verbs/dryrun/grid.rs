@@ -59,7 +59,7 @@ fn text(maps: &[Map], place: &RunRoot, format: Format, context: &Context) -> Str
         if let Some(table) = products(map, context) {
             out.push_str(&if format == Format::Md { table.markdown() } else { table.text(context.width) });
         }
-        for problem in problems(map) {
+        for problem in problems(map, &context.lang) {
             let _ = writeln!(out, "{problem}");
         }
         let _ = writeln!(out, "{}\n", reach_line(&map.reach(), &context.lang));

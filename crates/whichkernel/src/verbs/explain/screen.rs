@@ -1,7 +1,7 @@
 //! The screen: the answer with its rung, why, and what it would be for other token counts, cards and versions.
 
 use crate::context::Context;
-use crate::labelled::labelled;
+use crate::labelled::{Entry, labelled};
 use crate::links::{Link, in_repository};
 use evidence::Says;
 use report::{Term, rung_text};
@@ -34,7 +34,7 @@ pub fn version(question: &Question, context: &Context) -> Option<(&'static str, 
     Some(("explain-version", context.lang.text_with(key, &args)))
 }
 
-pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str, String)> {
+pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str, Entry)> {
     let lang = &context.lang;
     let target = question.device.target.as_str();
     let ty = question.main_type();
@@ -79,7 +79,9 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
         rows.push(("explain-code", lang.text_with("explain-code-text", &args)));
     }
     rows.push(("explain-cannot", lang.text("explain-cannot-text")));
-    rows.push(("explain-see", "whichkernel watch --name ollama".to_owned()));
+    let mut rows: Vec<(&str, Entry)> =
+        rows.into_iter().map(|(label, text): (_, String)| (label, text.into())).collect();
+    rows.push(("explain-see", Entry::Command("whichkernel watch --name ollama".to_owned())));
     rows
 }
 

@@ -130,7 +130,7 @@ fn text(path: &Path, print: &Fingerprint, table: &FingerprintTable, args: &Args,
             let list = missing.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
             say("inspect-against-impossible", &[("pin", pin), ("count", missing.len().to_string()), ("list", list)]);
         }
-        Some(Against::Unknown { why }) => say("inspect-against-unknown", &[("pin", pin), ("why", why.clone())]),
+        Some(Against::Unknown { why }) => say("inspect-against-unknown", &[("pin", pin), ("why", lang.written(why))]),
     }
     out
 }

@@ -49,8 +49,8 @@ fn text(process: &Process, context: &Context) -> String {
     }
     let others = process.libraries.len() - gpu;
     out += &format!("\n{}\n", lang.text_with("inspect-process-others", &[("count", others.into())]));
-    for library in process.libraries.iter().filter(|library| library.problem.is_some()) {
-        let problem = library.problem.clone().unwrap_or_default();
+    for library in &process.libraries {
+        let Some(problem) = library.problem.as_ref().map(|problem| lang.written(problem)) else { continue };
         let path = library.path.display().to_string();
         out += &format!(
             "{}\n",

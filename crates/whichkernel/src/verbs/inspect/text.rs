@@ -188,11 +188,10 @@ fn coverage(report: &FileReport, context: &Context) -> String {
     }
     out += &more(c.not_understood.len(), context);
     for opaque in report.opaque.iter().take(SHOWN) {
-        let what = if opaque.what == "high-entropy" { context.lang.text("inspect-noise") } else { opaque.what.clone() };
         let args = [
             ("start", format!("{:#x}", opaque.range.start).into()),
             ("bytes", count(opaque.range.len()).into()),
-            ("what", what.into()),
+            ("what", context.lang.written(&opaque.what.message()).into()),
         ];
         out += &(context.lang.text_with("inspect-opaque", &args) + "\n");
     }

@@ -52,7 +52,7 @@ pub fn account(groups: &Groups, context: &Context) -> String {
         out += &more(places.len(), context);
     }
     for unread in groups.unread.iter().take(SHOWN) {
-        let words = [("what", unread.what.clone().into()), ("why", unread.why.clone().into())];
+        let words = [("what", unread.what.in_words(lang).into()), ("why", lang.written(&unread.why).into())];
         out += &(lang.text_with("isa-unread", &words) + "\n");
     }
     out += &more(groups.unread.len(), context);

@@ -18,7 +18,7 @@ pub fn run(context: &Context) -> say::Result<ExitCode> {
         ("ledger-where-cache", row(cache.dir())),
         ("ledger-where-delete", context.lang.text("ledger-where-how")),
     ];
-    context.print(&labelled(&rows, context))?;
+    context.print(&labelled(&rows.map(|(label, text)| (label, text.into())), context))?;
     Ok(ExitCode::SUCCESS)
 }
 

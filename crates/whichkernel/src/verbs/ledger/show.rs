@@ -2,7 +2,7 @@
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
-use evidence::saw;
+use evidence::{Finding, saw};
 use ledger::{Measured, Reader, Row, Shown};
 use report::{Lang, Table};
 use say::bail;
@@ -103,17 +103,23 @@ fn text(row: &Shown, lang: &Lang) -> String {
         line("observer", &format!("{} {}", recorded.observer().name, recorded.observer().version));
         line("rung", &report::rung_text(lang, recorded.rung()));
         line("subject", &recorded.subject().to_string());
-        line("saw", &saw(recorded));
+        line(
+            "saw",
+            &match recorded.finding() {
+                Finding::Blocked { why, said, .. } => format!("blocked: {}", say::kept(lang, said.as_ref(), why)),
+                _ => saw(recorded),
+            },
+        );
         let view = recorded.field_of_view();
         let views: Vec<String> = view.views.iter().map(|view| format!("{} {}", view.topic, view.about)).collect();
         line("view", views.join(", ").trim());
-        line("reach", &view.reach);
-        line("blind", &view.blind.join(", "));
+        line("reach", &view.reach_in(lang));
+        line("blind", &view.blind_in(lang).join(lang.text("check-list-comma").trim_matches('"')));
         let coverage = recorded.coverage();
         let total = coverage.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
-        line("coverage", &format!("{} / {total} {}", coverage.seen, coverage.unit));
+        line("coverage", &format!("{} / {total} {}", coverage.seen, lang.say(&coverage.counted())));
         for gap in &coverage.missing {
-            line("missing", &format!("{} ({})", gap.what, gap.why));
+            line("missing", &gap.whole().in_words(lang));
         }
         if coverage.lost > 0 {
             line("lost", &coverage.lost.to_string());

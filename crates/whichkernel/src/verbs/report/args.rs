@@ -51,7 +51,7 @@ pub enum Export {
     Md,
     /// One file: claims, questions, next steps and every observation
     Json,
-    /// A folder of Parquet tables (observations, launches, claims) that many machines can write into; `ledger verify --parquet` proves it
+    /// A folder of Parquet tables (observations, launches, claims) that many machines can write into; `ledger verify --parquet` checks it
     Parquet,
     /// A trace of the launches in the file of --launches, for Perfetto
     Perfetto,

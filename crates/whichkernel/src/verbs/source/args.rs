@@ -49,7 +49,7 @@ pub struct Args {
     pub vulkan_device: Option<PathBuf>,
 
     /// Predict a whole evaluation of a model, node by node: kernel, grid and block of every launch, with fusion. Also takes a graph file with one
-    /// tensor per line. For one GPU [default columns: 1,512]
+    /// tensor per line. Needs exactly one GPU [default columns: 1 and 512]
     #[arg(long, value_name = "MODEL.gguf|GRAPH", conflicts_with_all = ["backend", "chain", "thresholds", "record", "types", "op", "rows", "k", "experts", "experts_used", "head_size", "head_size_v", "heads", "kv_heads", "no_mask", "mode"])]
     pub graph: Option<PathBuf>,
 

@@ -20,7 +20,8 @@ pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> say::Result
         tell_skipped(&tree.skipped, context);
     }
     tell_skipped(&skipped, context);
-    let unread: Vec<String> = trees.iter().flat_map(|tree| &tree.skipped.told).chain(&skipped.told).cloned().collect();
+    let unread: Vec<String> =
+        trees.iter().flat_map(|tree| &tree.skipped.told).chain(&skipped.told).map(ToString::to_string).collect();
     let index = callchain::index(&files);
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
         return between(trees, &index, (from, to), (files.len(), &unread), args, context);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// See which kernels a process launches, without stopping, wrapping or restarting it
 ///
-/// Children are followed, and libraries that are opened later. Stops when the process ends, at Ctrl-C, or as told. Exits with 2
-/// where a program that was started here ended with a signal or a code other than 0; what was seen until then is told.
+/// Follows child processes, and libraries that are opened later. Stops when the process ends, on Ctrl-C, or at the given limit. Exits with 2
+/// if a program that `watch` started ended with a signal or a non-zero exit code; launches seen until then are still shown.
 #[derive(Debug, Clone, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -97,13 +97,13 @@ pub struct Args {
 pub enum How {
     /// Probes on the runtime's launch functions, read by BPF: needs root once, and no restart
     Uprobe,
-    /// The same probes without BPF: no argument bytes. Without root, on probes that `arm` made
+    /// The same probes without BPF: no argument bytes; works without root after `watch arm`
     Perf,
-    /// A library of ours in a program that is started with it: needs no root; children are followed
+    /// Starts the program with a preloaded whichkernel library: needs no root; follows child processes
     Preload,
-    /// A Vulkan layer of ours in a program that is started with it: compute dispatches, submitted and ended; needs no root
+    /// Starts the program with whichkernel's Vulkan layer: records compute dispatches and their completion; needs no root
     Layer,
-    /// The libraries' own logs, switched on in a program that is started with them
+    /// Starts the program with the GPU libraries' own logs enabled, and reads them
     Logs,
 }
 

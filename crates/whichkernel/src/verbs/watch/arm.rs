@@ -39,7 +39,7 @@ pub fn disarm(context: &Context) -> say::Result<ExitCode> {
 }
 
 fn say(context: &Context, key: &str, count: usize) {
-    crate::context::tell(format_args!("{}", context.lang.text_with(key, &[("count", count.to_string().into())])));
+    crate::context::tell(format_args!("{}", context.lang.text_with(key, &[("count", count.into())])));
 }
 
 /// The usual places of the HIP and CUDA runtimes; each file once.

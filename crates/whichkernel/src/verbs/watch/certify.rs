@@ -4,14 +4,13 @@ use super::args::{Args, How, window};
 use super::start;
 use crate::context::Context;
 use crate::emit::Show;
-use crate::message::say;
-use answer::Message;
 use certify::{
-    Certificate, Certified, Counted, Observed, Observer, Outcome, Runner, Server, Trial, Words, compare, once, sighting,
+    Certificate, Certified, Counted, Observed, Observer, Outcome, Point, Runner, Server, Trial, compare, once, sighting,
 };
 use evidence::{Contamination, Rung};
 use observe::Raw;
 use report::{Column, Lang, Table, conclusion_text};
+use say::say;
 use say::{bail, ensure};
 use std::process::ExitCode;
 use uprobe::{Options, Watcher};
@@ -78,11 +77,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let rung = seen.as_ref().map_or(Rung::Selected, |seen| seen.account.rung(seen.account.device));
     let mut certificate = compare(Trial { observer: name, rung, counted, whole, vouched }, [before, during, after]);
     if let Some(cost) = seen.as_ref().and_then(|seen| seen.account.cost_ns).filter(|_| args.with.is_none()) {
-        let note = Message::new("watch-certify-note-cost").with("observer", name).with("ns", format!("{cost:.0}"));
+        let note = say!("watch-certify-note-cost", observer = name, ns = format!("{cost:.0}"));
         certificate.notes.push(note);
     }
-    let english = Lang::new("en");
-    let told = Certified::new(certificate, |message| say(message, &english));
+    let told = Certified::new(certificate);
     context.emit(args.format, &told)?;
     if let (true, Some(seen)) = (args.record, seen) {
         keep(args, context, &told, seen)?;
@@ -150,7 +148,7 @@ fn keep(args: &Args, context: &Context, certified: &Certified, seen: &mut Observ
     let mut list: Vec<_> = observations.into_iter().map(|seen| seen.with(Raw::text(json.clone()))).collect();
     list.extend(sighting(certificate, &json, &scene)?);
     let count = observe::record(&mut ledger, list)?;
-    let words = [("count", count.to_string().into()), ("place", context.ledger.display().to_string().into())];
+    let words = [("count", count.into()), ("place", context.ledger.display().to_string().into())];
     context.note(&context.lang.text_with("watch-recorded", &words));
     Ok(())
 }
@@ -170,11 +168,8 @@ fn table(certificate: &Certificate, lang: &Lang) -> Table {
     let columns = ["what", "before", "observed", "after", "verdict"];
     let mut table = Table::new(columns.map(|key| Column::left(key, title(key))).to_vec());
     for point in &certificate.points {
-        let [a, b, c] = [0, 1, 2].map(|run| match point.cells[run].words() {
-            Words::Plain(text) => text,
-            Words::Message(message) => say(&message, lang),
-        });
-        table.row([say(&point.what.message(), lang), a, b, c, say(&point.verdict.message(), lang)]);
+        let [a, b, c] = [0, 1, 2].map(|run| lang.say(&point.cells[run].message()));
+        table.row([lang.say(&point.what.message()), a, b, c, lang.say(&point.verdict.message())]);
     }
     table
 }
@@ -187,17 +182,17 @@ fn text(certificate: &Certificate, context: &Context) -> String {
         out.push_str(&lang.text_with(key, &words));
         out.push('\n');
     };
-    certificate.notes.iter().for_each(|note| line("watch-certify-note", &[("note", say(note, lang))]));
+    certificate.notes.iter().for_each(|note| line("watch-certify-note", &[("note", lang.say(note))]));
     match (certificate.added_ns, certificate.least_ns) {
         (Some(added), _) => line("watch-certify-added", &[("ns", format!("{added:.0}"))]),
         (None, Some(least)) => line("watch-certify-added-none", &[("ns", format!("{least:.0}"))]),
         (None, None) => line("watch-certify-added-unknown", &[]),
     }
-    let conclusion = certificate.conclusion(|point| say(&point.message(), lang));
+    let conclusion = certificate.conclusion(Point::message);
     let observer = || ("observer", certificate.observer.clone());
     match (certificate.outcome(), &certificate.failed) {
         (Outcome::Failed, failed) => {
-            let ending = failed.as_ref().map(|ending| say(&ending.message(), lang)).unwrap_or_default();
+            let ending = failed.as_ref().map(|ending| lang.say(&ending.message())).unwrap_or_default();
             line("watch-certify-failed", &[("ending", ending)]);
         }
         (Outcome::NotKnown, _) => {
@@ -211,7 +206,7 @@ fn text(certificate: &Certificate, context: &Context) -> String {
         (Outcome::Differs, _) => {
             line("watch-certify-unsafe", &[]);
             let differences = certificate.differences();
-            let said = differences.iter().map(|point| certify::difference(point, |message| say(message, lang)));
+            let said = differences.iter().map(|point| lang.say(&certify::difference(point)));
             said.for_each(|difference| out.push_str(&format!("  {difference}\n")));
         }
     }

@@ -37,7 +37,7 @@ pub fn run(
             }
         }
         for line in source.news() {
-            context.progress(&line);
+            context.progress(&context.lang.say(&line));
         }
         for (sign, heard) in tally.fallback.news(started.elapsed()) {
             crate::context::tell(format_args!("{}", alarm::line(&sign, &heard, context)));

@@ -3,7 +3,6 @@
 use super::{Args, trace::Writer};
 use crate::context::Context;
 use dryrun::{RunRoot, describe};
-use report::Lang;
 use say::{Context as _, ensure, say};
 use std::cell::RefCell;
 use std::process::Stdio;
@@ -11,7 +10,7 @@ use std::rc::Rc;
 use sys::on_path;
 use watch::Source;
 use watch::layer;
-use watch::logs::{LogSource, Variable, meaning_key, parts, wanted};
+use watch::logs::{LogSource, Variable, explain, wanted};
 use watch::preload::{Known, PreloadSource, Session, Tree, layouts};
 
 /// Logs that are switched on where none is asked for.
@@ -62,13 +61,6 @@ pub fn logs(args: &Args, context: &Context) -> say::Result<Box<dyn Source>> {
     Ok(Box::new(LogSource::start(&args.command, &variables(args, context)?)?))
 }
 
-/// `ROCBLAS_LAYER=9 is 1 trace + 8 internal`.
-fn explained(variable: &Variable, value: &str, lang: &Lang) -> String {
-    let said = parts(variable, value, |meaning| lang.text(&format!("watch-log-{}", meaning_key(meaning))));
-    let words = |parts: String| [("name", variable.name.into()), ("value", value.into()), ("parts", parts.into())];
-    said.map_or_else(|| format!("{}={value}", variable.name), |parts| lang.text_with("watch-log", &words(parts)))
-}
-
 /// The logs that were asked for, each explained as it is switched on.
 pub fn variables(args: &Args, context: &Context) -> say::Result<Vec<(Variable, String)>> {
     let asked: Vec<&str> =
@@ -77,29 +69,8 @@ pub fn variables(args: &Args, context: &Context) -> say::Result<Vec<(Variable, S
     for text in asked {
         let unknown = || say!("command-no-such-log", text);
         let (variable, value) = wanted(text).with_context(unknown)?;
-        crate::context::tell(format_args!("{}", explained(&variable, &value, &context.lang)));
+        crate::context::tell(format_args!("{}", context.lang.say(&explain(&variable, &value))));
         variables.push((variable, value));
     }
     Ok(variables)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a log's switches mean is said in the reader's language.
-    #[test]
-    fn every_switch_of_a_log_is_explained_in_japanese() {
-        let (en, ja) = (Lang::new("en"), Lang::new("ja"));
-        for variable in watch::logs::VARIABLES {
-            for meaning in variable.meanings() {
-                let key = format!("watch-log-{}", meaning_key(meaning));
-                assert_eq!(en.text(&key), meaning, "the ledger keeps the same");
-                assert!(ja.text(&key).chars().any(|c| c > '\u{3000}'), "{meaning}: {}", ja.text(&key));
-            }
-            let line = explained(&variable, variable.default, &ja);
-            assert!(line.contains("意味"), "{line}");
-            assert_eq!(explained(&variable, variable.default, &en), watch::logs::explain(&variable, variable.default));
-        }
-    }
 }

@@ -6,7 +6,7 @@ use crate::context::{Context, Format};
 use crate::emit::Plain;
 use evidence::{Canary, DeviceKind, Rung};
 use std::fmt::Write;
-use watch::{Device, Ended, ObserverReport, Tally, Unseen, Watched, Word, signal_name};
+use watch::{Device, Ended, ObserverReport, Tally, Watched, Word, signal_name};
 
 /// Everything that is told at the end.
 pub struct Told<'a> {
@@ -93,9 +93,7 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
             ("seconds", format!("{:.1}", account.seconds)),
         ],
     );
-    let word =
-        |unseen: Option<&Unseen>| unseen.map_or_else(|| lang.text("watch-replays"), |unseen| lang.say(&unseen.what()));
-    let concluded = report::conclusion_text(lang, &account.conclusion(tally, word));
+    let concluded = report::conclusion_text(lang, &account.conclusion(tally));
     line("watch-concluded", &[("text", concluded)]);
     if tally.unknown_replays > 0 {
         line("watch-unknown-replays", &[("count", tally.unknown_replays.to_string())]);

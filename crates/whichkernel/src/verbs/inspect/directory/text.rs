@@ -93,7 +93,7 @@ pub fn packs(packs: &[(PathBuf, Pack)], context: &Context) -> String {
         names.push("...".to_owned());
     }
     let args = [
-        ("count", count(packs.len() as u64).into()),
+        ("count", packs.len().into()),
         ("list", names.join(", ").into()),
         ("first", first.display().to_string().into()),
     ];
