@@ -85,7 +85,7 @@ fn renamed(files: &BTreeMap<String, Vec<u8>>, file: &str, from: &[u8], to: &[u8]
     assert_eq!(from.len(), to.len());
     let mut files = files.clone();
     let data = files.get_mut(file).expect("there");
-    let places: Vec<usize> = (0..data.len() - from.len()).filter(|at| data[*at..].starts_with(from)).collect();
+    let places: Vec<usize> = (0..=data.len() - from.len()).filter(|at| data[*at..].starts_with(from)).collect();
     assert!(!places.is_empty());
     for at in places {
         data[at..at + to.len()].copy_from_slice(to);
