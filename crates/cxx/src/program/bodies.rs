@@ -1,4 +1,4 @@
-//! The bodies that are stored apart from their units.
+//! Bodies that are stored apart from their units.
 
 use super::Program;
 use crate::syntax::ast::Function;
@@ -29,7 +29,7 @@ pub(super) fn give_back(toks: &[Tok], declared: &mut Declared) -> bool {
     left == 0
 }
 
-/// The long bodies of functions, and the long lists that variables begin as, in the order of the unit that they stand in.
+/// The ranges of long function bodies and long initializer lists, in the order of the unit.
 pub(super) fn long(declared: &Declared) -> Vec<Range<usize>> {
     let functions = declared.functions.iter();
     let own = functions.filter(|function| function.home.is_none() && function.inits.is_none());
@@ -47,12 +47,12 @@ impl Program {
         self.macros.included.bodies.get(body).map_or(&[], |body| body.toks())
     }
 
-    /// The tokens that a struct's or a function's stretches are of.
+    /// The tokens that the ranges of a struct or function refer to.
     pub(super) fn toks_of(&self, unit: u32, home: Option<BodyId>) -> &[Tok] {
         home.map_or_else(|| self.unit_toks(unit), |body| self.stored(body))
     }
 
-    /// The tokens of a unit with every body in its place.
+    /// The tokens of a unit with every body expanded in place.
     pub(super) fn with_bodies(&self, toks: &[Tok]) -> Vec<Tok> {
         let mut out = Vec::with_capacity(toks.len());
         for tok in toks {
