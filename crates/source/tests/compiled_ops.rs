@@ -21,7 +21,7 @@ fn shape(words: &[&str]) -> Shape {
     }
 }
 
-/// GPUs and types with the same answers, and from which column count on which.
+/// GPUs and types with the same answers, and the kernel from each column count on.
 struct Line<'g> {
     gpus: Vec<&'g str>,
     types: Vec<&'g str>,

@@ -17,7 +17,7 @@ impl Graph {
                 Some((root, offset)) => self.tensors.get(root).map_or(0, |root| root.address + offset),
                 None => {
                     let here = next;
-                    // Room behind each, as quantised rows are padded.
+                    // Padding after each tensor, as for quantised rows.
                     next += (tensor.bytes() + 4 * ALIGNMENT + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
                     here
                 }
