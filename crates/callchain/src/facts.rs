@@ -1,7 +1,7 @@
-//! What decides the chain from beside it: which process is started and with which library path, how GPUs are
-//! discovered and for how long, which engine serves a model, how layers are split.
+//! Facts that a chain depends on: which process is started with which library path, how GPUs are discovered and for how
+//! long, which engine serves a model, how layers are split.
 //!
-//! Each fact is a line of the tree with what it settles; a subject with no line is said to have none.
+//! Each fact is a line of the tree and what it settles. A subject without a line is reported as such.
 
 use super::File;
 use super::trace::CodeLocation;
@@ -56,7 +56,7 @@ impl Subject {
         }
     }
 
-    /// Files and lines that speak of the subject. Comments never do.
+    /// Patterns for the files and lines about the subject. Comments never match.
     fn pattern(self) -> (&'static str, &'static str) {
         match self {
             Subject::Process => (r"(^|/)(llm|discover)/[^/]*\.go$", r"exec\.Command(Context)?\("),
@@ -90,7 +90,7 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Every line that speaks of a subject, in the order of subjects, files and lines.
+/// Every line about a subject, in the order of subjects, files and lines.
 pub fn facts(files: &[File]) -> Vec<Fact> {
     let mut out = Vec::new();
     for subject in Subject::ALL {
@@ -110,7 +110,7 @@ pub fn facts(files: &[File]) -> Vec<Fact> {
     out
 }
 
-/// A line that only tells the log of something settles nothing.
+/// Whether a line only writes to the log, which settles nothing.
 fn logs(text: &str) -> bool {
     ["slog.", "logutil.", "log."].iter().any(|logger| text.starts_with(logger))
 }
