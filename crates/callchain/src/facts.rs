@@ -11,19 +11,19 @@ use regex::Regex;
 pub enum Subject {
     /// A child process is started.
     Process,
-    /// The version of the program that is started, where the tree pins one.
+    /// The version of the started program, if the tree pins one.
     Pinned,
     /// Where the child looks for libraries.
     LibraryPath,
-    /// GPU discovery and its limits in time.
+    /// GPU discovery and its time limits.
     Discovery,
     /// Which engine serves a model.
     Engine,
     /// The default way to split a model over GPUs.
     SplitDefault,
-    /// Code that asks for another way.
+    /// Code that requests another way.
     SplitRequest,
-    /// A split buffer is made: only for row mode.
+    /// A split buffer is created, which happens only in row mode.
     SplitBuffer,
     /// The log line `graph splits`: parts of the graph per backend, no split buffer.
     GraphSplits,

@@ -149,7 +149,7 @@ pub enum Shape {
     Struct,
     /// Go: whatever has these methods.
     Interface(Vec<(String, Vec<String>)>),
-    /// Another name for a type.
+    /// A type alias.
     Other(String),
 }
 

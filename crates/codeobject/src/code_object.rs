@@ -20,7 +20,7 @@ const NOTES_LIMIT: u64 = 64 << 20;
 const SYMBOLS_LIMIT: u64 = 256 << 20;
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
 
-/// A device ELF whose headers, notes and dynamic symbols have been read. Code is read only when asked for.
+/// A device ELF whose headers, notes and dynamic symbols have been read. Code is read on demand.
 #[derive(Debug)]
 pub struct CodeObject<'a> {
     elf: Elf<'a>,

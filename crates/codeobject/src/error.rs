@@ -5,7 +5,7 @@ use say::{Key, Message, Say, say};
 /// A field with an invalid value, and its absolute offset in the source.
 ///
 /// For bytes inside a compressed bundle, the offset is relative to the unpacked bundle; the caller that unpacked it
-/// says so.
+/// adds this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub offset: u64,

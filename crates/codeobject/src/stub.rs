@@ -22,7 +22,7 @@ pub enum Stub {
     No,
     /// Every path ends in a call that never returns, or in a trap.
     NoReturn,
-    /// It ends before it does anything.
+    /// It ends without doing anything.
     Empty,
     /// The code could not be found.
     Unknown,

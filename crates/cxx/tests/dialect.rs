@@ -1,4 +1,4 @@
-//! The evaluator by itself: plain C++, and a dialect made for the test.
+//! Tests the evaluator alone: plain C++, and a dialect made for the test.
 
 use cxx::ast::REMOTE;
 use cxx::eval::{Builtin, Decision, Handoff, Machine, Platform, Stop, Value};

@@ -1,4 +1,4 @@
-//! Whose metadata is used when a file has no code for a target: the nearest shipped relative.
+//! Selects the metadata to use when a file has no code for a target: that of the nearest shipped relative.
 
 /// The shipped processor nearest to `target`: the same major number first, then the nearest one with the same wavefront
 /// width, the lower one if two are equally near. None if nothing comparable is shipped.

@@ -13,7 +13,7 @@ pub struct Card {
     pub overridden: Option<String>,
 }
 
-/// What a run needs before it starts: the libraries, their kernels for the card's target, strict or relaxed.
+/// The prerequisites of a run: the libraries, their kernels for the card's target, strict or relaxed.
 #[derive(Debug)]
 pub struct Plan {
     pub card: Card,

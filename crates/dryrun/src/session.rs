@@ -225,7 +225,7 @@ pub struct Running {
     _guard: GroupGuard,
     table: Vec<u8>,
     place: RunRoot,
-    /// Of each device.
+    /// The target of each device.
     targets: Vec<Arch>,
 }
 

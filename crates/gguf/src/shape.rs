@@ -39,7 +39,7 @@ pub struct StateSpace {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// What `--arch-of` takes.
+    /// The value for `--arch-of`.
     pub name: &'static str,
     /// llama.cpp's architecture: `llama`, `qwen2`, `qwen2moe`, `qwen3`, `qwen3moe`, `gemma2`, `gemma3`, `phi3`,
     /// `gpt-oss`, `deepseek2`, `mamba2`.

@@ -14,7 +14,7 @@ pub struct Number {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What `--gpu` takes: `rx-9070-xt`.
+    /// The value for `--gpu`: `rx-9070-xt`.
     pub name: String,
     pub title: String,
     #[serde(default)]

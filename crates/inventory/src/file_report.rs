@@ -24,7 +24,7 @@ pub enum Form {
     Nvidia,
     /// A bare SPIR-V module.
     Spirv,
-    /// None of these; the error is among the problems.
+    /// None of these; `problems` contains the error.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ pub struct TargetSummary {
     pub objects: u64,
     pub kernels: u64,
     pub stubs: u64,
-    /// Kernels whose descriptor and metadata do not agree.
+    /// Kernels whose descriptor and metadata differ.
     pub differing: u64,
     /// Entries with code that is not machine code (SPIR-V, bitcode): their kernels are not counted.
     pub uncounted: u64,

@@ -70,8 +70,8 @@ impl Found<'_> {
     }
 }
 
-/// The caller's own results for each code object, beside the report: rows, files, a census. Called in parallel; results are
-/// handed over bundle by bundle, in order.
+/// The caller's own results for each code object, in addition to the report: rows, files, a census. Called in parallel;
+/// results are handed over bundle by bundle, in order.
 pub trait Look: Sync {
     type Out: Default + Send;
 
@@ -133,7 +133,7 @@ pub struct ObjectReport {
     pub version: Option<u8>,
     pub kernels: u64,
     pub stubs: u64,
-    /// Kernels whose descriptor and metadata do not agree.
+    /// Kernels whose descriptor and metadata differ.
     pub differing: u64,
     pub contradictions: Vec<Contradiction>,
     /// Its kpack archive; None if it is in the file itself.

@@ -22,7 +22,7 @@ pub struct Serves {
     pub uncounted: u64,
     /// Whether the whole file was read, so that anything not found is not there.
     pub complete: bool,
-    /// Items that may or may not be for this device, by their own names.
+    /// Names of items that may or may not be for this device.
     pub open: Vec<String>,
 }
 

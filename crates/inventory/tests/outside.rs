@@ -169,7 +169,7 @@ fn noise_that_somebody_can_explain_is_none() {
     assert!(!report(&host(&gzip(&noise(100_000)))).is_complete(), "noise in a stream is still noise");
 }
 
-/// Every made file with bytes changed, cut and repeated: nothing panics, and the map still covers the file.
+/// Every generated file with bytes changed, cut and repeated: nothing panics, and the map still covers the file.
 #[test]
 fn damaged_files_are_read_without_a_panic() {
     let object = make::two_kernels();

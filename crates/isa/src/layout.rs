@@ -37,7 +37,7 @@ impl Bits {
 pub enum Tail {
     /// Nothing.
     None,
-    /// A literal (or, where the row says so, a DPP or SDWA word) announced by a source field.
+    /// A literal (or, if the row says so, a DPP or SDWA word) announced by a source field.
     Sources,
     /// Further address words, as many as this field counts (MIMG, non-sequential addresses).
     Addresses(Bits),

@@ -1,4 +1,4 @@
-//! Every kernel of a file as one compact text: what an inventory keeps as raw evidence, and a report lists.
+//! Every kernel of a file as one compact text, which an inventory stores as raw evidence and a report lists.
 //!
 //! A library has the same names for ten targets, so a name is listed once and counted:
 //!

@@ -67,7 +67,7 @@ impl NameFilter {
         Ok(NameFilter { text: text.to_owned(), expression: Pattern::new(text).ok(), literal, identifier })
     }
 
-    /// As it was typed.
+    /// The user's text.
     pub fn text(&self) -> &str {
         &self.text
     }

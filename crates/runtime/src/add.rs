@@ -1,4 +1,4 @@
-//! `runtime add`: a directory where it is, or archives (an Ollama release, Debian packages) unpacked into the cache.
+//! `runtime add`: links a directory in place, or unpacks archives (an Ollama release, Debian packages) into the cache.
 
 use crate::{
     cache::{Cache, check_name},

@@ -1,4 +1,4 @@
-//! Where runtimes are kept: `$WHICHKERNEL_CACHE`, else the user's cache directory.
+//! The location of the cache: `$WHICHKERNEL_CACHE`, otherwise the user's cache directory.
 
 use crate::error::{Error, Result, at};
 use std::{
@@ -51,7 +51,7 @@ impl Cache {
         self.dir.join("apt").join(name)
     }
 
-    /// Holds `name` for this process until the guard is dropped.
+    /// Locks `name` for this process until the guard is dropped.
     pub fn lock(&self, name: &str) -> Result<Lock> {
         let dir = self.runtimes();
         files::create_dir_all(&dir, Access::Public).map_err(at(&dir))?;

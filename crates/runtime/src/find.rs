@@ -23,14 +23,14 @@ say::named! {
     }
 }
 
-/// One installation: a directory, what told us what it is, and the libraries in it that matter.
+/// One installation: a directory, the evidence for its kind, and its relevant libraries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub kind: Kind,
     pub path: PathBuf,
-    /// Where its version is written down, or what its library names say.
+    /// The version from a version file, or from its library names.
     pub version: Option<String>,
-    /// How it was come upon: `PATH`, a well-known directory, a running process.
+    /// How it was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }

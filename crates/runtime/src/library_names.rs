@@ -61,7 +61,7 @@ pub fn is_vulkan_driver(part: &str) -> bool {
     matches!(part, "vulkan-driver" | "radv" | LAVAPIPE | "anv" | "nvk" | "amdvlk" | "nvidia-vulkan")
 }
 
-/// The part of a GPU stack that a file is, by its name.
+/// The part of a GPU stack that a file belongs to, by its name.
 pub fn part(file_name: &str) -> Option<&'static str> {
     if !file_name.contains(".so") {
         return None;

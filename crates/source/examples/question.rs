@@ -1,9 +1,10 @@
-//! What a question to a tree costs, asked again and again in one process: the processor time of each, over all threads.
+//! Measures a question to a tree, repeated in one process: the CPU time of each repetition, over all threads.
 //!
 //!     cargo run --release -p whichkernel-source --example question -- TREE GPUS TYPES COLUMNS [TIMES]
 //!     cargo run --release -p whichkernel-source --example question -- REPO@REV history:SINCE GPUS TYPES COLUMNS
 //!
-//! `all` stands for thirteen GPUs and for all types, `default` for the 26 column counts of a table; `1..1024` is every count.
+//! `all` means thirteen GPUs, or all types; `default` means the 26 column counts of a table; `1..1024` means every
+//! count.
 
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, Device, Overrides, Question, Shape, Survey, Tree};
 use std::path::Path;

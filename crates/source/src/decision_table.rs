@@ -29,7 +29,7 @@ pub struct DecisionTable {
     pub targets: BTreeMap<String, Target>,
     /// Families in the order in which the operation's function calls them.
     pub order: Vec<String>,
-    /// The function whose branches those are.
+    /// The function that contains those branches.
     pub function: String,
 }
 
@@ -56,7 +56,7 @@ pub struct Target {
     pub types: BTreeMap<String, usize>,
 }
 
-/// Up to `to` columns (None: all larger, as far as the table goes) this path, by this rule, with these tiles.
+/// The path up to `to` columns (None: up to the end of the table), with its rule and tiles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub to: Option<i64>,
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// The last column count that tables were asked about.
+/// The largest column count in the tables.
 pub const COLUMNS: i64 = 1024;
 
 macro_rules! tables {

@@ -8,16 +8,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Targets for "what if it were another one": one per generation that people have.
+/// Targets for "what if it were another card": one for each common generation.
 pub const OTHERS: &[&str] =
     &["gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "sm_75", "sm_89", "sm_90", "sm_120"];
 
 #[derive(Debug, Clone)]
 pub struct Question {
     pub device: Device,
-    /// As it was typed: `Q4_K_M`.
+    /// The user's input: `Q4_K_M`.
     pub named: String,
-    /// The types that it holds, the most frequent first.
+    /// The types in a file of this type, most frequent first.
     pub types: Vec<String>,
     /// None: every count that the tables have.
     pub columns: Option<i64>,

@@ -53,7 +53,7 @@ pub struct Preset {
     pub unsure_value: BTreeSet<String>,
     /// Where the reading of build files stopped.
     pub unread: Option<say::Message>,
-    /// What the build compiles.
+    /// The targets of the build and their sources.
     pub targets: Targets,
 }
 
@@ -252,7 +252,7 @@ fn root(tree: &Tree, dispatcher: &str) -> Option<String> {
     dirs.into_iter().map(file).filter(|path| tree.has(path)).find(project)
 }
 
-/// `-DNAME=VALUE` of Debian's packaging, where the tree is a Debian source package.
+/// `-DNAME=VALUE` from Debian's packaging, if the tree is a Debian source package.
 fn debian_options(tree: &Tree) -> Vec<(String, String)> {
     let Some(rules) = tree.paths().find(|path| *path == "debian/rules" || path.ends_with("/debian/rules")) else {
         return Vec::new();

@@ -60,7 +60,7 @@ pub struct Rules<'t> {
     pub(crate) needed: Vec<String>,
     /// Functions that ran before the questions, to find the dispatcher and the units to load.
     pub(crate) settled: FxSet<u32>,
-    /// What the build compiles.
+    /// The targets of the build and their sources.
     targets: Targets,
     /// The last result of checking the code on the way to the dispatcher, and the state it belongs to.
     doubted: Mutex<Option<Doubted>>,

@@ -163,7 +163,7 @@ fn more_sources_than_are_followed_are_cut_and_told() {
     assert!(kept.iter().any(|(path, _)| path == "src/cuda/main.cu"), "the smaller ones stay");
 }
 
-/// All that a parser may want of these small trees.
+/// Every file of these small trees that a parser may read.
 fn is_source(path: &str) -> bool {
     path.ends_with(".cu") || path.ends_with(".cuh") || path.ends_with(".h") || path.ends_with(".c")
 }

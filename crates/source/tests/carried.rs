@@ -236,7 +236,7 @@ fn what_has_no_part_is_not_asked_again() {
         assert_eq!(found, alone, "{what}");
         assert_eq!(spared, CELLS, "{what} has no part in any answer");
     }
-    // A function of one type alone: the others keep their answers.
+    // A function for one type only: the others keep their answers.
     let edited =
         with(files(), "src/cuda/main.cu", "CUBLAS_OP_T, CUBLAS_OP_N, 1, 2, 3", "CUBLAS_OP_T, CUBLAS_OP_N, 1, 2, 4");
     let (alone, found, spared) = both(&tree(files()), &tree(edited));

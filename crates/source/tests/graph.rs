@@ -208,7 +208,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
     let says = |answer: &source::graph::GraphEvaluation| answer.agrees.clone().expect("concluded");
     assert!(evaluation.against(&[run(0, &seen)]));
     assert_eq!((says(evaluation).says(), says(evaluation).is_whole()), (&evidence::Says::Same, true));
-    // The real symbol of it.
+    // The real symbol.
     let mut real = seen.clone();
     real[add].kernel = ADD.to_owned();
     assert!(evaluation.against(&[run(0, &real)]));
@@ -237,7 +237,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
         assert_ne!(agrees.word(), evidence::Word::Yes);
         assert_eq!(agrees.reach() == evidence::Reach::Unknown, seen == 0);
     }
-    // A name without its arguments says nothing about them.
+    // A name without its arguments does not determine them.
     let mut bare = seen.clone();
     bare[add].kernel = "k_bin_bcast<>".to_owned();
     assert!(evaluation.against(&[run(0, &bare)]));

@@ -176,8 +176,9 @@ const EXPECTED: [&str; 4] = [
     "gfx90a: 184 = 169 + 9 + 6",
 ];
 
-/// Since 0.28 a norm with its weights asks whether they are as long as a row, by the third of the numbers that `init_fastdiv_values` packs
-/// (norm.cu, `rms_norm_f32_dispatch`): a row of 1152 is 288 times four, which takes 512 threads; 1150 is no multiple of four.
+/// Since 0.28 a norm with weights checks whether they are as long as a row, using the third number that
+/// `init_fastdiv_values` packs (norm.cu, `rms_norm_f32_dispatch`). A row of 1152 is 288 times four, which takes 512
+/// threads; 1150 is not a multiple of four.
 #[test]
 fn a_fused_norm_follows_what_divisions_are_packed_with() {
     let Some(dir) = test_artifacts::need(NEWER_TREE) else { return };

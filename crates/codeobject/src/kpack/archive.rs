@@ -44,7 +44,7 @@ enum Scheme {
     Zstd(Vec<Range>),
 }
 
-/// An archive whose table was read. Code objects are read when asked for.
+/// An archive whose table was read. Code objects are read on demand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archive {
     pub group: String,

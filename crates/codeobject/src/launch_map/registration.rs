@@ -55,7 +55,7 @@ impl Wrapper {
     }
 }
 
-/// What was registered.
+/// The kind of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Kernel,

@@ -131,7 +131,7 @@ pub struct Container {
     pub entries: Vec<Entry>,
 }
 
-/// What a walk over a section found, to the byte.
+/// The result of walking a section, covering every byte.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
     pub containers: Vec<Container>,

@@ -152,7 +152,7 @@ impl Machine<'_> {
         if fits { Value::Int(raw.0, raw.1, ty) } else { Value::Opaque(at) }
     }
 
-    /// `~x`.
+    /// The bitwise complement `~x`.
     pub(super) fn complement(&mut self, number: Number, ty: IntTy) -> Value {
         let raw = self.not_symbolic(number);
         self.wrap_symbolic(ty, raw)

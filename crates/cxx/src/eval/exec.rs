@@ -1,4 +1,4 @@
-//! Statements.
+//! Executes statements.
 
 use super::machine::Machine;
 use super::records::{AskedCondition, Run, Stop};

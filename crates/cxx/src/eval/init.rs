@@ -107,7 +107,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `{...}` for an object of a type.
+    /// Initialises an object of a type from `{...}`.
     pub(super) fn initialise(&mut self, ty: &Ty, init: &Expr) -> Run<Value> {
         let ExprKind::Init(items) = &init.kind else {
             let value = self.eval(init)?;

@@ -42,7 +42,7 @@ pub enum Value {
 pub struct FnValue {
     pub name: Sym,
     pub args: Vec<Value>,
-    /// Where it was named.
+    /// The scope in which it was named.
     pub view: View,
 }
 

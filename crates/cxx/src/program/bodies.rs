@@ -8,7 +8,7 @@ use crate::syntax::parse::Declared;
 use crate::syntax::sym::Sym;
 use std::ops::Range;
 
-/// Expands the body tokens of functions and variables. False if a body token is anywhere else: such a unit must be
+/// Expands the body tokens of functions and variables. False if a body token is anywhere else; the unit must then be
 /// parsed [with its bodies](Program::with_bodies).
 pub(super) fn give_back(toks: &[Tok], declared: &mut Declared) -> bool {
     let mut left = toks.iter().filter(|tok| tok.kind == Kind::Body).count();
@@ -86,14 +86,15 @@ impl Program {
         self.has_tok(function, |tok| tok.sym == name && tok.kind == Kind::Ident)
     }
 
-    /// Whether there is such a token in a function's body.
+    /// Whether a function's body contains a matching token.
     pub fn has_tok(&self, function: &Function, is: impl Fn(&Tok) -> bool) -> bool {
         let bodies = &self.macros.included.bodies;
         let stored = function.home.as_ref().and_then(|(body, _)| bodies.get(*body));
         stored.is_none_or(|body| body.may_have(&is)) && self.body_toks(function).iter().any(is)
     }
 
-    /// All tokens of a unit in their order, in stretches, of which bodies are some; those in which a name may stand.
+    /// All tokens of a unit in order, in pieces, some of which are stored bodies. Leaves out bodies that cannot contain
+    /// the name.
     pub(crate) fn stretches(&self, unit: u32, name: Sym) -> impl Iterator<Item = &[Tok]> {
         let (toks, bodies) = (self.unit_toks(unit), &self.macros.included.bodies);
         let named = move |tok: &Tok| tok.sym == name && tok.kind == Kind::Ident;

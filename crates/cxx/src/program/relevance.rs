@@ -198,7 +198,7 @@ impl<'p> Relevance<'p> {
 
     /// The parts of a run that may depend on a define; None if there are none.
     pub fn hangs_on(&self, name: &str) -> Option<Hanging> {
-        // `__has_include(<x>)` is asked by its first word.
+        // Conditionals record `__has_include(<x>)` by its first word.
         let name = self.program.interner.get(name.split('(').next().unwrap_or(name))?;
         let (mut functions, mut all, mut turns) = (FxSet::default(), false, Vec::new());
         let mut indirect = false;

@@ -24,8 +24,9 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 }
                 ready.push(number(defined));
             }
-            // The tree does not say what a compiler supports or which headers are installed: such a query is handled
-            // like a define without a value, under its own spelling. `defined(__has_include)` is not such a query.
+            // The tree does not tell what a compiler supports or which headers are installed. A query for that is
+            // handled like a define without a value, under its own spelling. `defined(__has_include)` is not such a
+            // query.
             sym::HAS_INCLUDE
             | sym::HAS_INCLUDE_NEXT
             | sym::HAS_BUILTIN

@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
         Ok(true)
     }
 
-    /// The replacement of a name by a single number or sign, the most common kind of macro.
+    /// The replacement of a name by a single number or punctuator, the most common kind of macro.
     pub(crate) fn constant(&self, tok: &Tok) -> Option<Tok> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return None;

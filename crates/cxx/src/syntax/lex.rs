@@ -200,8 +200,8 @@ fn named(bytes: &[u8], at: usize) -> (Kind, usize) {
     }
 }
 
-/// The length of a punctuator. `>` is always a token of its own: only the parser knows whether two make a shift or
-/// close two template lists.
+/// The length of a punctuator. `>` is always a single token: only the parser knows whether two form a shift or close
+/// two template lists.
 fn punct(rest: &[u8]) -> usize {
     match rest {
         [b'<', b'<', b'<' | b'=', ..] | [b'<', b'=', b'>', ..] | [b'.', b'.', b'.', ..] | [b'-', b'>', b'*', ..] => 3,

@@ -136,7 +136,7 @@ impl Interner {
         }
     }
 
-    /// What a spelling means in the dialect.
+    /// The meaning of a spelling in the dialect.
     pub fn word(&self, sym: Sym) -> Option<Word> {
         self.words.get((sym.0 as usize).checked_sub(SEED.len())?).copied()
     }
@@ -345,7 +345,7 @@ fixed! {
     NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc" BODY "<body>"
 }
 
-/// Macros that every compiler defines, and whose value depends on where they are used.
+/// Macros that every compiler defines and whose value depends on the position of their use.
 pub fn is_positional(name: Sym) -> bool {
     matches!(name, LINE | COUNTER | FILE | DATE | TIME | TIMESTAMP | BASE_FILE | INCLUDE_LEVEL)
 }

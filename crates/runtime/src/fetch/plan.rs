@@ -105,7 +105,7 @@ fn has_split_part(suite: &Suite, index: &Index) -> bool {
     index.parts.iter().any(|name| suite.part(name).is_some_and(|part| part.split))
 }
 
-/// For systems without apt: what to download by hand.
+/// Instructions for systems without apt: the packages to download manually.
 fn advice(suite: &Suite, parts: &[String]) -> String {
     let packages: Vec<&str> =
         parts.iter().filter_map(|name| suite.part(name)).flat_map(|part| part.packages).copied().collect();

@@ -104,7 +104,7 @@ impl Suite {
         self.parts.iter().find(|part| part.name == name)
     }
 
-    /// The part that a package is the root of.
+    /// The part whose root this package is.
     pub fn part_of(&self, package: &str) -> Option<&'static str> {
         self.parts.iter().find(|part| part.packages.contains(&package)).map(|part| part.name)
     }

@@ -40,7 +40,7 @@ pub struct Build {
     pub unsure_value: BTreeSet<String>,
     /// Where reading stopped: everything after it is unknown.
     pub unread: Option<Message>,
-    /// What is compiled.
+    /// The targets and their sources.
     pub targets: Targets,
 }
 

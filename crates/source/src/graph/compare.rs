@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 /// A recorded launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedLaunch {
-    /// The symbol as the compiler wrote it; of a call into a library the function.
+    /// The symbol as the compiler wrote it; for a library call, the function.
     pub kernel: String,
     /// None for a call into a library.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
-    /// The driver refused it: it was asked for, and did not run.
+    /// Whether the driver refused it, so that it did not run.
     pub refused: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct SeenRun {
     /// Its number in the trace.
     pub evaluation: u64,
     pub launches: Vec<RecordedLaunch>,
-    /// Whoever wrote it down says that nothing is missing: what is not in it was not launched.
+    /// Whether the writer states that the record is complete: a launch that is not in it did not happen.
     pub whole: bool,
 }
 

@@ -7,7 +7,7 @@
 //! @ end NANOSECONDS
 //! ```
 //!
-//! Between the two are the lines of one graph, and between the two times its launches. After them follows what the
+//! The lines after the first are one graph; its launches happened between the two times. Then follow the copies that the
 //! program read back from the GPU meanwhile, in order: 32-bit words (`3,7,0*126`), or `-` if they were not recorded.
 
 use super::{Graph, WrittenError};
@@ -27,7 +27,7 @@ pub struct Ran {
     pub on: String,
     pub from_ns: u64,
     pub to_ns: u64,
-    /// What it read back from the GPU, in order.
+    /// The copies from the GPU to the host, in order.
     pub reads: Vec<Read>,
 }
 

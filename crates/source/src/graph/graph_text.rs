@@ -1,4 +1,4 @@
-//! A handwritten graph, one tensor per line, for operations that no model here has:
+//! A handwritten graph, one tensor per line, for operations that none of the known models uses:
 //!
 //! ```text
 //! # NAME = [OPERATION] TYPE SIZES [strides BYTES] [of NAME+OFFSET] [from NAMES] [with PARAMETERS] [weights]
@@ -9,8 +9,8 @@
 //! s = UNARY F32 1024,512 from y with GGML_UNARY_OP_SILU
 //! ```
 //!
-//! A source that is left out is `-`; parameters are the words of `op_params`, whole numbers (`2`), such with a fraction (`1e-5f`)
-//! and enumerators of the tree. What is computed is computed in the order of the lines.
+//! A missing source is `-`. Parameters are the words of `op_params`: integers (`2`), floating-point numbers (`1e-5f`) and
+//! enumerators of the tree. Tensors are computed in the order of the lines.
 
 use super::{Graph, Home, Id, Param, Tensor, build::tensor};
 use gguf::TensorType;

@@ -1,4 +1,4 @@
-//! A launched symbol as the evaluator names kernels.
+//! Converts a launched symbol to the evaluator's notation for kernels.
 
 /// A launched symbol in the evaluator's notation, the kernel's name with the numbers among its template arguments:
 /// `_ZL18flash_attn_ext_f16ILi128ELi128ELb0EEv...` is `flash_attn_ext_f16<128,128,0>`. Text that is not a symbol is

@@ -1,7 +1,7 @@
 //! Addresses of tensors. Every tensor has its own aligned memory here; a view is inside its source.
 //!
-//! ggml's allocator reuses freed memory for later tensors, which can prevent fusion (a result must not overlap what its
-//! own fused nodes still read). Which memory is reused depends on the order of all earlier frees.
+//! ggml's allocator reuses freed memory for later tensors, which can prevent fusion: a result must not overlap memory
+//! that its own fused nodes still read. Which memory is reused depends on the order of all earlier frees.
 
 use super::Graph;
 

@@ -33,7 +33,7 @@ pub struct NodeStep {
     pub read: Option<usize>,
 }
 
-/// What one evaluation of a graph launches.
+/// The launches of one evaluation of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     pub graph: Graph,
@@ -42,7 +42,7 @@ pub struct Evaluation {
     pub fuses: Option<String>,
 }
 
-/// Asks the tree's own code about every node of a graph.
+/// Evaluates the tree's own code for every node of a graph.
 pub fn evaluate(
     rules: &mut Rules<'_>,
     device: &Device,

@@ -68,7 +68,7 @@ pub(super) struct Walk<'p, 'o> {
     /// Whether that is the dispatcher, which takes nodes; other functions take the graph.
     takes_node: bool,
     called: bool,
-    /// The statements before a jump.
+    /// The last expression, variable or condition that was read: the position to report for a jump.
     last: Span,
 }
 

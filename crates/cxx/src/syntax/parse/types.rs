@@ -300,7 +300,7 @@ impl Parser<'_> {
             let arg = self.template_arg()?;
             let expanded = self.eat(sym::ELLIPSIS);
             args.push(match arg {
-                // `of<T, I>...`; a pack alone expands to its content everywhere.
+                // `of<T, I>...`; a bare pack expands to its content everywhere.
                 TemplateArg::Type(ty) if expanded && ty.has_arguments() => TemplateArg::Expansion(ty),
                 arg => arg,
             });
