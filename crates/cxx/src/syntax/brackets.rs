@@ -10,7 +10,7 @@ pub(crate) fn is_plain(toks: &[Tok]) -> bool {
     toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()
 }
 
-/// The position of the bracket that closes the first token; None if the tokens between are not plain.
+/// The position of the bracket that matches the first token; None if the tokens between are not plain.
 pub(crate) fn plain_end(toks: &[Tok]) -> Option<usize> {
     let mut open = Open::default();
     for (at, tok) in toks.iter().enumerate() {

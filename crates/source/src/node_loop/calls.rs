@@ -1,4 +1,4 @@
-//! Which functions a program's functions take, call and name, for reading the loop over nodes.
+//! What a program's functions take, call and name, for reading the loop over nodes.
 
 use cxx::Program;
 use cxx::ast::{Base, Expr, ExprKind, Function, Type};
