@@ -1,17 +1,17 @@
-//! Turns the tables (`tables/*.txt`) into what the decoder reads at its start without parsing any text: the names,
-//! sorted, and one record of 20 bytes per row. A process that counts one small object would otherwise spend most of its
+//! Converts the tables (`tables/*.txt`) into data that the decoder reads at startup without parsing text: the sorted
+//! names, and one record of 20 bytes per row. Otherwise a process that counts one small object would spend most of its
 //! time on reading tables.
 //!
 //! A row is `FORMAT OPCODE NAME FLAGS PROCESSORS`: the opcode in hexadecimal, the name as LLVM prints it in the plain
-//! form, and a hexadecimal set of processors, bit n for the n-th of `TARGETS`. FLAGS are the length of the plain
-//! form in dwords and then a letter for each value that a source field may announce more words with: a, b, c a
-//! literal (255) in the first, second and third source; p, q, r a 64-bit literal (254); s SDWA (249), d DPP16 (250) and
-//! e DPP8 (233, 234) in the first. Upper case: more words follow. Lower case: LLVM refuses the encoding. Absent: the
-//! opcode does not read that field.
+//! form, and a hexadecimal set of processors, bit n for the n-th of `TARGETS`. FLAGS are the length of the plain form
+//! in dwords, then a letter for each source value that may announce more words: a, b, c a literal (255) in the first,
+//! second and third source; p, q, r a 64-bit literal (254); s SDWA (249), d DPP16 (250) and e DPP8 (233, 234) in the
+//! first. Upper case: more words follow. Lower case: LLVM refuses the encoding. Absent: the opcode does not read that
+//! field.
 //!
-//! Behind the letters follows what the opcode refuses, `/WIDTHS/FIXED/DPP/SDWA`, without what is empty at the end: for
-//! each operand of the format how many scalar registers it has (`g`: 16, `-`: any value is accepted), and the bits that
-//! have only one value, as a mask (of zeros) or `MASK=VALUE`, of the plain form and of the DPP16 and SDWA forms.
+//! After the letters come the restrictions of the opcode, `/WIDTHS/FIXED/DPP/SDWA`, without empty trailing parts: for
+//! each operand of the format the number of scalar registers (`g`: 16, `-`: any value is accepted), and the bits with
+//! only one valid value, as a mask (of zeros) or `MASK=VALUE`, of the plain form and of the DPP16 and SDWA forms.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::{env, fs};
 mod form;
 
 const FILES: [&str; 4] = ["scalar", "vector", "vop3", "memory"];
-/// Bits of `announced`, lowest first; refusals stand above them in the same order.
+/// Bits of `announced`, lowest first; the bits for refusals follow in the same order.
 const LETTERS: &[u8] = b"abcpqrsde";
 
 struct Row<'t> {
@@ -54,7 +54,7 @@ fn announced(flags: &str) -> u32 {
     bits
 }
 
-/// What an opcode refuses, as the source of a `Limits`.
+/// The restrictions of an opcode, as source text of a `Limits`.
 fn limits(flags: &str) -> String {
     let mut parts = flags.split('/').skip(1);
     let mut widths = [0u32; 4];
@@ -83,7 +83,7 @@ fn main() {
     let formats: Vec<&str> = rows.iter().map(|row| row.format).collect::<BTreeSet<_>>().into_iter().collect();
     let names: Vec<&str> =
         rows.iter().map(|row| form::split(row.name).0).collect::<BTreeSet<_>>().into_iter().collect();
-    // Nothing refused comes first.
+    // The entry without restrictions comes first.
     let mut refused = vec![limits("")];
     let mut records = Vec::new();
     for row in &rows {

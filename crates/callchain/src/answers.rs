@@ -1,4 +1,4 @@
-//! The answer as programs get it: the trees, the ways from the entry to the launches, and the lines beside them.
+//! The answer as data for programs: the trees, the chains from the entry to the launches, and the related lines.
 
 use super::facts::Fact;
 use super::trace::{Chain, CodeLocation};
@@ -21,10 +21,10 @@ pub struct Chains {
     pub beside: Vec<Beside>,
 }
 
-/// A call through a value: no declaration says which function it reaches.
+/// The display form of a call through a value: no declaration determines the called function.
 pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
 
-/// Whether these are ways, in so many files of these trees. What was not read, and calls through values, can hide one.
+/// Whether chains were found in these trees. Unread files and calls through values can hide one.
 pub fn ways_found(trees: &[&str], chains: &[Chain], files: usize, unread: &[String]) -> Conclusion {
     let files = files as u64;
     let mut basis = Basis::new("source", trees.iter().copied(), Rung::Declared, Unit::Files, files, files);

@@ -1,4 +1,4 @@
-//! The program that a package starts as another process, as far as its words name it.
+//! Finds the program that a package starts as a child process, as far as the source names it.
 
 use super::index::{Function, Index, Language, Reach};
 
@@ -6,16 +6,16 @@ use super::index::{Function, Index, Language, Reach};
 pub enum Program {
     /// The program itself, started again: `os.Executable()`.
     Own,
-    /// One of this name.
+    /// A program with this name.
     Named(String),
-    /// The words do not say which.
+    /// The source does not name it.
     Unknown,
 }
 
-/// How many functions deep a program's name is looked for.
+/// The maximum depth of called functions that are searched for a program's name.
 const DEEPEST: usize = 3;
 
-/// What the package of a function starts, each once.
+/// The programs that the package of a function starts, without duplicates.
 pub fn started(index: &Index, asker: usize) -> Vec<Program> {
     let Some(asker) = index.functions.get(asker) else { return Vec::new() };
     let package = index.directory(asker.file);
@@ -48,7 +48,7 @@ fn starts(index: &Index, function: &Function) -> Vec<Program> {
         .collect()
 }
 
-/// What a variable was made from: `exe, err := os.Executable()`, `exe, err := FindLlamaServer()`.
+/// The origin of a variable: `exe, err := os.Executable()`, `exe, err := FindLlamaServer()`.
 fn variable(index: &Index, function: &Function, name: &str) -> Program {
     let made = function.locals.iter().rev().find(|local| local.name == name).map_or("", |local| &local.from);
     match made.strip_suffix("()") {
@@ -58,7 +58,7 @@ fn variable(index: &Index, function: &Function, name: &str) -> Program {
     }
 }
 
-/// The one program's name among the strings of a function, or of those that it calls.
+/// The only program name among the strings of a function or of its callees.
 fn returned(index: &Index, name: &str, depth: usize) -> Program {
     let program = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -83,8 +83,8 @@ fn returned(index: &Index, name: &str, depth: usize) -> Program {
     Program::Unknown
 }
 
-/// Whether a function can be the server of what was started. Code in Go is the program itself or one of its runners; a server in C++ is
-/// another program.
+/// Whether a function can be the server of the started program. Go code is the program itself or one of its runners; a
+/// C++ server is another program.
 pub fn may_serve(index: &Index, started: &[Program], server: usize) -> bool {
     let Some(function) = index.functions.get(server) else { return false };
     if started.is_empty() || started.contains(&Program::Unknown) {
@@ -99,7 +99,7 @@ pub fn may_serve(index: &Index, started: &[Program], server: usize) -> bool {
     })
 }
 
-/// The programs' names, for who reads where a chain stops.
+/// The names of the programs, to show where a chain stops.
 pub fn names(started: &[Program]) -> String {
     let named = started.iter().filter_map(|program| match program {
         Program::Named(name) => Some(name.as_str()),

@@ -1,7 +1,7 @@
-//! What decides the chain from beside it: which process is started and with which library path, how GPUs are
-//! discovered and for how long, which engine serves a model, how layers are split.
+//! Facts that a chain depends on: which process is started with which library path, how GPUs are discovered and for how
+//! long, which engine serves a model, how layers are split.
 //!
-//! Each fact is a line of the tree with what it settles; a subject with no line is said to have none.
+//! Each fact is a line of the tree and what it settles. A subject without a line is reported as such.
 
 use super::File;
 use super::trace::CodeLocation;
@@ -11,19 +11,19 @@ use regex::Regex;
 pub enum Subject {
     /// A child process is started.
     Process,
-    /// The version of the program that is started, where the tree pins one.
+    /// The version of the started program, if the tree pins one.
     Pinned,
     /// Where the child looks for libraries.
     LibraryPath,
-    /// GPU discovery and its limits in time.
+    /// GPU discovery and its time limits.
     Discovery,
     /// Which engine serves a model.
     Engine,
     /// The default way to split a model over GPUs.
     SplitDefault,
-    /// Code that asks for another way.
+    /// Code that requests another way.
     SplitRequest,
-    /// A split buffer is made: only for row mode.
+    /// A split buffer is created, which happens only in row mode.
     SplitBuffer,
     /// The log line `graph splits`: parts of the graph per backend, no split buffer.
     GraphSplits,
@@ -56,7 +56,7 @@ impl Subject {
         }
     }
 
-    /// Files and lines that speak of the subject. Comments never do.
+    /// Patterns for the files and lines about the subject. Comments never match.
     fn pattern(self) -> (&'static str, &'static str) {
         match self {
             Subject::Process => (r"(^|/)(llm|discover)/[^/]*\.go$", r"exec\.Command(Context)?\("),
@@ -90,7 +90,7 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Every line that speaks of a subject, in the order of subjects, files and lines.
+/// Every line about a subject, in the order of subjects, files and lines.
 pub fn facts(files: &[File]) -> Vec<Fact> {
     let mut out = Vec::new();
     for subject in Subject::ALL {
@@ -110,7 +110,7 @@ pub fn facts(files: &[File]) -> Vec<Fact> {
     out
 }
 
-/// A line that only tells the log of something settles nothing.
+/// Whether a line only writes to the log, which settles nothing.
 fn logs(text: &str) -> bool {
     ["slog.", "logutil.", "log."].iter().any(|logger| text.starts_with(logger))
 }

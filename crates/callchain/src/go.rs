@@ -1,4 +1,4 @@
-//! Go: functions, types, calls with what they are called on, cgo, goroutines, conditions and channels, routes.
+//! Go: functions, types, calls with their receivers, cgo, goroutines, condition variables and channels, routes.
 
 use super::index::{Alias, Class, Function, Language, Local, Part, Reach, Route, Shape, Use};
 use super::syntax::{field, line, parse, split_last, text, unquote, walk};
@@ -41,7 +41,7 @@ pub fn read(source: &str) -> Part {
     part
 }
 
-/// A struct with its fields, an interface with its methods, or another name for a type.
+/// A struct with its fields, an interface with its methods, or a type alias.
 fn class(node: Node, source: &str) -> Class {
     let mut class = Class::new(Language::Go, field(node, "name", source), line(node));
     let Some(of) = node.child_by_field_name("type") else { return class };
@@ -113,7 +113,7 @@ fn function(node: Node, source: &str) -> Function {
     function
 }
 
-/// `(llm.LlamaServer, *Model, error)`: the types alone.
+/// `(llm.LlamaServer, *Model, error)`: only the types.
 fn results(node: Node, source: &str) -> Vec<String> {
     let Some(result) = node.child_by_field_name("result") else { return Vec::new() };
     if result.kind() != "parameter_list" {
@@ -130,7 +130,7 @@ fn results(node: Node, source: &str) -> Vec<String> {
     out
 }
 
-/// `a, b *llama.Batch` -> a and b with their type. A field without a name has that of its type.
+/// `a, b *llama.Batch`: a and b with their type. An embedded field has the name of its type.
 fn typed(declaration: Node, source: &str, fields: bool) -> Vec<Local> {
     let of = field(declaration, "type", source);
     if of.is_empty() {
@@ -145,7 +145,7 @@ fn typed(declaration: Node, source: &str, fields: bool) -> Vec<Local> {
     names.iter().map(|name| Local::typed(text(*name, source), of.to_owned(), line(declaration))).collect()
 }
 
-/// `x := v`, `a, b := f()`, `var x T`, `for k, v := range list`: the names, and what they are made from.
+/// `x := v`, `a, b := f()`, `var x T`, `for k, v := range list`: the names, and the expressions that they come from.
 fn declared(node: Node, source: &str, locals: &mut Vec<Local>) {
     let of = field(node, "type", source);
     let mut cursor = node.walk();
@@ -167,7 +167,7 @@ fn declared(node: Node, source: &str, locals: &mut Vec<Local>) {
             (local.of, local.from) = made_from(*value, source);
             local.nth = if right.len() == left.len() { 0 } else { number };
             if node.kind() == "range_clause" {
-                // A channel gives its values first; of lists and maps the first is the key.
+                // Ranging over a channel yields values; for lists and maps the first variable is the key.
                 local.from = if number == 1 || left.len() == 1 { format!("{}[]", local.from) } else { String::new() };
                 local.nth = 0;
             }
@@ -200,7 +200,7 @@ fn block_end(node: Node) -> u32 {
     u32::MAX
 }
 
-/// The type of a value where the words give it, else the expression that it comes from.
+/// The type of a value if it is written out, otherwise the expression that it comes from.
 fn made_from(node: Node, source: &str) -> (String, String) {
     let typed = |of: &str| (of.to_owned(), String::new());
     match node.kind() {
@@ -218,9 +218,9 @@ fn made_from(node: Node, source: &str) -> (String, String) {
     }
 }
 
-/// An expression as a chain of names: `s.scheduleRunner()`, `a.b[]`; `?` inside where it is none.
+/// An expression as a chain of names: `s.scheduleRunner()`, `a.b[]`; `?` for other parts.
 fn chain(node: Node, source: &str) -> String {
-    // Depth costs stack here; real code has no chains of hundreds.
+    // Recursion uses the stack; real code has no chains of hundreds.
     fn go(node: Node, source: &str, depth: usize) -> String {
         let inner = |name: &str| node.child_by_field_name(name).map_or("?".to_owned(), |it| go(it, source, depth + 1));
         if depth > 64 {

@@ -1,4 +1,5 @@
-//! What the two parsers found in a tree, in one vocabulary: functions, classes, what each function calls, refers to, waits for.
+//! The results of both parsers for a tree, in one vocabulary: functions, classes, and what each function calls, refers
+//! to and waits for.
 
 use super::edge::Edge;
 use std::collections::HashMap;
@@ -38,19 +39,19 @@ pub struct Use {
     pub line: u32,
 }
 
-/// A variable, parameter, result or field: its type as it is written, or the expression that it was made from.
+/// A variable, parameter, result or field: its type as written, or the expression that it comes from.
 #[derive(Debug, Clone)]
 pub struct Local {
     pub name: String,
-    /// Empty if the words do not say it.
+    /// Empty if the type is not written out.
     pub of: String,
     pub from: String,
-    /// Which of several values of that expression.
+    /// The index among several values of that expression.
     pub nth: usize,
     pub line: u32,
-    /// The last line that sees it.
+    /// The last line in its scope.
     pub until: u32,
-    /// A field without a name of its own: its methods are its struct's too.
+    /// A field without its own name: its struct also has its methods.
     pub embedded: bool,
 }
 
@@ -75,9 +76,9 @@ pub struct Function {
     pub strings: Vec<(String, u32)>,
     /// Receiver, parameters and variables.
     pub locals: Vec<Local>,
-    /// The types of what it returns.
+    /// The types of its results.
     pub returns: Vec<String>,
-    /// `case GGML_OP_MUL_MAT: f(...)`: the label, what is called there, and the line.
+    /// `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
     pub cases: Vec<(String, String, u32)>,
     /// No other file can call it.
     pub internal: bool,
@@ -104,7 +105,7 @@ impl Function {
         }
     }
 
-    /// The name as a reader of the source would say it.
+    /// The name as shown to users.
     pub fn title(&self) -> String {
         match (self.language, self.owner.as_str()) {
             (_, "") => self.name.clone(),
@@ -114,7 +115,7 @@ impl Function {
     }
 }
 
-/// `"/completion"` is served by a function of this name.
+/// The function that serves `"/completion"`.
 #[derive(Debug, Clone)]
 pub struct Route {
     pub path: String,
@@ -130,7 +131,7 @@ pub struct Alias {
     pub function: String,
     pub file: usize,
     pub line: u32,
-    /// A slot in a table of functions: one of several that implement the same.
+    /// A slot in a table of functions: one of several implementations.
     pub table: bool,
 }
 
@@ -142,13 +143,13 @@ pub struct Remap {
     pub line: u32,
 }
 
-/// What a type is made of.
+/// The definition of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     Struct,
     /// Go: whatever has these methods.
     Interface(Vec<(String, Vec<String>)>),
-    /// Another name for a type.
+    /// A type alias.
     Other(String),
 }
 
@@ -160,7 +161,7 @@ pub struct Class {
     pub line: u32,
     pub shape: Shape,
     pub fields: Vec<Local>,
-    /// What it is derived from, or, in Go, what is embedded in it.
+    /// Its base classes or, in Go, its embedded types.
     pub bases: Vec<String>,
 }
 
@@ -171,10 +172,10 @@ impl Class {
     }
 }
 
-/// A method or function that is only declared: owner, name, what it returns, whether it is virtual.
+/// A method or function that is only declared: owner, name, return type, whether it is virtual.
 pub type Prototype = (String, String, String, bool);
 
-/// The methods that an interface's method may mean; None if the interface has no such method.
+/// The methods that an interface method may call; None if the interface has no such method.
 type Implementations = Option<Arc<Vec<usize>>>;
 
 #[derive(Debug, Default)]
@@ -192,17 +193,17 @@ pub struct Index {
     prototypes: HashMap<String, Vec<(usize, Prototype)>>,
     by_name: HashMap<String, Vec<usize>>,
     classes_by_name: HashMap<String, Vec<usize>>,
-    /// Classes by what they are derived from or embed.
+    /// Classes by their base classes or embedded types.
     derived: HashMap<String, Vec<usize>>,
     directories: HashMap<String, Vec<usize>>,
     waits: HashMap<String, Vec<(usize, u32)>>,
     pub(super) edges: Vec<OnceLock<Vec<Edge>>>,
-    /// What may run when a method of an interface is called; None if it has no such method.
+    /// The methods that a call of an interface method may run; None if there is no such method.
     implementations: Mutex<HashMap<(usize, String), Implementations>>,
 }
 
 impl Index {
-    /// Takes what one file gave; `file` indices are relative to that file and set here.
+    /// Adds the results of one file; `file` indices are relative to that file and set here.
     pub fn add(&mut self, path: &str, part: Part) {
         let file = self.files.len();
         self.files.push(path.to_owned());
@@ -224,7 +225,7 @@ impl Index {
         }
     }
 
-    /// Builds the look-ups once every file is in.
+    /// Builds the lookup tables after all files have been added.
     pub fn finish(&mut self) {
         for (id, function) in self.functions.iter().enumerate() {
             self.by_name.entry(function.name.clone()).or_default().push(id);
@@ -253,7 +254,7 @@ impl Index {
         self.classes_by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Classes that are derived from, or embed, one of this name.
+    /// Classes that derive from or embed a class of this name.
     pub fn derived_from(&self, name: &str) -> &[usize] {
         self.derived.get(name).map_or(&[], Vec::as_slice)
     }
@@ -266,12 +267,12 @@ impl Index {
         self.prototypes.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Who waits on this condition variable or channel, and where.
+    /// The functions that wait on this condition variable or channel, and where.
     pub fn waiting(&self, name: &str) -> &[(usize, u32)] {
         self.waits.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The path of the package that a file calls `name`; None for any other word.
+    /// The path of the package that a file imports as `name`; None for any other word.
     pub fn imported(&self, file: usize, name: &str) -> Option<&str> {
         self.imports.get(file)?.get(name).map(String::as_str)
     }
@@ -279,7 +280,8 @@ impl Index {
     /// The directory of this tree with an imported package's code; None for other modules.
     pub fn package(&self, file: usize, import: &str) -> Option<&str> {
         let tree = tree_of(self.path(file));
-        // `github.com/ollama/ollama/llm` is `llm`: the part before it is the module. The standard library has no host.
+        // `github.com/ollama/ollama/llm` is `llm`: the part before it is the module. Standard library imports have no
+        // host.
         let (host, _) = import.split_once('/').filter(|(host, _)| host.contains('.'))?;
         let parts: Vec<&str> = import.split('/').collect();
         let roots = if host == "github.com" { 3..=3 } else { 1..=3 };
@@ -291,7 +293,7 @@ impl Index {
         })
     }
 
-    /// The methods that a call of an interface's may mean; found once.
+    /// The methods that a call of an interface method may mean; cached.
     pub fn implementations(
         &self,
         interface: usize,
@@ -322,14 +324,14 @@ impl Index {
     }
 }
 
-/// `tree2` of a path in a second tree, empty in the first.
+/// `tree2` for a path in a second tree, empty for the first.
 fn tree_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or("");
     let number = first.strip_prefix("tree").unwrap_or("");
     if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) { first } else { "" }
 }
 
-/// What one file holds, before it has a number.
+/// The content of one file, before it has an index.
 #[derive(Debug, Default)]
 pub struct Part {
     pub functions: Vec<Function>,

@@ -1,15 +1,15 @@
-//! Call chains: from an entry (an HTTP handler, a function by name) to the kernel launch, through whole trees of Go, cgo and C++,
-//! with file and line at each step; also the lines that decide what a chain depends on ([`facts`]), and how rocBLAS distinguishes
-//! GPUs ([`rocblas`]).
+//! Call chains: from an entry (an HTTP handler, a function by name) to the kernel launch, through whole trees of Go,
+//! cgo and C++, with file and line at each step. Also the lines that decide what a chain depends on ([`facts`]), and
+//! how rocBLAS distinguishes GPUs ([`rocblas`]).
 //!
-//! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives its readable part. A step is
-//! taken only if declarations determine its target: scope, package, receiver and type ([`resolve`]). If they allow more than one
-//! function, the step says so. A receiver without a declared type is not guessed, and where a chain stops, such calls are listed.
-//! A chain is what the source declares possible, not what ran.
+//! Texts in, values out: no I/O, no unsafe, no panic on any input; a file that does not parse gives its readable part.
+//! A step is taken only if declarations determine its target: scope, package, receiver and type ([`resolve`]). If they
+//! allow more than one function, the step says so. A receiver without a declared type is not guessed; where a chain
+//! stops, calls on such receivers are listed. A chain is what the source declares possible, not what ran.
 //!
-//! Why this is separate from `cxx`: a chain leads through thousands of files of two languages, without a single set of defines,
-//! and must survive any content. Here each file is read separately, by its words and brackets. Evaluating a condition requires
-//! macro expansion, which only `cxx` does.
+//! Why this is separate from `cxx`: a chain leads through thousands of files of two languages, without a single set of
+//! defines, and must survive any content. Here each file is read separately, from its tokens and brackets. Evaluating a
+//! condition requires macro expansion, which only `cxx` does.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -38,7 +38,7 @@ pub use index::Index;
 use index::Part;
 use rayon::prelude::*;
 
-/// One source file. Whoever reads the tree gives its path and text.
+/// One source file. The caller provides its path and text.
 #[derive(Debug, Clone)]
 pub struct File {
     pub path: String,
@@ -51,7 +51,7 @@ impl From<(String, String)> for File {
     }
 }
 
-/// Whether a chain may lead through a file: Go without tests, C, C++ and CUDA without other vendors' backends.
+/// Whether a chain may lead through a file: Go except tests; C, C++ and CUDA except other vendors' backends.
 pub fn wanted(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let go = name.ends_with(".go") && !name.ends_with("_test.go");

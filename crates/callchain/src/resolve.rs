@@ -1,18 +1,18 @@
-//! Who a call means: by scope, receiver and type. A receiver whose type no declaration gives is not guessed.
+//! Resolves calls by scope, receiver and type. A receiver whose type no declaration gives is not guessed.
 
 use super::edge::Kind;
 use super::index::{Class, Function, Index, Language, Shape, Use};
 use super::types::{Meaning, Type, above, classes, distance, field, has_own, held, local, meaning, methods_of};
 use std::collections::BTreeSet;
 
-/// What a use leads to.
+/// The result of resolving a use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
-    /// These functions, in this way; more than one where the words leave it open.
+    /// These functions, by this kind of step; more than one if it is ambiguous.
     To(Kind, Vec<usize>),
-    /// A library, the standard library, something built in: no code of the tree.
+    /// A library, the standard library or a builtin: no code of the tree.
     Outside,
-    /// Methods of that name are in the tree; whose is called is unknown.
+    /// The tree has methods of that name, but it is unknown which one is called.
     Open,
 }
 
@@ -43,7 +43,7 @@ fn in_go(index: &Index, from: &Function, used: &Use) -> Resolved {
         index.named(&used.name).iter().copied().filter(fits).collect::<Vec<_>>()
     };
     if used.object.is_empty() {
-        // A variable of that name hides the function; what it holds is not followed.
+        // A variable of that name hides the function; its value is not followed.
         return match local(from, &used.name, used.line) {
             Some(_) => Resolved::Outside,
             None => to(Kind::Call, package(index.directory(from.file))),
@@ -77,7 +77,7 @@ fn in_cpp(index: &Index, from: &Function, used: &Use) -> Resolved {
     if used.object.is_empty()
         && let Some(local) = local(from, &used.name, used.line)
     {
-        // A lambda of this function is read as one of its own; what any other variable holds is unknown.
+        // A lambda of this function is read as a separate function; the value of any other variable is unknown.
         let here = |&id: &usize| index.functions[id].file == from.file && index.functions[id].owner == from.owner;
         return match local.of.as_str() {
             "(lambda)" => to(Kind::Call, index.named(&used.name).iter().copied().filter(here).collect()),
@@ -98,7 +98,7 @@ fn in_cpp(index: &Index, from: &Function, used: &Use) -> Resolved {
     to(Kind::Call, nearest(index, from, index.named(&used.name).iter().copied().filter(fits).collect()))
 }
 
-/// Whether code of one file can name a function of another.
+/// Whether code of one file can refer to a function of another.
 fn visible(index: &Index, from: &Function, to: &Function) -> bool {
     let header = [".h", ".hpp", ".cuh"].iter().any(|end| index.path(to.file).ends_with(end));
     to.file == from.file || !to.internal || header && index.same_tree(from.file, to.file)
@@ -110,7 +110,7 @@ fn nearest(index: &Index, from: &Function, all: Vec<usize>) -> Vec<usize> {
     all.into_iter().filter(|&id| Some(far(id)) == least).collect()
 }
 
-/// A method, or what a field holds, of the type that the receiver has.
+/// A method or a field value of the receiver's type.
 fn on_value(index: &Index, from: &Function, used: &Use) -> Resolved {
     let object = used.object.as_str();
     let of = match object {
@@ -123,7 +123,7 @@ fn on_value(index: &Index, from: &Function, used: &Use) -> Resolved {
         Meaning::Unknown => return open(index, from, &used.name),
     };
     let inner = held(index, from.language, &of, 0);
-    // `pointer.get()` is the pointer's own, `pointer->get()` what it points to.
+    // `pointer.get()` is a method of the smart pointer, `pointer->get()` of its target.
     if inner.is_some() && !object.ends_with("->") {
         return Resolved::Outside;
     }
@@ -148,7 +148,7 @@ fn on_value(index: &Index, from: &Function, used: &Use) -> Resolved {
     through_field(index, from, used)
 }
 
-/// The functions that a method of a class may run, and whether which of them is settled only when it runs.
+/// The functions that a method of a class may run, and whether the choice is made only at run time.
 fn method(index: &Index, class: usize, name: &str, depth: usize, targets: &mut BTreeSet<usize>) -> bool {
     let Some(known) = index.classes.get(class).filter(|_| depth < 12) else { return false };
     if let Shape::Interface(_) = &known.shape {
@@ -177,7 +177,7 @@ fn method(index: &Index, class: usize, name: &str, depth: usize, targets: &mut B
     dynamic
 }
 
-/// What classes derived from this one make of a virtual method.
+/// The overrides of a virtual method in derived classes.
 fn overriders(index: &Index, class: &Class, name: &str, depth: usize, targets: &mut BTreeSet<usize>) {
     for &derived in index.derived_from(&class.name) {
         let Some(known) = index.classes.get(derived).filter(|_| depth < 8) else { continue };
@@ -188,7 +188,7 @@ fn overriders(index: &Index, class: &Class, name: &str, depth: usize, targets: &
     }
 }
 
-/// Every method that an interface asks for, those of the interfaces in it too.
+/// Every method that an interface requires, including those of embedded interfaces.
 fn wanted_methods(index: &Index, class: usize, depth: usize) -> BTreeSet<String> {
     let Some(known) = index.classes.get(class).filter(|_| depth < 8) else { return BTreeSet::new() };
     let mut all = BTreeSet::new();
@@ -201,7 +201,7 @@ fn wanted_methods(index: &Index, class: usize, depth: usize) -> BTreeSet<String>
     all
 }
 
-/// The methods of this name whose type, or a type that embeds it, has all that the interface asks for.
+/// The methods of this name whose type, or a type that embeds it, satisfies the interface.
 fn implementations(index: &Index, name: &str, wanted: &BTreeSet<String>) -> Vec<usize> {
     let fits = |&id: &usize| {
         let function = &index.functions[id];
@@ -219,7 +219,7 @@ fn implementations(index: &Index, name: &str, wanted: &BTreeSet<String>) -> Vec<
     index.named(name).iter().copied().filter(fits).collect()
 }
 
-/// Whether a Go type has a method, of its own or through what is embedded in it.
+/// Whether a Go type has a method, directly or through embedding.
 fn has(index: &Index, class: usize, name: &str, depth: usize) -> bool {
     let Some(known) = index.classes.get(class).filter(|_| depth < 8) else { return false };
     if let Shape::Interface(_) = known.shape {
@@ -228,9 +228,9 @@ fn has(index: &Index, class: usize, name: &str, depth: usize) -> bool {
     has_own(index, known, name) || above(index, known).into_iter().any(|it| has(index, it, name, depth + 1))
 }
 
-/// A call through a field or a table of functions: whatever the tree stores in it.
+/// A call through a field or a table of functions: all functions that the tree stores in it.
 fn through_field(index: &Index, from: &Function, used: &Use) -> Resolved {
-    // A lambda that is assigned to the field is a function of its own under the field's name.
+    // A lambda assigned to the field is a separate function under the field's name.
     let of_language = |id: &usize| index.functions[*id].language == from.language;
     let Some(aliases) = index.aliases.get(&used.name) else { return open(index, from, &used.name) };
     let table = aliases.iter().any(|alias| alias.table);

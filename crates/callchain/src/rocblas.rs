@@ -1,7 +1,7 @@
-//! rocBLAS sources: which GPUs the library knows by name, how it tells them apart, where it looks for its kernels.
+//! rocBLAS sources: which GPUs the library knows by name, how it distinguishes them, where it looks for its kernels.
 //!
-//! Works on the retired rocBLAS repository and on its place in rocm-libraries alike: files are found by what they
-//! define, not by path.
+//! Works on the retired rocBLAS repository and on its successor in rocm-libraries: files are found by their
+//! definitions, not by path.
 
 use crate::cpp::{self, Definition, Tokens, Word};
 use crate::syntax::unquote;
@@ -50,14 +50,14 @@ pub struct Rocblas {
 }
 
 impl Rocblas {
-    /// Targets with an enumerator but no branch: such a GPU is known by name and recognised by nothing.
+    /// Targets with an enumerator but no branch: the library has a name for such a GPU but never recognises it.
     pub fn without_branch(&self) -> Vec<&str> {
         let has = |target: &str| self.branches.iter().any(|branch| branch.returns == target);
         self.processors.iter().map(|processor| processor.target.as_str()).filter(|target| !has(target)).collect()
     }
 }
 
-/// Whether a file can hold any of it: rocBLAS keeps these in a handful of C++ files.
+/// Whether a file can contain any of this: rocBLAS keeps it in a handful of C++ files.
 pub fn wanted(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.contains("library/src/") && (name.ends_with(".cpp") || name.ends_with(".hpp"))
@@ -143,7 +143,7 @@ fn function(tokens: &Tokens, definition: &Definition, file: &File, found: &mut R
     }
 }
 
-/// Every `if` of an `else if` ladder: what it looks for, what it returns, its lines.
+/// Every `if` of an `else if` chain: the text it searches for, its return value, its lines.
 fn branches(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec<ArchBranch>) {
     for at in (definition.open..definition.close).filter(|&at| tokens.text(at) == "if" && tokens.text(at + 1) == "(") {
         let condition = at + 2..tokens.close(at + 1);
@@ -156,7 +156,7 @@ fn branches(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec
         let returned =
             (taken..end).find(|&at| tokens.text(at) == "Processor" && tokens.text(at + 1) == "::" && at + 2 < end);
         if let (Some(matches), Some(returned)) = (matches, returned) {
-            // The first `return` of the block is where a branch ends for its reader.
+            // A branch ends at the first `return` of its block.
             let last = (taken..end).find(|&at| tokens.text(at) == "return").unwrap_or(taken);
             out.push(ArchBranch {
                 matches: unquote(matches).to_owned(),
@@ -169,7 +169,7 @@ fn branches(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec
     }
 }
 
-/// The lines that name the variable, a library directory or a catalog file.
+/// The lines that mention the variable, a library directory or a catalog file.
 fn paths(tokens: &Tokens, definition: &Definition, file: &File, out: &mut Vec<PathRule>) {
     let telling = ["ROCBLAS_TENSILE_LIBPATH", "rocblas/library", "TensileLibrary", "Tensile/library"];
     let named =

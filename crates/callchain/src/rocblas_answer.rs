@@ -1,4 +1,4 @@
-//! What a rocBLAS tree says, as programs get it.
+//! The facts about a rocBLAS tree, as data for programs.
 
 use crate::rocblas::Rocblas;
 use crate::trace::CodeLocation;
@@ -75,7 +75,8 @@ pub struct PathLine {
 }
 
 impl Rocblas {
-    /// Whether `rocblas_initialize` is called in the so many files of the library. A call through a value has no name.
+    /// Whether `rocblas_initialize` is called in these files of the library. A call through a value cannot be
+    /// recognised.
     pub fn initialize_called(&self, tree: &str, files: usize) -> Conclusion {
         let files = files as u64;
         let basis = Basis::new("source", [tree], Rung::Declared, Unit::Files, files, files);
@@ -83,7 +84,7 @@ impl Rocblas {
         basis.presence(self.initialize_callers.len() as u64)
     }
 
-    /// `targets`: those that were asked for; none for all.
+    /// `targets`: the requested ones; empty for all.
     pub fn answer(&self, tree: &str, commit: Option<&str>, targets: &[String], files: usize) -> RocblasSource {
         let wanted = |target: &String| targets.is_empty() || targets.contains(target);
         let processors = self.processors.iter().filter(|processor| wanted(&processor.target));

@@ -8,13 +8,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 impl Index {
-    /// What leads out of a function; found once.
+    /// The edges out of a function; cached.
     pub fn edges(&self, from: usize) -> &[Edge] {
         self.edges.get(from).map_or(&[], |known| known.get_or_init(|| edges(self, from)))
     }
 }
 
-/// Every way out of a function that the declarations of the tree settle.
+/// Every edge out of a function that the declarations of the tree determine.
 fn edges(index: &Index, from: usize) -> Vec<Edge> {
     let Some(function) = index.functions.get(from) else { return Vec::new() };
     let mut out = Vec::new();
@@ -59,7 +59,7 @@ fn edges(index: &Index, from: usize) -> Vec<Edge> {
     out
 }
 
-/// Calls out of a function on receivers whose type the tree does not give, though it has methods of that name.
+/// Calls in a function on receivers of unknown type, if the tree has methods of that name.
 pub fn unresolved(index: &Index, from: usize) -> impl Iterator<Item = &super::index::Use> {
     let function = index.functions.get(from);
     function.into_iter().flat_map(move |function| {
@@ -70,7 +70,7 @@ pub fn unresolved(index: &Index, from: usize) -> impl Iterator<Item = &super::in
 
 fn add(index: &Index, out: &mut Vec<Edge>, targets: &[usize], kind: Kind, line: u32) {
     for &to in targets {
-        // Overloads of one name in one place are one answer.
+        // Overloads of one name in one place count as one answer.
         let same = |other: usize| {
             let (a, b) = (&index.functions[to], &index.functions[other]);
             a.name == b.name && a.owner == b.owner && index.directory(a.file) == index.directory(b.file)
@@ -99,11 +99,11 @@ pub fn path(
     Some(steps)
 }
 
-/// What a search went through.
+/// What a search visited.
 pub struct Reached {
     pub found: Option<usize>,
     came: HashMap<usize, (usize, Edge)>,
-    /// Every function that was looked at, the cheapest first.
+    /// Every function that was visited, cheapest first.
     pub looked_at: Vec<usize>,
 }
 

@@ -21,7 +21,7 @@ pub fn field<'a>(node: Node, name: &str, source: &'a str) -> &'a str {
     node.child_by_field_name(name).map_or("", |child| text(child, source))
 }
 
-/// Visits `root` and everything below it in source order. `visit` says whether to go below a node.
+/// Visits `root` and all of its descendants in source order. `visit` returns whether to descend into a node.
 pub fn walk<'t>(root: Node<'t>, mut visit: impl FnMut(Node<'t>) -> bool) {
     let mut cursor = root.walk();
     loop {

@@ -69,14 +69,14 @@ pub struct Unresolved {
     pub at: CodeLocation,
 }
 
-/// Of the calls that were not followed, those named.
+/// How many of the calls that were not followed are named.
 const NAMED: usize = 8;
 
 /// Public entry points of libllama that evaluate tokens.
 const DECODE: [&str; 2] = ["llama_decode", "llama_process"];
 /// The slot of a backend's interface table that evaluates a graph.
 const COMPUTE_SLOT: &str = "graph_compute";
-/// The operation whose branches are asked for.
+/// The operation whose branches are followed.
 const OPERATION: &str = "GGML_OP_MUL_MAT";
 
 /// Every chain from the route to the launches: one per function that may serve the request.
@@ -102,7 +102,7 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
             follow(index, Leg { steps: vec![step] }, handler, &mut chains);
         }
     }
-    // A server that leads elsewhere is said after those that reach the operation.
+    // Chains that do not reach the operation come last.
     chains.sort_by_key(|chain| !chain.open.is_empty());
     chains
 }
@@ -117,7 +117,7 @@ fn near(index: &Index, a: usize, b: usize) -> bool {
     index.directory(a) == index.directory(b)
 }
 
-/// From a handler on: over HTTP into the next process where it makes a request, else down to the operation.
+/// Continues from a handler: over HTTP into the next process if it makes a request, otherwise down to the operation.
 fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>) {
     let asks = |id: usize| !requests(index, id).is_empty();
     let in_go = |_: usize, edge: &Edge| index.functions[edge.to].language == Language::Go;
@@ -161,7 +161,7 @@ fn is_decode(index: &Index, id: usize) -> bool {
     function.language == Language::Cpp && function.owner.is_empty() && DECODE.contains(&function.name.as_str())
 }
 
-/// Requests that a function makes to this machine: path, line, and who serves that path in this tree.
+/// Requests that a function makes to this machine: path, line, and the functions that serve that path in this tree.
 fn requests(index: &Index, id: usize) -> Vec<(String, u32, Vec<usize>)> {
     let mut out = Vec::new();
     for (text, line) in &index.functions[id].strings {
@@ -196,13 +196,13 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     };
     let backend = index.directory(index.functions[operation].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
-    // Of a table's candidates, the GPU backend's is the one asked about; the others are named in the step.
+    // Of a table's candidates, follow the GPU backend's; the step names the others.
     let allowed = |_: usize, edge: &Edge| {
         let offered = edge.others.iter().any(|&other| in_backend(other));
         edge.kind != Kind::Virtual || in_backend(edge.to) || !offered
     };
-    // The decode call is a milestone only where the words lead there without a doubt; the backend's compute slot
-    // always is: other slots reach the same functions, for other purposes.
+    // The decode call is a milestone only if the way to it is unambiguous. The backend's compute slot always is one:
+    // other slots reach the same functions, for other purposes.
     let certain = |from: usize, edge: &Edge| edge.others.is_empty() && allowed(from, edge);
     let computes: Vec<usize> = index
         .aliases
@@ -265,13 +265,14 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     chain
 }
 
-/// The function that switches over operations in a CUDA or HIP backend, and what it calls for a matrix product.
+/// The function that switches over operations in a CUDA or HIP backend, and the function that it calls for a matrix
+/// product.
 fn operation(index: &Index) -> Option<(usize, usize, u32)> {
     index.functions.iter().enumerate().find_map(|(id, function)| {
         if !index.path(function.file).ends_with(".cu") {
             return None;
         }
-        // Under one label may stand what refuses the operation too: the dispatcher is what leads to a launch.
+        // A label may also lead to code that rejects the operation: the dispatcher is the one that leads to a launch.
         let cases = function.cases.iter().filter(|(label, ..)| label == OPERATION);
         cases.into_iter().find_map(|(_, callee, line)| {
             let edge =
@@ -300,10 +301,10 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
         let first = step(index, dispatcher, edge);
         let mut found = BTreeSet::new();
         let mut ways = Vec::new();
-        // Each search stops at one end; the ends found so far are skipped by the next.
+        // Each search stops at one end; the next search skips the ends found so far.
         loop {
             let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
-            // A branch stays in the backend, and where the words leave a doubt it is not followed.
+            // A branch stays in the backend and does not follow ambiguous edges.
             let inside = |_: usize, edge: &Edge| {
                 edge.to != dispatcher && in_backend(edge.to) && edge.others.is_empty() && edge.kind != Kind::HandOff
             };
@@ -325,7 +326,7 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
     out
 }
 
-/// The last steps out of a function: its launches and its calls into the BLAS library.
+/// The last steps of a chain: the launches of a function and its calls into the BLAS library.
 fn ends(index: &Index, id: usize) -> Vec<ChainStep> {
     let function = &index.functions[id];
     let place = |line: u32| CodeLocation { file: index.path(function.file).to_owned(), line };
@@ -367,12 +368,12 @@ fn wraps(index: &Index, name: &str) -> bool {
     })
 }
 
-/// The first function value handed over on this line: the kernel that a wrapper is to launch.
+/// The first function value passed on this line: the kernel that a wrapper launches.
 fn given(function: &Function, line: u32) -> Option<&String> {
     function.uses.iter().find(|used| used.reach == Reach::Reference && used.line == line).map(|used| &used.name)
 }
 
-/// What the HIP vendor header makes of a CUDA name.
+/// The name that the HIP vendor header substitutes for a CUDA name.
 fn vendor(index: &Index, end: &ChainStep) -> Option<ChainStep> {
     let remap = index.remaps.get(&end.to)?.iter().find(|remap| index.path(remap.file).ends_with("hip.h"))?;
     let place = CodeLocation { file: index.path(remap.file).to_owned(), line: remap.line };
@@ -392,7 +393,7 @@ fn step(index: &Index, from: usize, edge: &Edge) -> ChainStep {
     }
 }
 
-/// A candidate with its place: several functions may have one name.
+/// A candidate with its location, since several functions may share a name.
 fn whereabouts(index: &Index, id: usize) -> String {
     let place = place(index, id);
     format!("{} {}:{}", index.functions[id].title(), place.file, place.line)

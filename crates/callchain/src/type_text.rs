@@ -1,4 +1,4 @@
-//! Types and expressions as they are written: taken apart, without knowing what they mean.
+//! Splits the text of types and expressions into parts, without knowing their meaning.
 
 /// One part of a chain of names: how it is accessed, its name, its suffix.
 pub struct Segment<'e> {
@@ -8,7 +8,7 @@ pub struct Segment<'e> {
     pub after: Vec<u8>,
 }
 
-/// `a.b()->c[]` in its parts; None if a part is not a name.
+/// Splits `a.b()->c[]` into its parts; None if a part is not a name.
 pub fn segments(expression: &str) -> Option<Vec<Segment<'_>>> {
     if expression.contains('?') {
         return None;
@@ -30,7 +30,7 @@ pub fn segments(expression: &str) -> Option<Vec<Segment<'_>>> {
             after.push(rest.as_bytes().first().copied()?);
             rest = tail;
         }
-        // A mark at the end says how the called name is reached.
+        // A trailing operator tells how the called name is reached.
         if !name.is_empty() {
             out.push(Segment { mark, name, after });
         } else if !rest.is_empty() {
@@ -40,7 +40,7 @@ pub fn segments(expression: &str) -> Option<Vec<Segment<'_>>> {
     Some(out)
 }
 
-/// Up to the first comma outside brackets.
+/// The text up to the first comma outside brackets.
 pub fn first_argument(inner: &str) -> &str {
     let mut depth = 0i32;
     for (at, c) in inner.char_indices() {
@@ -54,7 +54,7 @@ pub fn first_argument(inner: &str) -> &str {
     inner
 }
 
-/// Without pointers, references and words that do not change what it is.
+/// The type without pointers, references and irrelevant qualifiers.
 pub fn bare(text: &str) -> &str {
     let mut text = text.trim();
     loop {

@@ -1,11 +1,11 @@
-//! What type an expression has, by the declarations of the tree: locals, fields, results, embedded and derived types.
+//! The type of an expression, from the declarations of the tree: locals, fields, results, embedded and derived types.
 //!
-//! No guess: if a declaration is missing, or in another module, there is no type.
+//! Nothing is guessed: if a declaration is missing or in another module, the type is unknown.
 
 use super::index::{Class, Function, Index, Language, Local, Shape};
 use super::type_text::{Segment, bare, first_argument, last_name, segments};
 
-/// A type as it is written, and the file that it is written in.
+/// A type as it is written, and the file in which it is written.
 #[derive(Debug, Clone)]
 pub struct Type {
     pub text: String,
@@ -18,11 +18,11 @@ pub enum Meaning {
     Typed(Type),
     /// A type, package or library that has no code in the tree.
     Outside,
-    /// No declaration says it.
+    /// No declaration gives it.
     Unknown,
 }
 
-/// Calls of calls, and type aliases: real code has no more.
+/// The maximum nesting of calls and type aliases; real code has no more.
 const DEEPEST: usize = 12;
 
 /// The type of an expression inside a function.
@@ -115,7 +115,7 @@ fn root(
     }
 }
 
-/// A name of a Go package: what its function returns, its variable, or a conversion to its type.
+/// A name in a Go package: the result of its function, its variable, or a conversion to its type.
 fn of_package(index: &Index, from: &Function, directory: &str, part: &Segment, nth: usize) -> Meaning {
     let inside = |file: usize| index.directory(file) == directory;
     if part.after.first() == Some(&b'(') {
@@ -140,7 +140,7 @@ fn of_package(index: &Index, from: &Function, directory: &str, part: &Segment, n
     elements(index, Language::Go, of_local(index, &around, global, 1), &part.after)
 }
 
-/// The variable of this name that a line sees: the last one declared before it whose block has not ended.
+/// The variable of this name visible at a line: the last one declared before it whose block has not ended.
 pub fn local<'f>(from: &'f Function, name: &str, line: u32) -> Option<&'f Local> {
     from.locals.iter().rfind(|local| local.name == name && local.line <= line && line <= local.until)
 }
@@ -152,12 +152,12 @@ fn of_local(index: &Index, from: &Function, local: &Local, depth: usize) -> Mean
     if local.from.is_empty() {
         return Meaning::Unknown;
     }
-    // `x := x.y` means the x outside: one line before.
+    // In `x := x.y`, the right side refers to the outer x: look one line earlier.
     let own = local.from.split(['.', '(', '[', '-', ':']).next() == Some(local.name.as_str());
     typed(index, from, &local.from, local.line.saturating_sub(u32::from(own)), local.nth, depth + 1)
 }
 
-/// What `[]` after a value gives; `()` after one gives nothing that is known.
+/// The type after `[]`; the type after `()` is unknown.
 fn elements(index: &Index, language: Language, of: Meaning, after: &[u8]) -> Meaning {
     let mut of = of;
     for mark in after {
@@ -202,7 +202,7 @@ fn element(index: &Index, language: Language, of: &Type) -> Option<String> {
 fn member(index: &Index, language: Language, of: &Type, part: &Segment, nth: usize) -> Meaning {
     let held = held(index, language, of, 0);
     if language == Language::Cpp && part.mark == "." && held.is_some() {
-        // The pointer's own: only `get` leads on.
+        // A method of the smart pointer itself: only `get` is followed.
         return match (part.name, held) {
             ("get", Some(inner)) => Meaning::Typed(inner),
             _ => Meaning::Outside,
@@ -231,7 +231,7 @@ fn member(index: &Index, language: Language, of: &Type, part: &Segment, nth: usi
     Meaning::Unknown
 }
 
-/// What a smart pointer points to.
+/// The target type of a smart pointer.
 pub fn held(index: &Index, language: Language, of: &Type, depth: usize) -> Option<Type> {
     if language != Language::Cpp || depth > 4 {
         return None;
@@ -294,7 +294,7 @@ fn in_directory(index: &Index, name: &str, directory: &str) -> Vec<usize> {
     index.classes_named(name).iter().copied().filter(there).collect()
 }
 
-/// Of several classes of one name those that stand nearest to where it is written.
+/// Of several classes with one name, those nearest to the use.
 fn nearest_classes(index: &Index, language: Language, of: &Type, name: &str) -> Vec<usize> {
     let mine = |id: &usize| index.classes[*id].language == language;
     let all: Vec<usize> = index.classes_named(name).iter().copied().filter(mine).collect();
@@ -302,7 +302,7 @@ fn nearest_classes(index: &Index, language: Language, of: &Type, name: &str) -> 
     all.into_iter().filter(|&id| Some(distance(index, of.file, index.classes[id].file)) == nearest).collect()
 }
 
-/// How far two files are from each other: the same, of one directory, of one tree, of another.
+/// The distance of two files: the same file, directory, tree, or none of these.
 pub fn distance(index: &Index, a: usize, b: usize) -> u8 {
     match () {
         () if a == b => 0,
@@ -312,7 +312,7 @@ pub fn distance(index: &Index, a: usize, b: usize) -> u8 {
     }
 }
 
-/// A field of a class or of what it is derived from, and the file that its type is written in.
+/// A field of a class or of its bases, and the file in which its type is written.
 pub fn field<'i>(index: &'i Index, class: usize, name: &str, depth: usize) -> Option<(&'i Local, usize)> {
     let class = index.classes.get(class).filter(|_| depth < DEEPEST)?;
     if let Some(field) = class.fields.iter().find(|field| field.name == name) {
@@ -321,7 +321,7 @@ pub fn field<'i>(index: &'i Index, class: usize, name: &str, depth: usize) -> Op
     above(index, class).into_iter().find_map(|above| field(index, above, name, depth + 1))
 }
 
-/// What a class is derived from, or what is embedded in it.
+/// The base classes or embedded types of a class.
 pub fn above(index: &Index, class: &Class) -> Vec<usize> {
     let of = |text: &str| classes(index, class.language, &Type { text: text.to_owned(), file: class.file });
     match (class.language, &class.shape) {
@@ -332,7 +332,7 @@ pub fn above(index: &Index, class: &Class) -> Vec<usize> {
     }
 }
 
-/// What a method of a class returns.
+/// The return type of a method of a class.
 fn returned(index: &Index, class: usize, name: &str, nth: usize, depth: usize) -> Option<(String, usize)> {
     let known = index.classes.get(class).filter(|_| depth < DEEPEST)?;
     if let Shape::Interface(methods) = &known.shape
@@ -364,14 +364,14 @@ pub fn methods_of(index: &Index, class: usize, name: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Whether a class has a method of its own that is defined in the tree.
+/// Whether the tree defines a method of the class itself.
 pub fn has_own(index: &Index, class: &Class, name: &str) -> bool {
     index.named(name).iter().any(|&id| is_of(index, class, id))
 }
 
 fn is_of(index: &Index, class: &Class, id: usize) -> bool {
     let function = &index.functions[id];
-    // Most differ in this: what costs more is asked of the rest.
+    // Cheap checks that exclude most functions come first.
     if function.language != class.language || function.owner != class.name {
         return false;
     }

@@ -62,7 +62,7 @@ func (c *Context) Decode(batch *Batch) error {
 }
 "#;
 
-/// Another method of the same name, which only the type of the field tells apart.
+/// Another method of the same name, distinguished only by the type of the field.
 const OTHER_DECODE: &str = "package gguf\nfunc (g *Reader) Decode() error { return nil }\n";
 
 const CONTEXT: &str = r#"
@@ -307,7 +307,8 @@ fn a_child_program_that_is_not_in_the_tree_is_said_to_be_missing_and_found_in_a_
     assert!(titles(&chain).contains(&(Kind::Http, "server_context::post_completions")));
 }
 
-/// Ollama 0.30.0: the package that asks starts llama-server, which is not in the tree; the image generator serves the same path.
+/// Ollama 0.30.0: the requesting package starts llama-server, which is not in the tree; the image generator serves the
+/// same path.
 #[test]
 fn a_server_of_the_same_path_is_not_the_program_that_was_started() {
     let start = "exe, err := os.Executable(); cmd = exec.Command(exe, params...)";
@@ -354,7 +355,7 @@ fn what_stands_beside_the_chain_is_found_with_its_lines() {
     assert!(!found.iter().any(|(subject, _)| *subject == Subject::SplitRequest));
 }
 
-/// What was wrong on Ollama 0.30.0 to 0.31.0: a parameter's name taken for a function, and `ptr.get()` for a route's.
+/// Errors found on Ollama 0.30.0 to 0.31.0: a parameter's name was taken for a function, and `ptr.get()` for a route.
 #[test]
 fn a_parameter_is_no_function_and_a_receiver_of_unknown_type_is_not_guessed() {
     let slice = "void mlx_slice(const int * start) {\n    use(start);\n}\nvoid f(std::unique_ptr<thing> p, opaque o) {\n    p.get();\n    auto x = o.made();\n    x.get();\n}\n";
@@ -366,7 +367,7 @@ fn a_parameter_is_no_function_and_a_receiver_of_unknown_type_is_not_guessed() {
     assert!(callchain::between(&index, "start", "llama_decode").is_some());
 }
 
-/// Ollama 0.5.7: what refuses the operation stands before what does it.
+/// Ollama 0.5.7: code that rejects the operation comes before the code that performs it.
 #[test]
 fn the_dispatcher_is_what_leads_to_a_launch_not_the_first_call_of_its_case() {
     let refused = "            if (dst->ne[3]) {\n                LOG_ERROR(\"no\");\n                return false;\n            } else {\n                mul_mat(c, dst);\n            }";
@@ -400,7 +401,7 @@ fn where_a_chain_stops_the_calls_that_were_not_followed_are_named() {
     assert_eq!((named, chain.unresolved_calls), (vec![("x.Decode", 5)], 1));
 }
 
-/// A step's line has the word that it is taken by, in the real sources that tests have.
+/// In real sources, the line of a step contains the name that the step follows.
 #[test]
 fn every_call_of_a_real_way_stands_on_its_line() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

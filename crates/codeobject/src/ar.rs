@@ -1,4 +1,4 @@
-//! Static libraries (ar(5)): the members of an archive and their ranges. GNU's long names and BSD's are both read.
+//! Static libraries (ar(5)): the members of an archive and their ranges. Supports both GNU and BSD long names.
 
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
@@ -16,7 +16,7 @@ pub struct Member {
     pub range: Range,
 }
 
-/// Every member but the tables of symbols and names. A thin archive holds none: its members are files of their own.
+/// Every member except the symbol and name tables. A thin archive has none: its members are separate files.
 pub fn members(source: &dyn ReadAt) -> Result<Vec<Member>> {
     let magic = source.bytes(0, 8, "ar magic")?;
     if magic.as_ref() != MAGIC {

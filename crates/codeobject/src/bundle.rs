@@ -22,21 +22,21 @@ pub struct Entry {
     /// From the start of the (unpacked) bundle.
     pub offset: u64,
     pub size: u64,
-    /// Set where the bytes are not wholly there, or are another entry's too.
+    /// Set if the bytes are incomplete or overlap another entry.
     pub problem: Option<Error>,
 }
 
 /// The entry table of one unpacked bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleTable {
-    /// Where the bundle starts in the source that it was read from.
+    /// Where the bundle starts in the source.
     pub base: u64,
     /// Magic, count and entry records.
     pub header_size: u64,
-    /// From `base` to the end of the last entry (or of the source, where that comes first).
+    /// From `base` to the end of the last entry, or to the end of the source if that comes first.
     pub size: u64,
     pub entries: Vec<Entry>,
-    /// Why the table stops early, if it does; the entries before that are good.
+    /// Why the table stops early, if it does; the entries before that are valid.
     pub problem: Option<Error>,
 }
 
@@ -92,13 +92,13 @@ impl BundleTable {
         };
         self.entries.push(Entry { id: EntryId::parse(id), offset, size, problem });
         self.header_size = at + 24 + len;
-        // An empty entry (the host's) has an offset that means nothing.
+        // The offset of an empty entry (the host's) is meaningless.
         let reach = if size == 0 { 0 } else { end.unwrap_or(room).min(room) };
         self.size = self.size.max(self.header_size).max(reach);
         Ok(())
     }
 
-    /// An entry that starts inside the table or inside an entry before it (by offset) is marked.
+    /// Marks entries that start inside the table or inside an entry before them (by offset).
     fn mark_overlaps(&mut self) {
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         order.sort_by_key(|&i| self.entries.get(i).map(|e| (e.offset, e.size)));
@@ -115,7 +115,7 @@ impl BundleTable {
     }
 
     /// The parts of the bundle that belong to no entry: between the table and the first entry, and between entries.
-    /// Absolute in the source that the table was read from.
+    /// Offsets are absolute in the source.
     pub fn gaps(&self) -> Vec<Range> {
         let mut used: Vec<(u64, u64)> =
             self.entries.iter().filter(|e| e.size > 0).map(|e| (e.offset, e.size)).collect();
@@ -140,7 +140,7 @@ pub struct Bundle {
     pub index: usize,
     /// Where it starts in the file.
     pub offset: u64,
-    /// What it takes up in the file: for a plain bundle up to the end of its last entry, for a CCOB header and payload.
+    /// Its size in the file: for a plain bundle up to the end of its last entry, for a CCOB header and payload.
     pub size: u64,
     pub body: Body,
 }
@@ -166,7 +166,7 @@ impl Bundle {
         }
     }
 
-    /// The bytes that reading this bundle's entries holds in memory at once: 0 for a plain one, which is read in place.
+    /// The bytes held in memory while reading this bundle's entries: 0 for a plain one, which is read in place.
     pub fn cost(&self) -> u64 {
         match &self.body {
             Body::Plain(_) => 0,
@@ -212,7 +212,7 @@ impl Bundle {
 }
 
 impl Opened<'_> {
-    /// What the table's offsets count in: the file, or the unpacked bundle.
+    /// The source that the table's offsets refer to: the file, or the unpacked bundle.
     pub fn source(&self) -> &dyn ReadAt {
         match &self.source {
             Source::File(source) => *source,

@@ -12,7 +12,7 @@ use std::fmt;
 
 pub const MAGIC: &[u8; 4] = b"CCOB";
 
-/// What no CCOB may unpack to more than, unless the caller says otherwise: 2 GiB.
+/// The default limit for the unpacked size: 2 GiB.
 pub const DEFAULT_LIMIT: u64 = 2 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The most that one byte can become: deflate 1032 (a run in one-bit codes), zstd 128 KiB per four-byte RLE block.
+    /// The maximum expansion of one byte: deflate 1032 (a run in one-bit codes), zstd 128 KiB per four-byte RLE block.
     fn ratio(self) -> u64 {
         match self {
             Compression::None => 1,
@@ -43,7 +43,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// A CCOB header whose lengths have been held against the source.
+/// A CCOB header whose lengths have been checked against the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ccob {
     /// Where the header starts in the source.
@@ -51,7 +51,7 @@ pub struct Ccob {
     pub version: u16,
     pub compression: Compression,
     pub header_size: u64,
-    /// Header and payload. Version 1 does not store it: then it is found by walking the stream.
+    /// Header and payload. Version 1 does not store this size; it is found by walking the stream.
     pub total_size: u64,
     pub unpacked_size: u64,
     pub hash: u64,
@@ -116,7 +116,7 @@ impl Ccob {
         Ok(Ccob { offset, version, compression, header_size, total_size, unpacked_size, hash })
     }
 
-    /// The unpacked bundle, its hash checked. At most `limit` bytes are ever produced.
+    /// The unpacked bundle, with its hash checked. Produces at most `limit` bytes.
     pub fn unpack(&self, source: &dyn ReadAt, limit: u64) -> Result<Vec<u8>> {
         if self.unpacked_size > limit {
             let problem = Problem::OverLimit { claimed: self.unpacked_size, limit };
@@ -144,8 +144,8 @@ impl Ccob {
     }
 }
 
-/// zstd writes straight into the result, which is also its window: nothing else of that size is allocated. Pages that
-/// nothing is written to are never touched, so a false size costs address space only.
+/// zstd writes directly into the result, which is also its window, so nothing else of that size is allocated. Pages
+/// that are never written are never touched, so a false size costs only address space.
 fn decompress(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, Message> {
     let mut out = Vec::new();
     out.try_reserve_exact(size).map_err(Message::verbatim)?;
@@ -165,8 +165,8 @@ fn inflate(payload: &[u8], size: usize) -> std::result::Result<Vec<u8>, Message>
     }
 }
 
-/// How long the compressed stream at `start` is. A zstd frame says it in its block headers; deflate has to be decoded,
-/// which is done in small pieces that are thrown away.
+/// The length of the compressed stream at `start`. The block headers of a zstd frame give it; deflate has to be
+/// decoded, in small pieces that are discarded.
 fn stream_size(source: &dyn ReadAt, start: u64, end: u64, compression: Compression) -> Result<u64> {
     match compression {
         Compression::Zstd => zstd_frame::size(source, start, end),

@@ -1,14 +1,14 @@
-//! Does everything that names a code object's target agree? e_flags are what the loader believes.
+//! Checks whether all places that name a code object's target agree. The loader uses e_flags.
 
 use crate::code_object::CodeObject;
 use crate::target::TargetId;
 use gpu::processor_in;
 use std::fmt;
 
-/// Where a target is named beside e_flags.
+/// Places besides e_flags that name a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetPlace {
-    /// The runtime takes an entry out of a bundle by it.
+    /// The runtime uses it to select an entry of a bundle.
     BundleId,
     /// In the metadata.
     Metadata,
@@ -26,16 +26,16 @@ impl fmt::Display for TargetPlace {
     }
 }
 
-/// A place that names another target than e_flags do.
+/// A place that names a different target than e_flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
     pub place: TargetPlace,
     pub says: String,
-    /// The target by e_flags.
+    /// The target from e_flags.
     pub flags: TargetId,
 }
 
-/// Holds the bundle id's target, `amdhsa.target` and the processor in a file name against e_flags.
+/// Compares the bundle id's target, `amdhsa.target` and the processor in a file name with e_flags.
 pub fn contradictions(object: &CodeObject<'_>, id: Option<&TargetId>, file: Option<&str>) -> Vec<Contradiction> {
     let Some(flags) = &object.target else { return Vec::new() };
     let mut found = Vec::new();
@@ -56,7 +56,7 @@ pub fn contradictions(object: &CodeObject<'_>, id: Option<&TargetId>, file: Opti
     found
 }
 
-/// Before V4 a feature that is off and one that may be either looked the same in e_flags.
+/// Before V4, e_flags do not distinguish a feature that is off from one that may have either value.
 fn differs(said: &TargetId, flags: &TargetId, version: u8) -> bool {
     if said.processor != flags.processor {
         return true;

@@ -15,12 +15,12 @@ use say::{key, say};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The notes of the largest Tensile object known are 8 MB.
+/// The largest known Tensile object has 8 MB of notes.
 const NOTES_LIMIT: u64 = 64 << 20;
 const SYMBOLS_LIMIT: u64 = 256 << 20;
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
 
-/// A device ELF whose headers, notes and dynamic symbols have been read. Code is read only when asked for.
+/// A device ELF whose headers, notes and dynamic symbols have been read. Code is read on demand.
 #[derive(Debug)]
 pub struct CodeObject<'a> {
     elf: Elf<'a>,
@@ -30,19 +30,19 @@ pub struct CodeObject<'a> {
     pub target: Option<TargetId>,
     /// 1 or more for the generic targets of V6.
     pub generic_version: u8,
-    /// `amdhsa.target` of the notes, unchanged: absent in most Tensile objects.
+    /// `amdhsa.target` of the notes, unchanged; missing in most Tensile objects.
     pub stated_target: Option<String>,
     /// How many kernels the notes announce.
     pub kernel_count: u64,
-    /// What is wrong with notes or symbols; everything before it was read.
+    /// Errors in notes or symbols; everything before them was read.
     pub problems: Vec<Error>,
     notes: Vec<(u64, Cow<'a, [u8]>)>,
     arrays: Vec<Array>,
-    /// Name to address and size, of functions and descriptors.
+    /// Addresses and sizes of functions and descriptors, by name.
     symbols: HashMap<String, (u64, u64)>,
-    /// How many kernel descriptors (`NAME.kd`) the symbols name: what the notes say is held against it.
+    /// How many kernel descriptors (`NAME.kd`) the symbols name; compared with the notes.
     pub descriptor_count: u64,
-    /// How many kernels the metadata of version 2 (YAML, which is not read further) has.
+    /// How many kernels the metadata of version 2 has. It is YAML and is not read further.
     pub noted_kernels: u64,
     /// Kernels of version 2, which has no descriptors: name, address and size of header and code.
     old_kernels: Vec<(String, u64, u64)>,
@@ -60,7 +60,7 @@ impl<'a> CodeObject<'a> {
             ));
         }
         let hsa = elf.header.os_abi == ELFOSABI_AMDGPU_HSA;
-        // V2 is 0; before that was agreed, objects carried other systems' numbers, which say nothing here.
+        // V2 is 0. Earlier objects carry the numbers of other systems, which are meaningless here.
         let version = if hsa { elf.header.abi_version.saturating_add(2) } else { 0 };
         let flags = target::from_flags(elf.header.flags, version);
         let mut object = CodeObject {
@@ -96,18 +96,18 @@ impl<'a> CodeObject<'a> {
         &self.elf
     }
 
-    /// `gfx1201`, without features; empty if it is unknown.
+    /// `gfx1201`, without features; empty if unknown.
     pub fn processor(&self) -> &str {
         self.target.as_ref().map_or("", |target| &target.processor)
     }
 
-    /// Sections that hold instructions.
+    /// Sections with instructions.
     pub fn text_sections(&self) -> impl Iterator<Item = &Section> {
         self.elf.sections().iter().filter(|section| section.is_executable())
     }
 
-    /// The data that all kernels may read: every loaded section that is neither code, notes, symbols nor zeros. The
-    /// descriptors in it are blanked: each is one kernel's own.
+    /// The data that all kernels may read: every loaded section except code, notes, symbols and zeros. Descriptors in
+    /// it are blanked, because each belongs to one kernel.
     pub fn shared_data(&self) -> Result<Vec<u8>> {
         const SHT_PROGBITS: u32 = 1;
         const SHF_ALLOC: u64 = 2;
@@ -132,7 +132,8 @@ impl<'a> CodeObject<'a> {
         Ok(all)
     }
 
-    /// Every function with its extent, kernels and others, by address. Reads the full symbol table where there is one.
+    /// Every function with its extent, sorted by address, including kernels. Reads the full symbol table if there is
+    /// one.
     pub fn functions(&self) -> Result<Vec<(String, Extent)>> {
         let kind = if self.elf.sections().iter().any(|s| s.kind == SHT_SYMTAB) { SHT_SYMTAB } else { SHT_DYNSYM };
         let Some(symbols) = self.elf.symbols_of_kind(kind)? else { return Ok(Vec::new()) };
@@ -147,7 +148,8 @@ impl<'a> CodeObject<'a> {
             .filter_map(|symbol| Some((symbol.name.to_owned(), extent(symbol.kind, symbol.address, symbol.size)?)))
             .collect();
         list.sort_by(|a, b| (a.1.address, &a.0).cmp(&(b.1.address, &b.0)));
-        // Tensile's assembly has sizes of zero: such a function reaches to the next one, or to the end of its section.
+        // Symbols of Tensile's assembly have size zero: such a function extends to the next one, or to the end of its
+        // section.
         let starts: Vec<u64> = list.iter().map(|(_, extent)| extent.address).collect();
         for (_, extent) in list.iter_mut().filter(|(_, extent)| extent.size == 0) {
             let next = starts.get(starts.partition_point(|&start| start <= extent.address));
@@ -159,7 +161,8 @@ impl<'a> CodeObject<'a> {
         Ok(list)
     }
 
-    /// The kernels of all metadata notes (in version 2: of the symbols), in file order. Ends after the first error of each note.
+    /// The kernels of all metadata notes (in version 2: of the symbols), in file order. Reading a note stops at its
+    /// first error.
     pub fn kernels(&self) -> impl Iterator<Item = Result<Kernel>> {
         self.kernels_in(Detail::Whole)
     }
@@ -186,12 +189,12 @@ impl<'a> CodeObject<'a> {
         Ok(Kernel { metadata, descriptor: None, code, stub })
     }
 
-    /// Address and size of the headers that stand among the code in version 2; none in others.
+    /// Address and size of the headers between the code in version 2; none in other versions.
     pub fn kernel_headers(&self) -> impl Iterator<Item = (u64, u64)> {
         self.old_kernels.iter().map(|(_, address, _)| (*address, kernel_code::SIZE))
     }
 
-    /// The code of a version 2 kernel follows its header, mostly immediately.
+    /// The code of a version 2 kernel, which usually follows its header immediately.
     fn after_header(&self, address: u64, size: u64) -> Option<Extent> {
         let header = self.elf.at_address(address, kernel_code::SIZE, "amd_kernel_code_t").ok()?;
         let entry = kernel_code::entry(&header).clamp(kernel_code::SIZE, size.max(kernel_code::SIZE));
@@ -208,7 +211,7 @@ impl<'a> CodeObject<'a> {
         Kernel { metadata, descriptor, code, stub }
     }
 
-    /// Code of a size that is not stated is assembly written by hand, and no stub.
+    /// Code without a stated size is handwritten assembly, not a stub.
     fn judge(&self, extent: Extent) -> Stub {
         if extent.size == 0 || extent.size > stub::LIMIT {
             return Stub::No;
@@ -235,7 +238,7 @@ impl<'a> CodeObject<'a> {
                 let note = match note {
                     Ok(note) if note.is_amdgpu_metadata() => note,
                     Ok(note) if note.is_old_metadata() => {
-                        // Every kernel has one; arguments have none.
+                        // Every kernel has one; arguments do not.
                         let key = b"SymbolName:";
                         self.noted_kernels += note.contents.windows(key.len()).filter(|w| w == key).count() as u64;
                         continue;
@@ -291,12 +294,12 @@ fn limited(offset: u64, field: &'static str, claimed: u64, limit: u64) -> Result
     Err(Error::new(offset, field, Problem::OverLimit { claimed, limit }))
 }
 
-/// Where the kernels of one metadata note stand.
+/// The position of the kernels in one metadata note.
 #[derive(Debug)]
 struct Array {
-    /// Which of the note sections.
+    /// The index of the note section.
     notes: usize,
-    /// Of the first kernel, in the source.
+    /// The offset of the first kernel in the source.
     offset: u64,
     count: u32,
 }

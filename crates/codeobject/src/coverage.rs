@@ -1,4 +1,5 @@
-//! How much of a file was examined, in bytes. "It is not there" is only valid for ranges that were wholly understood.
+//! How much of a file was examined, in bytes. "It is not there" is valid only for ranges that were completely
+//! understood.
 
 use crate::error::{Error, Problem, Result};
 use crate::read::ReadAt;
@@ -21,19 +22,19 @@ impl Range {
     }
 }
 
-/// Bytes that no rule of ours explains, and why.
+/// Bytes that could not be explained, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     pub range: Range,
     pub why: Error,
 }
 
-/// The account of a range of device code: every byte is in exactly one of the three.
+/// The account of a range of device code: every byte is in exactly one of the three categories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Read and understood.
     pub scanned: u64,
-    /// Between things, and verified to be zero.
+    /// Between items, and verified to be zero.
     pub padding: u64,
     pub not_understood: Vec<Gap>,
 }
@@ -47,7 +48,7 @@ impl Coverage {
         self.scanned.saturating_add(self.padding).saturating_add(self.lost())
     }
 
-    /// Nothing was left unexplained: only then is an absence an absence.
+    /// Whether every byte was explained. Only then does "not found" mean "not there".
     pub fn is_complete(&self) -> bool {
         self.not_understood.is_empty()
     }
@@ -62,7 +63,7 @@ impl Coverage {
         self.not_understood.extend(other.not_understood);
     }
 
-    /// Counts `range` as padding if it is all zero, else as not understood.
+    /// Counts `range` as padding if it is all zero, otherwise as not understood.
     pub fn pad(&mut self, source: &dyn ReadAt, range: Range) -> Result<()> {
         match first_nonzero(source, range)? {
             None => self.padding = self.padding.saturating_add(range.len()),
@@ -80,12 +81,12 @@ impl Coverage {
 /// The offset of the first nonzero byte in `range`. Reads in pieces.
 pub(crate) fn first_nonzero(source: &dyn ReadAt, range: Range) -> Result<Option<u64>> {
     let mut at = range.start;
-    // Small first: most gaps are shorter than a page.
+    // Start small: most gaps are shorter than a page.
     let mut piece = 4096;
     while at < range.end {
         let len = (range.end - at).min(piece);
         let data = source.bytes(at, len, "padding")?;
-        // Words of eight first: a long run of zeros is read at memory speed.
+        // Compare eight bytes at a time, so that a long run of zeros is read at memory speed.
         let words = data.chunks_exact(8).take_while(|word| **word == [0; 8]).count() * 8;
         if let Some(rest) = data.get(words..).and_then(|rest| rest.iter().position(|&byte| byte != 0)) {
             return Ok(Some(at + (words + rest) as u64));

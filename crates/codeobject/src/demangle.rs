@@ -1,8 +1,8 @@
-//! Names for people, spelled as llvm-cxxfilt spells them. The mangled name stays the key.
+//! Demangled names, spelled as llvm-cxxfilt spells them. The mangled name remains the key.
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-/// Longer names than this are left as they are: demangling can take time and memory that grow with the square.
+/// Longer names are not demangled: this can take quadratic time and memory.
 const LIMIT: usize = 16 << 10;
 
 /// The C++ name, or None if the name is not mangled (Tensile's) or cannot be read.
@@ -13,8 +13,9 @@ pub fn demangle(name: &str) -> Option<String> {
     plain(name).or_else(|| with_parameter_kinds(name)).map(|text| spelled(&text))
 }
 
-/// The demangler's spelling turned into that of c++filt and llvm-cxxfilt: `(unsigned int)64` is `64u` there, `> >` is
-/// `>>` (LLVM), and an empty pack leaves no comma. Signatures of generic lambdas differ among all three and are left.
+/// Converts the demangler's spelling to that of c++filt and llvm-cxxfilt: `(unsigned int)64` becomes `64u`, `> >`
+/// becomes `>>` (LLVM), and an empty pack leaves no comma. Signatures of generic lambdas differ between all three and
+/// are not converted.
 fn spelled(text: &str) -> String {
     const SUFFIXES: [(&str, &str); 5] = [
         ("(unsigned int)", "u"),
@@ -61,9 +62,9 @@ fn plain(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// Clang 18 and later state the type of a non-type template parameter where it depends on another one: `Tn <type>`
-/// before the argument. The demangler does not know it. Without the two letters the type reads as an argument of its
-/// own, which keeps the numbering of substitutions; it is then taken out of the text again.
+/// Clang 18 and later state the type of a non-type template parameter if it depends on another one: `Tn <type>` before
+/// the argument. The demangler does not support this. Without the two letters it reads the type as a separate argument,
+/// which preserves the numbering of substitutions; the type is then removed from the text.
 fn with_parameter_kinds(name: &str) -> Option<String> {
     if let Some(text) = without_builtin_kinds(name).and_then(|name| plain(&name)) {
         return Some(text);
@@ -78,14 +79,15 @@ fn with_parameter_kinds(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// A built-in type (`TnDa` for `auto`, as in rocRAND's kernel_wrapper) takes part in no substitution: it can simply go.
+/// A built-in type (`TnDa` for `auto`, as in rocRAND's kernel_wrapper) does not take part in substitutions, so it can
+/// simply be removed.
 fn without_builtin_kinds(name: &str) -> Option<String> {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some((before, after)) = rest.split_once("Tn") {
         out.push_str(before);
         let kind = after.strip_prefix("Da").or_else(|| after.strip_prefix(|c: char| "bcahstijlmxyno".contains(c)));
-        // What follows a type here is the argument: a literal or an expression.
+        // After a type comes the argument: a literal or an expression.
         match kind.filter(|argument| argument.starts_with(['L', 'X'])) {
             Some(argument) => rest = argument,
             None => {
@@ -98,7 +100,7 @@ fn without_builtin_kinds(name: &str) -> Option<String> {
     (out.len() < name.len()).then_some(out)
 }
 
-/// A pointer-to-function type directly before an address argument, its separator included.
+/// A pointer-to-function type directly before an address argument, including its separator.
 fn declared_type(text: &str) -> Option<(usize, usize)> {
     for (at, _) in text.match_indices("(*)(") {
         let edge = |byte: u8, depth: &mut i32| {

@@ -1,4 +1,4 @@
-//! The 64-byte kernel descriptor, `<name>.kd`: what the hardware is really set up with.
+//! The 64-byte kernel descriptor, `<name>.kd`, from which the hardware is set up.
 //!
 //! AMDGPUUsage, "Kernel Descriptor"; `llvm/include/llvm/Support/AMDHSAKernelDescriptor.h`.
 
@@ -48,7 +48,7 @@ impl<'e, 'a> Descriptors<'e, 'a> {
         Descriptor::parse(&self.page)
     }
 
-    /// Addresses and offsets go on side by side only within one segment.
+    /// Addresses and offsets correspond only within one segment.
     fn read(&self, address: u64, len: u64) -> Option<Cow<'a, [u8]>> {
         let last = self.elf.offset_of(address.checked_add(len - 1)?)?;
         if last != self.elf.offset_of(address)?.checked_add(len - 1)? {
@@ -59,7 +59,7 @@ impl<'e, 'a> Descriptors<'e, 'a> {
 }
 
 impl Descriptor {
-    /// None if fewer than 64 bytes are given.
+    /// None for fewer than 64 bytes.
     pub fn parse(raw: &[u8]) -> Option<Self> {
         let raw = raw.first_chunk::<{ SIZE as usize }>()?;
         Some(Descriptor {
@@ -84,7 +84,7 @@ impl Descriptor {
         self.properties & (1 << 11) != 0
     }
 
-    /// The VGPRs that a wave is given: a multiple of the target's granule.
+    /// The VGPRs allocated to a wave: a multiple of the target's granule.
     pub fn vgprs(&self, processor: &str) -> u32 {
         ((self.rsrc1 & 0x3f) + 1) * vgpr_granule(processor, self.is_wave32())
     }
@@ -95,7 +95,7 @@ impl Descriptor {
     }
 }
 
-/// The step in which the descriptor counts VGPRs: AMDGPUUsage, GRANULATED_WORKITEM_VGPR_COUNT.
+/// The unit in which the descriptor counts VGPRs: AMDGPUUsage, GRANULATED_WORKITEM_VGPR_COUNT.
 pub fn vgpr_granule(processor: &str, wave32: bool) -> u32 {
     if is_unified(processor) {
         return 8;
@@ -108,7 +108,7 @@ pub fn vgpr_granule(processor: &str, wave32: bool) -> u32 {
     }
 }
 
-/// One file holds VGPRs and AGPRs.
+/// Whether VGPRs and AGPRs share one register file.
 fn is_unified(processor: &str) -> bool {
     has_agprs(processor) && !processor.starts_with("gfx908")
 }

@@ -1,14 +1,15 @@
-//! What is wrong with a file, and where.
+//! Errors in a file, with their position.
 
 use say::{Key, Message, Say, say};
 
-/// A field that cannot be what it says, with its absolute offset in the source that was read.
+/// A field with an invalid value, and its absolute offset in the source.
 ///
-/// For bytes inside a compressed bundle, the offset is relative to the unpacked bundle; the caller that unpacked it adds that.
+/// For bytes inside a compressed bundle, the offset is relative to the unpacked bundle; the caller that unpacked it
+/// adds this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub offset: u64,
-    /// By its name in the format, in every language.
+    /// The field's name in the format; not translated.
     pub field: &'static str,
     pub problem: Problem,
 }
@@ -26,7 +27,7 @@ pub enum Problem {
         found: u64,
         expected: Key,
     },
-    /// A value of another kind than the format has here.
+    /// A value of another kind than the format requires.
     NotA(Key),
     Missing,
     OverLimit {
@@ -40,7 +41,7 @@ pub enum Problem {
         end: u64,
     },
     Overflow,
-    /// The offset is an address that no segment has.
+    /// The offset is an address outside every segment.
     Unmapped,
     NotText,
     Corrupt(Message),
@@ -50,7 +51,7 @@ pub enum Problem {
     },
     Unreadable(Message),
     Unknown(Message),
-    /// Two lists of the same things differ: one of them is not complete.
+    /// Two lists of the same items differ, so one of them is incomplete.
     Incomplete(Message),
     Other(Message),
 }
@@ -92,7 +93,7 @@ impl Error {
         Error { offset, field, problem }
     }
 
-    /// The same error, in a source in which this one starts at `base`.
+    /// The same error, for a source in which this one starts at `base`.
     #[must_use]
     pub fn at_base(mut self, base: u64) -> Self {
         self.offset = self.offset.saturating_add(base);

@@ -1,4 +1,4 @@
-//! The host side of a HIP library, executable or object file: where its device code is, and which wrappers name it.
+//! The host side of a HIP library, executable or object file: where its device code is, and which wrappers refer to it.
 //!
 //! clang puts one bundle per translation unit into `.hip_fatbin` and one 24-byte wrapper into `.hipFatBinSegment`
 //! (`clang/lib/CodeGen/CGCUDANV.cpp`, `HIPFatMagic`).
@@ -11,17 +11,18 @@ use crate::read::{u32_at, u64_at};
 use std::collections::HashMap;
 
 pub const FATBIN: &str = ".hip_fatbin";
-/// Where hcc (until ROCm 3.3) put its bundles. Other files have a section of that name too: only the magic tells.
+/// The section for hcc's bundles (until ROCm 3.3). Other files have a section of that name too, so the magic must be
+/// checked.
 const HCC: &str = ".kernel";
 pub const WRAPPERS: &str = ".hipFatBinSegment";
 /// "HIPF": a pointer to a bundle.
 const MAGIC: u32 = 0x4849_5046;
-/// "HIPK": the bundle was taken out of the file; a pointer to the reference that says where it went.
+/// "HIPK": the bundle was moved out of the file; the pointer leads to a reference to its new location.
 const MAGIC_KPACK: u32 = 0x4b50_4948;
 const WRAPPER: u64 = 24;
 
-/// The sections that hold offload bundles for HIP. A SYCL library has a section *named* `__CLANG_OFFLOAD_BUNDLE__...`;
-/// that is not one.
+/// The sections with offload bundles for HIP. A SYCL library has a section *named* `__CLANG_OFFLOAD_BUNDLE__...`, which
+/// is not one of them.
 pub fn fatbin_sections<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Section> {
     let hcc = |section: &Section| {
         let magic = elf.source().bytes(section.offset, bundle::MAGIC.len() as u64, "bundle magic");
@@ -31,13 +32,13 @@ pub fn fatbin_sections<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Section
     sections.filter(move |section| section.name == FATBIN || hcc(section))
 }
 
-/// The file offsets of a section's contents, cut at the end of the file.
+/// The file offsets of a section's contents, truncated at the end of the file.
 pub fn range_of(elf: &Elf<'_>, section: &Section) -> Range {
     let end = section.offset.saturating_add(section.size).min(elf.source().len());
     Range { start: section.offset.min(end), end }
 }
 
-/// One `__hip_fatbin_wrapper`: what `__hipRegisterFatBinary` is called with.
+/// One `__hip_fatbin_wrapper`: the argument of `__hipRegisterFatBinary`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wrapper {
     /// The virtual address of the wrapper itself.
@@ -47,15 +48,15 @@ pub struct Wrapper {
     pub bundle_address: u64,
     /// The same as a file offset, if it is in the file.
     pub bundle_offset: Option<u64>,
-    /// The code is in an archive beside the file (kpack), under this number; the pointer leads to the reference.
+    /// The code is in a kpack archive beside the file, under this number; the pointer leads to the reference.
     pub packed: Option<u32>,
 }
 
-/// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation (linkers
-/// need not fill in the bytes in place); in an executable at a fixed address it is in place.
+/// Every wrapper of the file, in order. In a shared library or PIE the pointer is the addend of a RELATIVE relocation,
+/// because linkers need not fill in the bytes. In an executable at a fixed address it is in place.
 pub fn wrappers(elf: &Elf<'_>) -> Result<Vec<Wrapper>> {
     let mut found = Vec::new();
-    // Thousands of relocations and hundreds of wrappers: looked up by place.
+    // There are thousands of relocations and hundreds of wrappers, so they are looked up by address.
     for section in elf.sections().iter().filter(|section| section.name == WRAPPERS && section.kind != SHT_NOBITS) {
         let data = elf.data(section)?;
         let moved = elf.relocations_within(section.address, section.address.saturating_add(section.size))?;

@@ -2,10 +2,10 @@
 
 use crate::target::TargetId;
 
-/// The kind of an entry that is the host's and no device code.
+/// The kind of the host's entry, which is not device code.
 pub const HOST: &str = "host";
 
-/// `hipv4-amdgcn-amd-amdhsa--gfx1201`, taken apart. Unknown ids keep their text and have no target.
+/// `hipv4-amdgcn-amd-amdhsa--gfx1201` in its parts. Unknown ids keep their text and have no target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryId {
     /// The id as written in the bundle.
@@ -27,14 +27,14 @@ impl EntryId {
     }
 }
 
-/// A triple has four fields and the fourth may be empty or missing. Target ids contain dashes themselves
-/// (`gfx12-generic`), so only the architecture, vendor and system are split off by dashes.
+/// A triple has four fields, of which the last may be empty or missing. Target ids contain dashes themselves
+/// (`gfx12-generic`), so only the architecture, vendor and system are split at dashes.
 fn device_target(triple: &str) -> Option<TargetId> {
     let mut rest = triple;
     for _ in 0..3 {
         rest = rest.split_once('-')?.1;
     }
-    // What is left is `<env>-<target>`, `-<target>` (env empty) or `<target>` (no env field).
+    // The rest is `<env>-<target>`, `-<target>` (env empty) or `<target>` (no env field).
     TargetId::from_triple(rest)
 }
 

@@ -1,11 +1,11 @@
-//! One kernel of one code object: what the metadata says, what the descriptor says, where its code is.
+//! One kernel of one code object: its metadata, its descriptor, and the position of its code.
 
 use crate::demangle::demangle;
 use crate::descriptor::{Descriptor, vgpr_granule};
 use crate::metadata::Metadata;
 use crate::stub::Stub;
 
-/// Where a function's instructions are.
+/// The position of a function's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// Virtual address in the code object.
@@ -13,7 +13,7 @@ pub struct Extent {
     /// Offset in the code object.
     pub offset: u64,
     pub size: u64,
-    /// Whether the symbol states the size. Tensile's assembly does not; it is then worked out from what follows.
+    /// Whether the symbol states the size. Tensile's assembly does not; the size is then derived from the next symbol.
     pub stated: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Kernel {
     pub stub: Stub,
 }
 
-/// A field on which descriptor and metadata do not agree. The hardware believes the descriptor.
+/// A field in which descriptor and metadata differ. The hardware uses the descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
     pub field: &'static str,
@@ -39,7 +39,7 @@ impl Kernel {
         &self.metadata.name
     }
 
-    /// The name for people: demangled where it can be.
+    /// The display name, demangled if possible.
     pub fn name(&self) -> String {
         demangle(&self.metadata.name).unwrap_or_else(|| self.metadata.name.clone())
     }

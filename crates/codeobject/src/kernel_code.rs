@@ -1,5 +1,5 @@
-//! `amd_kernel_code_t`: the 256 bytes that stand before the code of a kernel in code objects of version 2 (until 2020,
-//! and all that hcc made). They say what the descriptor and the metadata say in later versions.
+//! `amd_kernel_code_t`: the 256 bytes before the code of a kernel in code objects of version 2 (until 2020, and all
+//! from hcc). They contain the information that descriptor and metadata hold in later versions.
 //!
 //! AMDGPUUsage, "Code Object V2 Metadata"; `llvm/lib/Target/AMDGPU/AMDKernelCodeT.h`.
 
@@ -7,10 +7,10 @@ use crate::metadata::Metadata;
 use crate::read::{u16_at, u32_at, u64_at};
 
 pub(crate) const SIZE: u64 = 256;
-/// STT_AMDGPU_HSA_KERNEL: the symbol of such a kernel.
+/// STT_AMDGPU_HSA_KERNEL: the symbol type of these kernels.
 pub(crate) const SYMBOL: u8 = 10;
 
-/// What the header says, as metadata; None if it is none (fewer bytes, another major version).
+/// The header's content as metadata; None if it is not a header (too short, or another major version).
 pub(crate) fn metadata(name: &str, raw: &[u8]) -> Option<Metadata> {
     let raw = raw.first_chunk::<{ SIZE as usize }>()?;
     if u32_at(raw, 0) != 1 {
@@ -29,7 +29,7 @@ pub(crate) fn metadata(name: &str, raw: &[u8]) -> Option<Metadata> {
     })
 }
 
-/// Where the code starts, counted from the header.
+/// The offset of the code from the header.
 pub(crate) fn entry(raw: &[u8]) -> u64 {
     u64_at(raw, 16)
 }

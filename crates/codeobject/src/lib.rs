@@ -1,7 +1,7 @@
 //! GPU code inside host files: offload bundles, CCOB, device ELF, kernel metadata and descriptors, the static launch
 //! map of a host library, NVIDIA fatbins.
 //!
-//! No I/O, no unsafe, no panic on any input, memory bounded by what the caller allows. Errors carry offset and field.
+//! No I/O, no unsafe, no panic on any input, and the caller limits memory. Errors carry offset and field.
 //! Everything is read through [`ReadAt`], so the same code serves a slice, a file of a gigabyte and a part of either.
 //!
 //! From a file to its kernels:

@@ -1,5 +1,6 @@
-//! Whether code reads through a handle that `dlopen` returned. To the caller a handle is opaque, but it points to the loader's list of
-//! libraries: code that reads there can find a function by itself, and no lookup of the loader tells of it.
+//! Detects code that reads through a handle returned by `dlopen`. A handle is opaque to the caller, but it points to
+//! the loader's list of libraries. Code that reads this list can find a function itself, without a lookup that the
+//! loader would see.
 
 use crate::elf::{Elf, SHT_DYNSYM, SHT_RELA, Section};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use iced_x86::{
 use std::collections::BTreeSet;
 
 const OPENERS: [&str; 2] = ["dlopen", "dlmopen"];
-/// Instructions that are followed behind one call.
+/// The maximum number of instructions followed after one call.
 const FOLLOWED: usize = 2048;
 /// Registers that a called function may change.
 const SCRATCH: [Register; 9] = [
@@ -59,7 +60,7 @@ fn word_at(data: &[u8], at: usize) -> Option<i64> {
     data.get(at..)?.first_chunk().map(|bytes| i64::from(i32::from_le_bytes(*bytes)))
 }
 
-/// Addresses of `jmp [slot]`, and of the instruction that marks the beginning of a stub before it.
+/// Addresses of `jmp [slot]`, and of the instruction that marks the beginning of the stub.
 fn stubs(code: &[(&Section, Vec<u8>)], slots: &BTreeSet<u64>) -> BTreeSet<u64> {
     const JUMP: [u8; 2] = [0xff, 0x25];
     const BEGIN: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
@@ -80,7 +81,7 @@ fn stubs(code: &[(&Section, Vec<u8>)], slots: &BTreeSet<u64>) -> BTreeSet<u64> {
     found
 }
 
-/// Places behind the calls of these.
+/// Positions after the calls of these.
 fn returns<'d>(
     base: u64,
     data: &'d [u8],
@@ -99,14 +100,15 @@ fn returns<'d>(
     })
 }
 
-/// Copies of the handle: in registers, and on the stack by register and distance.
+/// Copies of the handle: in registers, and on the stack by register and offset.
 #[derive(Clone)]
 struct Copies {
     registers: BTreeSet<Register>,
     stack: BTreeSet<(Register, u64)>,
 }
 
-/// Follows every path from the call's return; a path ends where no copy is left, and where another one was before.
+/// Follows every path from the call's return. A path ends when no copy is left, or when it reaches code that was
+/// already followed.
 fn reads_through_result(code: &[u8], from: usize) -> bool {
     let first = Copies { registers: BTreeSet::from([Register::RAX]), stack: BTreeSet::new() };
     let (mut waiting, mut seen) = (vec![(from as u64, first)], BTreeSet::new());

@@ -1,4 +1,4 @@
-//! What the compiler wrote about each kernel: the `amdhsa.kernels` of the metadata notes.
+//! The compiler's metadata about each kernel: the `amdhsa.kernels` of the metadata notes.
 //!
 //! AMDGPUUsage, "Code Object V3 to V6 Metadata". The key set is open: unknown keys are skipped.
 
@@ -7,7 +7,7 @@ use crate::msgpack::{Reader, Token};
 use say::key;
 use std::borrow::Cow;
 
-/// A word of the metadata vocabulary; known ones cost nothing to keep.
+/// A word of the metadata vocabulary; known words need no allocation.
 pub type Word = Cow<'static, str>;
 
 /// One argument of a kernel, as in the kernarg segment.
@@ -33,7 +33,7 @@ impl Argument {
     }
 }
 
-/// The metadata of one kernel. What a note does not say is None.
+/// The metadata of one kernel. Missing fields are None.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The mangled name: also the symbol of the code.
@@ -41,9 +41,9 @@ pub struct Metadata {
     /// The symbol of the descriptor, `name` + ".kd".
     pub symbol: String,
     pub sgpr_count: Option<u32>,
-    /// On gfx90a, gfx942 and gfx950 the unified total: architectural VGPRs rounded to 4, plus AGPRs.
+    /// On gfx90a, gfx942 and gfx950 this is the unified total: architectural VGPRs rounded to 4, plus AGPRs.
     pub vgpr_count: Option<u32>,
-    /// Only where the target has accumulation registers.
+    /// Only on targets with accumulation registers.
     pub agpr_count: Option<u32>,
     pub sgpr_spill_count: Option<u32>,
     pub vgpr_spill_count: Option<u32>,
@@ -61,11 +61,11 @@ pub struct Metadata {
     pub uniform_work_group_size: Option<bool>,
     pub kind: Option<Word>,
     pub language: Option<Word>,
-    /// Empty if only the rest was asked for ([`Detail::Brief`]).
+    /// Empty with [`Detail::Brief`].
     pub arguments: Vec<Argument>,
     /// The index of the first hidden argument, if there is one.
     pub first_hidden: Option<u32>,
-    /// The range of the map in the code object: offset and length. Empty in version 2, which has none.
+    /// The range of the map in the code object: offset and length. Empty in version 2, which has no map.
     pub place: (u64, u64),
 }
 
@@ -75,7 +75,7 @@ pub enum Detail {
     /// Everything.
     #[default]
     Whole,
-    /// Everything but the list of arguments.
+    /// Everything except the list of arguments.
     Brief,
 }
 
@@ -139,7 +139,7 @@ impl Metadata {
                     let argument = argument(reader)?;
                     if self.first_hidden.is_none() && argument.is_hidden() {
                         self.first_hidden = Some(argument.offset);
-                        // The program's arguments come first; all that follow are the runtime's.
+                        // The program's arguments come first; the hidden ones follow.
                         if detail == Detail::Brief {
                             return reader.skip_values(left, ".args");
                         }
@@ -159,7 +159,7 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
     let start = reader.offset();
     let mut argument = Argument::default();
     for _ in 0..reader.expect_map(".args")? {
-        // Three keys are nearly all that there is: 26 arguments times 70,000 kernels in one library. Each is compared
+        // Three keys make up nearly everything: 26 arguments times 70,000 kernels in one library. Each is compared
         // together with its length byte, in one piece.
         if reader.eat(b"\xa7.offset") {
             argument.offset = number(reader, ".offset")?.unwrap_or(0);
@@ -181,19 +181,19 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
             _ => reader.skip("argument value")?,
         }
     }
-    // Also what keeps a page of empty maps from becoming gigabytes of arguments.
+    // This also prevents a page of empty maps from becoming gigabytes of arguments.
     if argument.value_kind.is_empty() {
         return Err(Error::new(start, ".value_kind", Problem::Missing));
     }
     Ok(argument)
 }
 
-/// The entries beside the kernels in one note.
+/// The entries of a note besides the kernels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     /// `amdhsa.version`: [1,0] V3, [1,1] V4, [1,2] V5 and V6.
     pub version: Option<[u32; 2]>,
-    /// `amdhsa.target` unchanged: several spellings, absent in most Tensile objects.
+    /// `amdhsa.target` unchanged: spellings differ, and most Tensile objects lack it.
     pub target: Option<String>,
     pub kernels: u32,
 }
@@ -233,7 +233,7 @@ fn text<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a str> {
     reader.expect_str(field)
 }
 
-/// A number that does not fit, or something else in its place, is an error; nil is None.
+/// A number that is too large, or a value of another type, is an error; nil is None.
 #[inline]
 fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
     if let Some(value) = reader.small() {
@@ -274,7 +274,8 @@ macro_rules! words {
     };
 }
 
-/// Known words are compared as bytes and cost no memory. Those of one length stand together: two or three at most.
+/// Known words are compared as bytes and need no allocation. Words are grouped by length, at most two or three per
+/// group.
 fn word(reader: &mut Reader<'_>, field: &'static str) -> Result<Word> {
     let offset = reader.offset();
     let raw = reader.expect_raw(field)?;
@@ -288,7 +289,7 @@ fn word(reader: &mut Reader<'_>, field: &'static str) -> Result<Word> {
     Ok(Cow::Owned(text.to_owned()))
 }
 
-/// [`WORDS`] by length, and the start of each length in them.
+/// [`WORDS`] sorted by length, and the start of each length.
 const SORTED: [&str; WORDS.len()] = {
     let mut sorted = [""; WORDS.len()];
     let (mut length, mut next) = (0, 0);

@@ -1,10 +1,10 @@
-//! A MessagePack reader that cannot be bombed: it pulls one token at a time, allocates nothing, and never
+//! A MessagePack reader that is safe against hostile input: it pulls one token at a time, allocates nothing, and never
 //! recurses. <https://github.com/msgpack/msgpack/blob/master/spec.md>
 
 use crate::error::{Error, Problem, Result};
 use say::key;
 
-/// For callers that do recurse: metadata nests about six deep, Tensile's catalogs about thirty.
+/// The depth limit for callers that recurse: metadata nests about six deep, Tensile's catalogs about thirty.
 pub const DEPTH_LIMIT: u32 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,15 +12,15 @@ pub enum Token<'a> {
     Nil,
     Bool(bool),
     Int(i64),
-    /// Only where it does not fit in [`Token::Int`].
+    /// Only for values that do not fit in [`Token::Int`].
     Uint(u64),
     Float(f64),
     Str(&'a str),
     Bytes(&'a [u8]),
     Ext(i8, &'a [u8]),
-    /// So many values follow.
+    /// This many values follow.
     Array(u32),
-    /// So many pairs of values follow.
+    /// This many pairs of values follow.
     Map(u32),
 }
 
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         self.at >= self.data.len()
     }
 
-    /// How many bytes are left: no array or map can really have more values than that.
+    /// The number of bytes left: no array or map can have more values than that.
     pub fn left(&self) -> usize {
         self.data.len().saturating_sub(self.at)
     }
@@ -119,9 +119,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Skips one value of any kind. Depth costs nothing here: only a count of pending values is kept. This is the hot loop of
-    /// every inventory (each note is skipped once to find the entries after its kernels), so it keeps its position in a register
-    /// and reads nothing but lengths.
+    /// Skips one value of any kind. Nesting costs nothing, because only a count of pending values is kept. This is the
+    /// hot loop of every inventory (each note is skipped once to find the entries after its kernels), so it keeps its
+    /// position in a register and reads only lengths.
     pub fn skip(&mut self, field: &'static str) -> Result<()> {
         self.skip_values(1, field)
     }
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
                 let Some(number) = data.get(at..at + width) else { return Err(self.short(at, width, field)) };
                 let number = number.iter().fold(0usize, |value, byte| (value << 8) | usize::from(*byte));
                 at += width;
-                // Counts of values that cannot fit are refused before they are believed.
+                // Reject counts that cannot fit in the remaining bytes.
                 if unit > 0 {
                     values = values.saturating_add(number.saturating_mul(unit));
                 } else {
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         Error::new(self.base.saturating_add(at as u64), field, Problem::Truncated { needed: needed as u64, left })
     }
 
-    /// Text that must come next, as bytes: keys are only compared, so UTF-8 need not be checked.
+    /// The next text as bytes: keys are only compared, so UTF-8 need not be checked.
     #[inline]
     pub fn expect_raw(&mut self, field: &'static str) -> Result<&'a [u8]> {
         if let Some(&byte @ 0xa0..=0xbf) = self.data.get(self.at) {
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         self.expect_str(field).map(str::as_bytes)
     }
 
-    /// Skips these bytes if they stand next.
+    /// Skips these bytes if they come next.
     #[inline(always)]
     pub fn eat<const N: usize>(&mut self, bytes: &[u8; N]) -> bool {
         let next = self.data.get(self.at..).and_then(<[u8]>::first_chunk::<N>);
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// The next value, if it is a number below 65,536: most are below 128 and are their own encoding.
+    /// The next value, if it is a number below 65,536. Most are below 128, which are encoded as themselves.
     #[inline]
     pub fn small(&mut self) -> Option<u32> {
         let (value, len) = match *self.data.get(self.at..)? {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The number of pairs of the map that must come next.
+    /// The number of pairs of the next value, which must be a map.
     #[inline]
     pub fn expect_map(&mut self, field: &'static str) -> Result<u32> {
         if let Some(&byte @ 0x80..=0x8f) = self.data.get(self.at) {
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of values of the array that must come next.
+    /// The number of values of the next value, which must be an array.
     pub fn expect_array(&mut self, field: &'static str) -> Result<u32> {
         let offset = self.offset();
         match self.token(field)? {
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text that must come next, as map keys do.
+    /// The next value, which must be text, like a map key.
     pub fn expect_str(&mut self, field: &'static str) -> Result<&'a str> {
         let offset = self.offset();
         match self.token(field)? {
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
         Ok(Token::Ext(kind, self.take(len, field)?))
     }
 
-    /// A count that the bytes left cannot hold is refused before anyone believes it.
+    /// Rejects a count that cannot fit in the remaining bytes.
     fn array(&mut self, count: u64, field: &'static str) -> Result<Token<'a>> {
         self.fits(count, field)?;
         Ok(Token::Array(count as u32))

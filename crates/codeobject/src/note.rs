@@ -5,7 +5,7 @@ use crate::read::u32_at;
 
 pub const NT_AMDGPU_METADATA: u32 = 32;
 
-/// One note: the owner's name, a number that means something to that owner, and bytes.
+/// One note: the owner's name, a type number defined by the owner, and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Note<'a> {
     pub owner: &'a str,

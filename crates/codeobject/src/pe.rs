@@ -1,7 +1,7 @@
-//! Windows libraries and programs (PE32+): as much as is needed to find the device code in them.
+//! Windows libraries and programs (PE32+), as far as needed to find the device code in them.
 //!
-//! Section names end after eight bytes there: `.hip_fatbin` is `.hip_fat`, `.nv_fatbin` is `.nv_fatb`. See Microsoft's
-//! "PE Format", "COFF File Header" and "Section Table".
+//! Section names are limited to eight bytes: `.hip_fatbin` becomes `.hip_fat`, `.nv_fatbin` becomes `.nv_fatb`. See
+//! Microsoft's "PE Format", "COFF File Header" and "Section Table".
 
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
@@ -14,18 +14,18 @@ const SECTION: u64 = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub name: String,
-    /// Virtual address, the image base included.
+    /// Virtual address, including the image base.
     pub address: u64,
-    /// In the file, cut at its end.
+    /// The range in the file, truncated at its end.
     pub range: Range,
-    /// What the header claims to stand in the file.
+    /// The size in the file, according to the header.
     pub size: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pe {
     pub sections: Vec<Section>,
-    /// A library, not a program.
+    /// Whether it is a library rather than a program.
     pub is_dll: bool,
     /// Where the headers and the section table end.
     pub headers_end: u64,
@@ -54,7 +54,7 @@ impl Pe {
             let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
             let (size, start) = (u64::from(u32_at(record, 16)), u64::from(u32_at(record, 20)));
             let end = (start + size).min(source.len());
-            // What the section has in memory is shorter than its padded place in the file.
+            // The section's size in memory is less than its padded size in the file.
             let used = u64::from(u32_at(record, 8)).min(size);
             Section {
                 name: String::from_utf8_lossy(name).into_owned(),
@@ -68,7 +68,7 @@ impl Pe {
         Ok(Pe { sections, is_dll: u16_at(&head, 22) & 0x2000 != 0, headers_end })
     }
 
-    /// Sections of that name, as the eight bytes allow it, that hold something.
+    /// Non-empty sections of that name, truncated to eight bytes.
     pub fn named<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p Section> {
         let short = name.get(..8).unwrap_or(name);
         self.sections.iter().filter(move |section| section.name == short && !section.range.is_empty())

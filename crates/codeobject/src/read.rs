@@ -1,12 +1,12 @@
-//! Bytes at an offset: all that the parsers ask of a file.
+//! Random access to bytes: the only interface that the parsers need.
 
 use crate::error::{Error, Problem, Result};
 use std::borrow::Cow;
 
-/// Something that has bytes at offsets: a slice, a file read with `pread`, a part of either.
+/// A source of bytes at offsets: a slice, a file read with `pread`, a part of either.
 ///
-/// Implementations must never hand out more than was asked for, and must fail, not shorten, when a range is not
-/// wholly there.
+/// Implementations must never return more than requested. If a range is not completely available, they must fail
+/// instead of shortening it.
 pub trait ReadAt: Sync {
     fn len(&self) -> u64;
 
@@ -17,7 +17,7 @@ pub trait ReadAt: Sync {
     /// Exactly `len` bytes from `offset`; `field` names what is being read, for the error.
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>>;
 
-    /// Fills `buffer` from `offset`: for who reads much, piece by piece.
+    /// Fills `buffer` from `offset`, for reading large amounts piece by piece.
     fn read_into(&self, offset: u64, buffer: &mut [u8], field: &'static str) -> Result<()> {
         let bytes = self.bytes(offset, buffer.len() as u64, field)?;
         for (to, from) in buffer.iter_mut().zip(bytes.iter()) {
@@ -43,7 +43,7 @@ impl ReadAt for [u8] {
 
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
         check(<[u8]>::len(self) as u64, offset, len, field)?;
-        // Both fit in usize: the check has shown that they are within a slice.
+        // Both fit in usize, since the check has shown that they are within a slice.
         let (start, len) = (offset as usize, len as usize);
         Ok(Cow::Borrowed(self.get(start..start + len).unwrap_or_default()))
     }
@@ -69,7 +69,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// A part of another source, with offsets of its own that start at 0.
+/// A part of another source, with its own offsets starting at 0.
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
     source: &'a dyn ReadAt,
@@ -84,7 +84,7 @@ impl<'a> Window<'a> {
         Ok(Window { source, start, len })
     }
 
-    /// Where this part starts in the source that it is a part of.
+    /// Where this part starts in the source.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -110,7 +110,7 @@ impl std::fmt::Debug for Window<'_> {
     }
 }
 
-/// Little-endian integers at an offset inside a slice; 0 if the slice ends, for records of a checked length.
+/// Little-endian integers at an offset in a slice; 0 if the slice is too short. For records of a checked length.
 pub(crate) fn u16_at(data: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(array(data, at))
 }

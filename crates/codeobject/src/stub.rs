@@ -1,18 +1,19 @@
-//! Is there any device code behind this kernel?
+//! Whether a kernel has any device code.
 //!
-//! A source that has nothing for a target still compiles every template for it; the body becomes a call of something
-//! like ggml's `no_device_code`, which prints and traps, or a bare trap, or nothing at all. Such a kernel is shipped,
+//! A source without code for a target still compiles every template for it. The body becomes a call of a function like
+//! ggml's `no_device_code`, which prints and traps, or a bare trap, or it is empty. Such a kernel is shipped,
 //! registered and can be launched, but computes nothing.
 //!
-//! The rule reads the code, not the name: a kernel that computes ends with `s_endpgm`. One whose whole (short) extent
-//! has no `s_endpgm` can only call what never returns, trap, or loop: the compiler proved that no path through it ends.
-//! One whose first instruction that matters is `s_endpgm` does nothing. Both were compared with every kernel of
-//! Debian's libggml-hip.so and with what clang makes of an empty kernel and of `__builtin_trap` on each family.
+//! The rule examines the code, not the name. A kernel that computes ends with `s_endpgm`. If the whole (short) extent
+//! has no `s_endpgm`, the kernel can only call functions that never return, trap, or loop: the compiler proved that no
+//! path through it ends. If the first relevant instruction is `s_endpgm`, the kernel does nothing. Both rules were
+//! compared with every kernel of Debian's libggml-hip.so and with clang's output for an empty kernel and for
+//! `__builtin_trap` on each family.
 
 use crate::read::u32_at;
 use std::fmt;
 
-/// Longer code is not read for this: the stubs of ggml are 40 to 84 bytes, a bare trap on gfx11 is 52.
+/// Longer code is not examined: the stubs of ggml are 40 to 84 bytes, a bare trap on gfx11 is 52.
 pub const LIMIT: u64 = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,7 +22,7 @@ pub enum Stub {
     No,
     /// Every path ends in a call that never returns, or in a trap.
     NoReturn,
-    /// It ends before it does anything.
+    /// It ends without doing anything.
     Empty,
     /// The code could not be found.
     Unknown,
@@ -44,7 +45,7 @@ impl fmt::Display for Stub {
     }
 }
 
-/// Judges the whole code of a kernel, which is no longer than [`LIMIT`].
+/// Classifies the whole code of a kernel, which is no longer than [`LIMIT`].
 pub fn judge(code: &[u8], processor: &str) -> Stub {
     let gfx11 = processor.starts_with("gfx11") || processor.starts_with("gfx12");
     let end = if gfx11 { 0xbfb0_0000 } else { 0xbf81_0000 };
@@ -52,7 +53,7 @@ pub fn judge(code: &[u8], processor: &str) -> Stub {
     match words.clone().position(|word| word == end) {
         None if code.is_empty() => Stub::Unknown,
         None => Stub::NoReturn,
-        // Only hints may stand before it: SOPP s_nop, s_waitcnt and their like (0xbf8.....) change nothing by themselves.
+        // Only hints may precede it: SOPP s_nop, s_waitcnt and similar (0xbf8.....) have no effect by themselves.
         Some(at) if words.by_ref().take(at).all(|word| is_hint(word, gfx11)) => Stub::Empty,
         Some(_) => Stub::No,
     }

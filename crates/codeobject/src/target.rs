@@ -1,11 +1,11 @@
-//! Which processor, with which features, a code object is for, by its ELF flags.
+//! The processor and features of a code object, from its ELF flags.
 //!
-//! Sources: LLVM's AMDGPUUsage ("ELF header e_flags") and `llvm/include/llvm/BinaryFormat/ELF.h`. What a target id is and
-//! how it is written is `gpu`'s to say.
+//! Sources: LLVM's AMDGPUUsage ("ELF header e_flags") and `llvm/include/llvm/BinaryFormat/ELF.h`. The `gpu` crate
+//! defines target ids and their spelling.
 
 pub use gpu::{TargetId, processor_in, processors_in};
 
-/// What `e_flags` of a code object say.
+/// The content of a code object's `e_flags`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags {
     pub target: TargetId,
@@ -28,7 +28,7 @@ pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
             }
         }
     } else {
-        // V2 used the two lowest bits above MACH's predecessor, V3 these; a bit that is not set says "off or not there".
+        // V2 and V3 have one bit per feature; an unset bit means "off or not supported".
         for (feature, bit) in [("xnack", 0x100), ("sramecc", 0x200)] {
             if version == 3 && flags & bit != 0 {
                 target.set(feature, true);
@@ -107,7 +107,7 @@ pub const MACH: &[(u8, &str)] = &[
 mod tests {
     use super::*;
 
-    /// A processor is known to both or to neither: the message names the incomplete list.
+    /// Both lists must contain the same processors; the message names the incomplete list.
     #[test]
     fn every_processor_of_the_flags_is_one_of_the_rooms_of_targets() {
         for (_, name) in MACH {

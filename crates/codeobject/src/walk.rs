@@ -1,8 +1,8 @@
-//! Walking a range of device code: bundle after bundle, with the zeros between them.
+//! Walks a range of device code: bundle after bundle, with the zeros between them.
 //!
-//! The plain magic also occurs inside compressed bundles and in strings, so the walk does not search while it knows its position.
-//! Only after losing it does it look for the next magic that starts a readable bundle, and the bytes between are reported as not
-//! understood.
+//! The plain magic also occurs inside compressed bundles and in strings, so the walk does not search while it knows its
+//! position. Only after losing it does it search for the next magic that starts a readable bundle; the bytes between
+//! are reported as not understood.
 
 use crate::bundle::{self, Body, Bundle, BundleTable};
 use crate::ccob::{self, Ccob};
@@ -15,13 +15,13 @@ use say::key;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     Bundle(Bundle),
-    /// Zeros, every one of them looked at.
+    /// Zeros, all of them verified.
     Padding(Range),
-    /// Bytes that start no bundle, and what was wrong with them.
+    /// Bytes that do not start a bundle, and the error.
     NotUnderstood(Range, Error),
 }
 
-/// Yields the pieces of a range in order, without a hole: their ranges add up to the whole.
+/// Yields the pieces of a range in order, without gaps: their ranges add up to the whole.
 pub struct Walk<'a> {
     source: &'a dyn ReadAt,
     at: u64,
@@ -71,7 +71,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The next place after this one where a bundle can be read.
+    /// The next position at which a bundle can be read.
     fn resync(&self) -> Result<Option<u64>> {
         const PIECE: u64 = 1 << 20;
         let mut at = self.at + 1;

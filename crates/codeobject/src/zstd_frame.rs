@@ -6,7 +6,7 @@ use say::key;
 
 const MAGIC: u32 = 0xfd2f_b528;
 
-/// Bytes from `start` to the end of the frame, checksum included.
+/// Bytes from `start` to the end of the frame, including the checksum.
 pub fn size(source: &dyn ReadAt, start: u64, end: u64) -> Result<u64> {
     let end = end.min(source.len());
     let read = |at: u64, len: u64, field| {

@@ -1,5 +1,5 @@
-//! Constructors as the compiler makes them under other flags than distributions use: without optimisation, without a
-//! procedure linkage table, with the large code model, with packed relocations, and as a loop over an entry table.
+//! Constructors compiled with other flags than distributions use: without optimisation, without a procedure linkage
+//! table, with the large code model, with packed relocations, and as a loop over an entry table.
 
 use std::{fs, path::Path, process::Command};
 

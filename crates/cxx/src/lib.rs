@@ -5,16 +5,16 @@
 //! No I/O (the caller implements [`Sources`]), no unsafe, and no panic on any input: files, tokens, nesting, steps and
 //! memory are bounded. Code that is not understood ends a run with its position; nothing is guessed.
 //!
-//! It knows the language and its standard library, and no program or vendor: whatever a family of sources adds to C++
-//! (words, built-in functions, types, what counts as a result) is handed in as a [`Dialect`].
+//! This crate knows the language and its standard library, but no program or vendor. Everything that a family of
+//! sources adds to C++ (words, built-in functions, types, the calls that count as results) comes in as a [`Dialect`].
 //!
-//! Why a parser of its own: to evaluate a condition its macros must be expanded under one set of defines, and every token
-//! must still know the line it came from. A tolerant parser (tree-sitter, as call chains use over whole trees) sees the
-//! text before the preprocessor, where both sides of every `#if` stand side by side.
+//! Why its own parser: to evaluate a condition, its macros must be expanded under one set of defines, and every token
+//! must still know its line. A tolerant parser (call chains use tree-sitter over whole trees) sees the text before the
+//! preprocessor, where both branches of every `#if` are present.
 //!
-//! Three floors, each of which knows only those below it: `syntax` (files, tokens, macros, preprocessor, parser, trees), `program`
-//! (the units that were read, what their names mean, units loaded on demand) and `eval` (values, types, the machine). `eval` reaches
-//! the preprocessor through [`Program`] alone. The architecture test enforces it.
+//! There are three layers, each of which knows only those below it: `syntax` (files, tokens, macros, preprocessor,
+//! parser, syntax trees), `program` (loaded units, the meaning of names, loading on demand) and `eval` (values, types,
+//! the machine). `eval` reaches the preprocessor only through [`Program`]. The architecture test enforces this.
 #![forbid(unsafe_code)]
 
 pub mod eval;

@@ -1,5 +1,5 @@
-//! Bodies that are expanded when somebody looks at them come to what they would have come to on the way. A directive in a body has it
-//! expanded at once, even one that says nothing, so every case is read both ways.
+//! Bodies expanded on demand give the same result as bodies expanded at once. Any directive in a body, even an empty
+//! one, forces immediate expansion, so every case is read both ways.
 
 use cxx::eval::{Handoff, Machine, Platform};
 use cxx::files::Unreadable;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 static PLAIN: Dialect = Dialect::PLAIN;
 
-/// Long enough to be worth leaving out, and with the directive that keeps it from being so.
+/// A body long enough to be deferred; a directive prevents that.
 const LATE: &str = "int a = 1; int b = 2; int c = 3; int d = 4; int e = 5; int f = 6;";
 const AT_ONCE: &str = "int a = 1; int b = 2; int c = 3; int d = 4; int e = 5; int f = 6;\n#\n";
 
@@ -40,7 +40,7 @@ fn gives(program: &Program, name: &str) -> Option<i64> {
     machine.settle(&given)
 }
 
-/// All units, one after the other, with such bodies.
+/// Reads all units, one after the other, with such bodies.
 fn read(files: &[(&'static str, &str)], long: &str) -> Program {
     let texts = Texts(files.iter().map(|(path, text)| (*path, text.replace("LONG", long))).collect());
     let mut program = Program::new(&PLAIN.vocabulary, &[]).expect("an empty program");
@@ -50,7 +50,7 @@ fn read(files: &[(&'static str, &str)], long: &str) -> Program {
     program
 }
 
-/// What functions give, read either way.
+/// Checks the results of functions, read either way.
 #[track_caller]
 fn check(files: &[(&'static str, &str)], expected: &[(&str, Option<i64>)]) {
     for long in [LATE, AT_ONCE] {
@@ -61,7 +61,7 @@ fn check(files: &[(&'static str, &str)], expected: &[(&str, Option<i64>)]) {
     }
 }
 
-/// Of what is not C++, or not understood, functions give the same read either way, whatever that is.
+/// Invalid or unsupported code gives the same results, read either way.
 #[track_caller]
 fn check_same(text: &str, names: &[&str]) {
     let (late, at_once) = (read(&[("a.cpp", text)], LATE), read(&[("a.cpp", text)], AT_ONCE));
@@ -163,7 +163,7 @@ fn what_is_not_whole_is_read_as_it_was() {
     let made = "#define FN(name, n) int name() { int a[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}; return n; }\n\
                 #define HEAD(name) int name()\nFN(first, 1)\nHEAD(second) { LONG return 2; }\n";
     check(&[("a.cpp", made)], &[("first", Some(1)), ("second", Some(2))]);
-    // No end, one too many, and one of another kind.
+    // A missing end, one too many, and mismatched brackets.
     for end in ["return 1;", "return (1; }", "return 1]; }", "return 1; } }", "return 1; ) }"] {
         check_same(&format!("int first() {{ LONG {end}\nint second() {{ LONG return 2; }}\n"), &["first", "second"]);
     }

@@ -1,4 +1,4 @@
-//! The evaluator by itself: plain C++, and a dialect made for the test.
+//! Tests the evaluator alone: plain C++, and a dialect made for the test.
 
 use cxx::ast::REMOTE;
 use cxx::eval::{Builtin, Decision, Handoff, Machine, Platform, Stop, Value};
@@ -28,7 +28,7 @@ impl Sources for Texts {
     }
 }
 
-/// Work is done far away by functions marked `__far__`, and by everything that is called `send_...`.
+/// A dialect in which functions marked `__far__`, and all named `send_...`, do work elsewhere.
 static FAR: Dialect = Dialect {
     vocabulary: Vocabulary {
         words: &[("__far__", Word::Mark(REMOTE)), ("__pinned__", Word::Storage), ("__at__", Word::WithArguments)],
@@ -83,12 +83,12 @@ fn texts() -> Texts {
     Texts(BTreeMap::from([("main.cpp", MAIN), ("width.hpp", header), ("width.cpp", unit)]))
 }
 
-/// Runs `choose` for all inputs from 1 to 100 and gives the windows, as (from, to, class, width).
+/// Runs `choose` for all inputs from 1 to 100 and returns the windows, as (from, to, class, width).
 fn windows(program: &Program) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     windows_of(program, 1, &[])
 }
 
-/// The same from an input on; of some inputs alone, where there are any.
+/// The same from an input on, limited to the wanted inputs if there are any.
 fn windows_of(program: &Program, from: i64, wanted: &[i64]) -> Result<Vec<(i64, i64, usize, i64)>, Stop> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
     let mut machine = Machine::new(program, &FAR, Platform::default(), all);
@@ -111,7 +111,7 @@ fn windows_of(program: &Program, from: i64, wanted: &[i64]) -> Result<Vec<(i64, 
 fn one_run_goes_through_all_windows_of_its_input() {
     let files = texts();
     let mut program = program(&FAR, &files).expect("it loads");
-    // What is only declared is asked for, and found beside its header.
+    // A function that is only declared is requested and found beside its header.
     let Err(Stop::Need(name)) = windows(&program) else { panic!("wide is not loaded yet") };
     assert_eq!(program.text(name), "wide");
     assert!(program.define_function(&files, name).expect("it loads"));
@@ -163,7 +163,7 @@ fn a_static_that_the_first_input_settled_is_no_answer_for_the_next() {
                 void choose(int n) { static int first = half(n); if (first == 1) { work<1><<<1, 1>>>(n); return; } work<16><<<1, 1>>>(n); }\n";
     let files = Texts(BTreeMap::from([("main.cpp", text)]));
     let program = program(&FAR, &files).expect("it loads");
-    // Which call was the first is nothing that an input says.
+    // The input does not determine which call was the first.
     assert!(windows_of(&program, 1, &[]).is_err());
     assert!(windows_of(&program, 1, &[1, 9]).is_err());
     assert!(windows_of(&program, 9, &[9]).is_err());
@@ -183,7 +183,7 @@ fn a_file_that_cannot_be_read_is_told_in_its_owners_words() {
     assert_eq!(error.to_string(), "main.cpp is not there");
 }
 
-/// What each unit of a program says of itself, with the headers between them shared.
+/// The results of each unit of a program, with shared headers.
 fn asked_of_units(files: &[(&'static str, &'static str)], defines: &[(String, Option<String>)]) -> Vec<Option<i64>> {
     let texts = Texts(files.iter().copied().collect());
     let units: Vec<&str> = files.iter().map(|(path, _)| *path).filter(|path| path.ends_with(".cpp")).collect();
@@ -250,7 +250,7 @@ fn a_long_list_is_known_though_it_is_parsed_late() {
     assert_eq!(machine.settle(&value), Some(299));
 }
 
-/// Runs a function of plain numbers and gives its result.
+/// Runs a function of plain numbers and returns its result.
 fn result(program: &Program, name: &str, values: Vec<Value>) -> Result<i64, String> {
     let mut machine = Machine::new(program, &PLAIN, Platform::default(), |_, _| false);
     machine.reset(1, 1);
@@ -424,7 +424,7 @@ fn folds_go_over_their_packs_and_constants_are_their_numbers() {
     assert_eq!(result(&program, "constant", Vec::new()), Ok(70));
 }
 
-/// `#if defined(A) && false` hangs on A alone: nobody has to say whether `false` is defined.
+/// `#if defined(A) && false` depends on A alone: `false` needs no define.
 #[test]
 fn the_words_of_the_language_are_nothing_that_a_build_defines() {
     let text = "#if defined(ASKED) && false\nint f() { return 1; }\n#elif true and not OTHER\nint f() { return 2; }\n#endif\n\

@@ -1,9 +1,9 @@
-//! The evaluator knows C++ and no vendor, backend or model: what it must know of one is handed in as a dialect.
+//! The evaluator knows C++ but no vendor, backend or model; everything about those comes in as a dialect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Beginnings of words that only somebody who knows of GPUs would write.
+/// Prefixes of words that belong to the GPU domain.
 const WORDS: &[&str] = &[
     "amd",
     "bfloat",
@@ -36,7 +36,7 @@ const WORDS: &[&str] = &[
     "wavefront",
 ];
 
-/// A word and why it may stand. Empty, and better so.
+/// Exceptions, each with a reason. Should stay empty.
 const ALLOWED: &[(&str, &str)] = &[];
 
 fn files(dir: &Path, out: &mut Vec<PathBuf>) {
@@ -49,7 +49,7 @@ fn files(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Words as people read them: `cudaMalloc`, `is_kernel` and `GGML_ASSERT` are made of several.
+/// Splits identifiers into words: `cudaMalloc`, `is_kernel` and `GGML_ASSERT` have several.
 fn words(line: &str) -> impl Iterator<Item = String> + '_ {
     let parts = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.flat_map(|part| {

@@ -1,4 +1,4 @@
-//! What units have in common is read once: whatever they share, each means by it what it would alone.
+//! Shared headers are read once, but each unit gets the result that it would get alone.
 
 use cxx::eval::{Handoff, Machine, Platform};
 use cxx::files::Unreadable;
@@ -27,7 +27,7 @@ impl Sources for Texts {
     }
 }
 
-/// A body that is long enough to be left out of the units after the first.
+/// A body long enough to be left out of the units after the first.
 const LONG: &str = "int a = 1; int b = 2; int c = 3; int d = 4; int e = 5; int f = 6;";
 
 fn texts(files: &[(&'static str, &str)]) -> Texts {
@@ -40,7 +40,7 @@ fn loaded(files: &Texts, units: &[&str], defines: &[(String, Option<String>)]) -
     program
 }
 
-/// What the function of this name gives back.
+/// The result of the function of this name.
 fn gives(program: &Program, name: &str) -> Option<i64> {
     let all: fn(&Program, &Handoff) -> bool = |_, _| true;
     let mut machine = Machine::new(program, &PLAIN, Platform::default(), all);
@@ -152,7 +152,8 @@ fn builds_that_come_to_the_same_are_told_from_those_that_may_not() {
     let chain = "#if V >= 20\nint a;\n#elif V >= 10\nint b;\n#else\nint c;\n#endif\n";
     assert!(same(chain, ("V", "19")) && !same(chain, ("V", "20")) && !same(chain, ("V", "9")));
     assert!(same("#if defined(U) && V > 100\nint a;\n#endif\n", ("V", "1")));
-    // In code, behind another macro, made or taken back by the sources, asked whether it is there, or never asked for.
+    // Used in code, through another macro, defined or undefined by the sources, tested for definition, or never asked
+    // for.
     assert!(!same("#if V > 1\nint a = V;\n#endif\n", ("V", "13")));
     assert!(!same("#define L (V > 12)\n#if L || V > 1\nint a;\n#endif\n", ("V", "13")));
     assert!(!same("#undef W\n#if V > 1 && !defined(W)\nint a;\n#endif\n", ("V", "13")));
@@ -160,6 +161,6 @@ fn builds_that_come_to_the_same_are_told_from_those_that_may_not() {
     assert!(!same("#ifdef U\nint a;\n#elif V > 12\nint b;\n#endif\n", ("V", "13")));
     assert!(!same("#if __has_include(<v>)\nint a;\n#endif\n", ("__has_include(<v>)", "1")));
     assert!(!same("int a;\n", ("V", "13")));
-    // One that is not a number, or below none.
+    // A value that is not a number, or is negative.
     assert!(!same(both, ("V", "twelve")) && !same(both, ("V", "-1")));
 }

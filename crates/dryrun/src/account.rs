@@ -1,4 +1,4 @@
-//! Two accounts of one run held against each other: the products of the graphs that the program computed, and the launches.
+//! Compares two accounts of one run: the products in the graphs that the program computed, and the launches.
 
 use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Vector kernels take two products of one column vector at once (gate and up of a feed-forward network) up to this width.
+/// Up to this width, vector kernels handle two products of one column vector at once (gate and up of a feed-forward
+/// network).
 const FUSED_UP_TO: u64 = 8;
 
 /// Products with the model's matrices, of all graphs that were computed.
@@ -31,7 +32,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// None if the program computed no graph of ggml's.
+    /// None if the program computed no ggml graph.
     pub fn of(outcome: &Outcome) -> Option<Checked> {
         let mut checked = Checked::counted(&outcome.products, Part::on_device)?;
         for trace in outcome.traces.iter().filter(|trace| trace.events.iter().any(is_work)) {
@@ -43,7 +44,7 @@ impl Checked {
             for one in evaluated(outcome, trace, &names) {
                 match one.pass {
                     Some(_) => checked.covered += covered(outcome, trace, &names, &one),
-                    // A product that no graph asked for.
+                    // A product that is in no graph.
                     None if one.width > 0 => checked.unread += 1,
                     None => {}
                 }
@@ -52,7 +53,7 @@ impl Checked {
         Some(checked)
     }
 
-    /// The products of all graphs, before anything is held against them. `own`: computed on a device that is played.
+    /// The products of all graphs, before the comparison. `own`: computed on a simulated device.
     pub(crate) fn counted(computed: &Graphs, own: impl Fn(&Part) -> bool) -> Option<Checked> {
         let unread = computed.values().map(|of| of.unread).sum();
         let mut checked = Checked { unread, ..Checked::default() };
@@ -67,12 +68,12 @@ impl Checked {
         (!computed.is_empty()).then_some(checked)
     }
 
-    /// The program computed graphs, and every product in them was launched.
+    /// Whether the program computed graphs and every product in them was launched.
     pub fn agrees(outcome: &Outcome) -> bool {
         Checked::of(outcome).and_then(|checked| checked.account()).is_some_and(|account| account.agrees())
     }
 
-    /// The second account, where it speaks of everything that was launched.
+    /// The second account, if it covers everything that was launched.
     pub fn account(&self) -> Option<Account> {
         (self.unread == 0 && self.nodes > 0).then(|| Account::counted(Witness::GraphNodes, self.nodes, self.covered))
     }
@@ -82,12 +83,12 @@ fn is_work(event: &Event) -> bool {
     matches!(event, Event::Launch(_) | Event::Blas(_) | Event::Graph(_))
 }
 
-/// What a dry run cannot see of a program that computes no graph of ggml's, whatever it records.
+/// The blind spots of a dry run of a program that computes no ggml graph.
 pub fn blind() -> [BlindSpot; 2] {
     [Blind::Processes.spot(), Blind::DirectCalls.spot()]
 }
 
-/// Of the graph's products with the model's matrices, those for which something of their type and width was launched.
+/// How many of the graph's products with the model's matrices have a launch of their type and width.
 fn covered(outcome: &Outcome, trace: &Trace, names: &Names<'_>, one: &Evaluated<'_>) -> u64 {
     let Some(pass) = one.pass else { return 0 };
     let mut kernels: BTreeMap<(Option<&str>, u64), u64> = BTreeMap::new();
@@ -113,7 +114,7 @@ fn covered(outcome: &Outcome, trace: &Trace, names: &Names<'_>, one: &Evaluated<
             _ => {}
         }
     }
-    /// How many, and of which shapes.
+    /// The number of products, and their shapes.
     type Wanted = (u64, BTreeSet<(i64, u64, i64)>);
     let mut wanted: BTreeMap<(&str, u64), Wanted> = BTreeMap::new();
     let mut found = 0;
@@ -122,7 +123,7 @@ fn covered(outcome: &Outcome, trace: &Trace, names: &Names<'_>, one: &Evaluated<
             found += if routed > 0 { of.count } else { 0 };
             continue;
         }
-        // A matrix of one row is taken as the vector, and the activations as the matrix.
+        // A matrix of one row is used as the vector, and the activations as the matrix.
         if of.m == 1 && of.columns > 1 {
             let swapped = kernels.iter().filter(|((_, columns), _)| *columns == 1).map(|(_, count)| count).sum::<u64>();
             found += of.count.min(swapped);

@@ -1,7 +1,8 @@
-//! HIP and Vulkan side by side: the same product of the same model on the same card, and which kernel each backend takes.
+//! HIP and Vulkan side by side: the same product of the same model on the same card, and the kernel that each backend
+//! selects.
 //!
-//! Both sides are Selected, each in its own runtime. What the code is made of is read where it is there: RADV compiles each
-//! pipeline for the card, and says its registers; a HIP library has code for the targets that it was built for, and no others.
+//! Both sides are Selected, each in its own runtime. Facts about the code are read where it exists: RADV compiles each
+//! pipeline for the card and reports its registers; a HIP library has code only for the targets that it was built for.
 
 use crate::{Cell, Code, Map, RunRoot, Selected, VulkanCell, VulkanMap, VulkanRow};
 use answer::Answer;
@@ -130,7 +131,7 @@ impl Backends {
         }
     }
 
-    /// Both sides spoke of everything that was asked.
+    /// Whether both sides answered everything.
     pub fn is_answered(&self) -> bool {
         !self.products.is_empty() && self.products.iter().all(|of| !of.hip.is_empty() && !of.vulkan.is_empty())
     }
@@ -160,7 +161,7 @@ fn product(
     }
 }
 
-/// Rows that differ in nothing that is told here are one.
+/// Merges rows that are equal in everything shown here.
 fn merged(rows: impl Iterator<Item = Taken>) -> Vec<Taken> {
     let mut list: Vec<Taken> = Vec::new();
     for row in rows {
@@ -176,14 +177,14 @@ fn merged(rows: impl Iterator<Item = Taken>) -> Vec<Taken> {
     list
 }
 
-/// SIMDs of what HIP counts as one multiprocessor: a compute unit of GCN and CDNA, a pair of them on RDNA (its own name for
-/// that is a workgroup processor), have four either way.
+/// SIMDs per HIP multiprocessor: a compute unit on GCN and CDNA, a pair of them (a workgroup processor) on RDNA; four
+/// in both cases.
 const SIMDS: u64 = 4;
 
 fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool)) -> Taken {
     let path = row.path.map(|path| path.to_string()).unwrap_or_default();
     let mut taken = Taken { kernel: row.title(), path, launches: row.count, ..Taken::default() };
-    // Another target's registers are not this one's.
+    // Registers of another target do not apply to this one.
     let Some(needs) = row.needs.as_ref().filter(|_| ships && !row.foreign) else { return taken };
     let threads: u64 = row.block.iter().map(|&n| u64::from(n.max(1))).product();
     let waves_of_block = threads.div_ceil(u64::from(needs.wavefront.max(1)));
@@ -205,11 +206,11 @@ fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool))
     taken
 }
 
-/// RADV counts waves of 32 threads from RDNA on, whatever the size of a wave is (`radv_get_max_waves`).
+/// Since RDNA, RADV counts waves of 32 threads, whatever the wave size is (`radv_get_max_waves`).
 fn waves(counted: u64, subgroup: u32, target: &str) -> Option<u64> {
     match target.strip_prefix("gfx").map(str::len) {
         Some(3) => Some(counted),
-        // Which size the driver took where none was asked for is not told.
+        // If no size was requested, the driver's choice is unknown.
         _ => (subgroup > 0).then(|| counted * 32 / u64::from(subgroup)),
     }
 }
@@ -241,7 +242,7 @@ fn code(place: &RunRoot, map: &Map) -> BTreeMap<String, KernelMix> {
         }
     }
     let Some(target) = TargetId::parse(map.plan.card.profile.processor()) else { return BTreeMap::new() };
-    // A row names the file as the program saw it.
+    // A row names the file by the program's path.
     let libraries = place.libraries(false, None).unwrap_or_default();
     let host = |file: &str| libraries.iter().find(|(_, inside)| inside == file).map(|(path, _)| path.clone());
     let read =

@@ -1,4 +1,4 @@
-//! One cell of a map: a tensor type at a column count, the selection for it, and its label.
+//! One cell of a map: a tensor type at a column count, its selection, and its label.
 
 use crate::selection::Selected;
 use launch::grammar::{self, Family, Path};
@@ -7,31 +7,32 @@ use say::Message;
 /// One type and column count.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// Empty for a model whose tensors have types of their own.
+    /// Empty for a model whose tensors have their own types.
     pub kind: String,
     pub columns: u64,
     pub rows: Vec<Selected>,
-    /// Records of the run that were lost: what is here may not be all.
+    /// Lost records of the run: the cell may be incomplete.
     pub lost: u64,
-    /// The graphs that the program computed agree with what was launched.
+    /// Whether the graphs that the program computed agree with the launches.
     pub agreed: bool,
-    /// Why there is nothing.
+    /// Why there is no answer.
     pub problem: Option<Message>,
 }
 
-/// What one side says that one cell takes.
+/// The result of one side for a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// Of the dense products; None if the side leaves it open, saw nothing, or only experts.
+    /// The path of the dense products; None if the side leaves it open, saw nothing, or saw only experts.
     pub path: Option<Path>,
     /// Columns of a tile or a block; 0 if the path has none or it is unknown.
     pub tile: u64,
-    /// For people: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
+    /// For display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
     pub label: String,
 }
 
 impl Cell {
-    /// The products at the full width, the most frequent first; those of experts, whose columns are counted otherwise, too.
+    /// The products at the full width, most frequent first, including those of experts, whose columns are counted
+    /// differently.
     pub fn products(&self) -> Vec<&Selected> {
         let own = |row: &Selected| self.kind.is_empty() || row.kind.as_deref() == Some(&self.kind);
         let full = |row: &&Selected| row.is_multiplication() && row.served == Some(self.columns) && own(row);
@@ -40,12 +41,12 @@ impl Cell {
         rows
     }
 
-    /// The program came this far, and a product of this width was seen.
+    /// Whether the program got this far and a product of this width was seen.
     pub fn is_answered(&self) -> bool {
         self.problem.is_none() && !self.products().is_empty()
     }
 
-    /// The types of its products, each once.
+    /// The types of its products, without duplicates.
     pub fn kinds(&self) -> Vec<String> {
         if !self.kind.is_empty() {
             return vec![self.kind.clone()];
@@ -64,7 +65,7 @@ impl Cell {
         Cell { kind: kind.to_owned(), rows, ..self.clone() }
     }
 
-    /// What one type takes in a cell that may hold several.
+    /// The result for one type in a cell that may have several.
     pub fn way_of(&self, kind: &str) -> Way {
         if self.kind.is_empty() { self.of_kind(kind).way() } else { self.way() }
     }
@@ -75,8 +76,8 @@ impl Cell {
         Way { path, tile, label: self.label() }
     }
 
-    /// One word for a table: `mmvq8`, `mmq112`, `mmq16/+sk` (a stream-k fix-up follows), `mmvf1/256`, `mmf7`, `BLAS`; behind
-    /// `e:` what the experts take.
+    /// A short label for a table: `mmvq8`, `mmq112`, `mmq16/+sk` (followed by a stream-k fix-up), `mmvf1/256`, `mmf7`,
+    /// `BLAS`; the part after `e:` is for experts.
     pub fn label(&self) -> String {
         let (experts, dense): (Vec<&Selected>, Vec<&Selected>) =
             self.products().into_iter().partition(|row| row.routed);
@@ -90,17 +91,17 @@ impl Cell {
     }
 }
 
-/// The product itself, among what is launched around it.
+/// The product itself, without the launches around it.
 fn main_of<'s>(products: &[&'s Selected]) -> Option<&'s Selected> {
     products.iter().copied().find(|row| row.family != Family::MmqFixup)
 }
 
-/// Columns of a block or a tile; 0 if the path has none, or no name tells.
+/// Columns of a block or a tile; 0 if the path has none, or if no name contains them.
 fn tile(main: &Selected) -> u64 {
     let facts = grammar::read(&main.mangled);
     let of_tile = facts.tile.map(|tile| tile.columns);
     let found = match main.path {
-        // Kernels for experts alone do not carry the number in their name.
+        // Kernels that are only for experts do not have the number in their name.
         Some(Path::Mmvq | Path::Mmvf) => facts.columns.map(u64::from).or(main.served),
         Some(Path::Mmq) => of_tile.or(facts.columns).map(u64::from),
         Some(Path::Mmf) => facts.columns.or(of_tile).map(u64::from),

@@ -1,10 +1,10 @@
-//! A profile as the stand-in reads it.
+//! A profile in the form that the stand-in reads.
 
 use crate::error::DryrunError;
 use gpu::{Profile, arch::generic_of};
 use launch::nullgpu_input::{DEVICE_MAGIC, Device, DeviceFile};
 
-/// What hipRuntimeGetVersion says where the runtime's own number is unknown: HIP 6.4.
+/// The result of hipRuntimeGetVersion if the runtime's own number is unknown: HIP 6.4.
 const RUNTIME_VERSION: u32 = 60_443_484;
 
 pub fn file(profiles: &[Profile], strict: bool) -> Result<Vec<u8>, DryrunError> {
@@ -53,7 +53,7 @@ fn device(profile: &Profile, number: u32) -> Result<Device, DryrunError> {
     })
 }
 
-/// A C string in a fixed field: cut, and always with its NUL.
+/// A C string in a fixed field: truncated, and always NUL-terminated.
 fn padded<const N: usize>(text: &str) -> [u8; N] {
     let mut field = [0; N];
     for (to, from) in field.iter_mut().take(N - 1).zip(text.bytes()) {

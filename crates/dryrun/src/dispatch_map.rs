@@ -1,4 +1,4 @@
-//! What a source declares beside what the dry run selected, cell by cell, with disagreements.
+//! Compares the declared path of a source with the dry run's selection, cell by cell, and lists disagreements.
 
 use crate::cell::Way;
 use crate::plan::{Card, Map};
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What both sides say of one cell.
+/// The results of both sides for one cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Said {
     pub declared: Option<Way>,
@@ -17,8 +17,8 @@ pub struct Said {
 }
 
 impl Said {
-    /// Both sides give something comparable: path and columns or tile. Experts have their own rule, which is not the requested
-    /// one.
+    /// The comparable parts of both sides: path and columns or tile. Experts have their own rule, which is not the
+    /// requested one.
     fn compared(&self) -> Option<[(Path, u64); 2]> {
         let (a, b) = (self.declared.as_ref()?, self.selected.as_ref()?);
         Some([(a.path?, a.tile), (b.path?, b.tile)])
@@ -28,12 +28,13 @@ impl Said {
         self.compared().is_some()
     }
 
-    /// Block sizes and fix-ups are the dry run's alone. A path whose tile the source does not tell (MMF) agrees with any tile.
+    /// Only the dry run has block sizes and fix-ups. A path whose tile the source does not give (MMF) agrees with any
+    /// tile.
     pub fn disagrees(&self) -> bool {
         self.compared().is_some_and(|[(a, tile_a), (b, tile_b)]| a != b || (tile_a > 0 && tile_a != tile_b))
     }
 
-    /// None if only one of them has an answer.
+    /// None if only one side has an answer.
     pub fn agrees(&self) -> Option<bool> {
         self.is_compared().then(|| !self.disagrees())
     }
@@ -50,10 +51,10 @@ impl Said {
 /// By type and column count.
 pub type Cells = BTreeMap<(String, u64), Said>;
 
-/// One card: what the dry run selected for it, and what the source declares for its target.
+/// One card: the dry run's selection for it, and the source's declaration for its target.
 #[derive(Debug)]
 pub struct Sheet<'m> {
-    /// As it was named.
+    /// The user's name for it.
     pub given: &'m str,
     pub target: String,
     /// None if nothing was run.
@@ -62,7 +63,7 @@ pub struct Sheet<'m> {
 }
 
 impl<'m> Sheet<'m> {
-    /// With what the dry run selected; the declared side is the caller's to add.
+    /// A sheet with the dry run's selection; the caller adds the declared side.
     pub fn new(given: &'m str, target: String, map: Option<&'m Map>) -> Sheet<'m> {
         let mut cells = Cells::new();
         for cell in map.into_iter().flat_map(|map| &map.cells) {
@@ -87,13 +88,13 @@ impl<'m> Sheet<'m> {
         format!("{} ({})", self.map.map_or_else(|| self.given.to_owned(), |map| name(&map.plan.card)), self.target)
     }
 
-    /// What its cells stand on.
+    /// The rung of its cells.
     pub fn rung(&self) -> Rung {
         if self.map.is_some() { Rung::Selected } else { Rung::Declared }
     }
 }
 
-/// Do source and dry run agree? Only cells of which both speak are answers.
+/// Whether source and dry run agree. Only cells with both sides count.
 pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     let said = || sheets.iter().flat_map(|sheet| sheet.cells.values());
     let compared = said().filter(|said| said.is_compared()).count() as u64;
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(said(mmq(16), unseen).text(), "-");
     }
 
-    /// A cell with an answer from only one side is not an agreement: neither in the cell nor in the sum.
+    /// A cell with an answer from only one side is not an agreement, neither in the cell nor in the total.
     #[test]
     fn one_side_alone_agrees_with_nobody() {
         assert_eq!(said(mmq(16), mmq(16)).agrees(), Some(true));

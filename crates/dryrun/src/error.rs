@@ -1,4 +1,4 @@
-//! Why a dry run could not be made, and what to do.
+//! Why a dry run failed, and the remedy.
 
 use crate::sandbox::EnterError;
 use std::{io, path::PathBuf};

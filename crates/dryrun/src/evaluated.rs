@@ -1,5 +1,5 @@
-//! The launches of a run, cut into evaluations: by the graphs that the program computed where they are known, else by where the
-//! host read a result back.
+//! Splits the launches of a run into evaluations: by the graphs that the program computed if they are known, otherwise
+//! where the host read a result back.
 
 use crate::names::Names;
 use crate::products::{Computed, Pass};
@@ -9,18 +9,18 @@ use launch::graph_replay::{Evaluation, evaluations};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 
-/// One evaluation: what was launched for it, and its phase and width.
+/// One evaluation: its launches, phase and width.
 #[derive(Debug)]
 pub struct Evaluated<'o> {
     pub phase: Phase,
     pub width: u64,
-    /// The graph, where it is known.
+    /// The graph, if known.
     pub pass: Option<&'o Pass>,
     pub evaluation: Evaluation,
 }
 
 impl Evaluated<'_> {
-    /// A product that the graph has with experts only: none of its dense ones has this size.
+    /// Whether a product belongs only to experts: none of the graph's dense products has this size.
     pub fn is_routed(&self, trace: &Trace, names: &Names<'_>, (place, ne11): (usize, Option<u64>)) -> bool {
         let Some(pass) = self.pass.filter(|pass| pass.has_experts()) else { return false };
         if !names.is_weight_product(trace, place) {
@@ -37,7 +37,7 @@ impl Evaluated<'_> {
     }
 }
 
-/// What was launched outside of every graph stays with the result that was read back behind it.
+/// Launches outside every graph belong to the next readback.
 pub fn evaluated<'o>(outcome: &'o Outcome, trace: &Trace, names: &Names<'_>) -> Vec<Evaluated<'o>> {
     let plain = evaluations(trace);
     let told = |evaluation: Evaluation| {
@@ -70,20 +70,20 @@ pub fn evaluated<'o>(outcome: &'o Outcome, trace: &Trace, names: &Names<'_>) -> 
     list
 }
 
-/// The graph within which it was launched.
+/// The graph during which it was launched.
 fn pass_of(computed: &Computed, trace: &Trace, place: usize, time: u64) -> Option<usize> {
     let thread = match trace.events.get(place) {
         Some(Event::Launch(launch)) if launch.head.graph == 0 => Some(launch.head.thread),
         _ => None,
     };
     let before = computed.passes.partition_point(|pass| pass.from <= time);
-    // Several threads may each be within one.
+    // Several threads may each compute one.
     (before.saturating_sub(64)..before)
         .rev()
         .find(|&at| computed.passes.get(at).is_some_and(|it| it.holds(thread, time)))
 }
 
-/// One column is a decoded token. Of several, a prompt needs the logits of its last one only.
+/// One column is a decoded token. A prompt with several columns needs only the logits of its last one.
 fn phase(pass: &Pass) -> (Phase, u64) {
     match (pass.width(), pass.outputs()) {
         (None | Some(0), _) => (Phase::Other, 0),
@@ -93,7 +93,7 @@ fn phase(pass: &Pass) -> (Phase, u64) {
     }
 }
 
-/// Of all evaluations that were computed, on whatever backend: its phase and width.
+/// The phase and width of all computed evaluations, on any backend.
 pub fn passes(outcome: &Outcome) -> impl Iterator<Item = (Phase, u64, &Pass)> {
     outcome.products.values().flat_map(|computed| &computed.passes).map(|pass| {
         let (phase, width) = phase(pass);

@@ -1,4 +1,4 @@
-//! What else happened in a run: everything that a reader must know to trust the list of what was selected.
+//! Events of a run besides the selection: everything that a reader needs to judge the selection.
 
 use crate::session::Outcome;
 use launch::grammar;
@@ -6,13 +6,13 @@ use launch::record;
 use launch::trace::Event;
 use std::collections::BTreeMap;
 
-/// A launch that was refused: not a launch.
+/// A refused launch, which does not count as a launch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rejected {
     pub device: u32,
-    /// As people write it.
+    /// The readable name.
     pub kernel: String,
-    /// What the call returned.
+    /// The result of the call.
     pub status: u32,
 }
 
@@ -21,12 +21,12 @@ pub struct Events {
     /// Processes that called HIP: number and program.
     pub processes: Vec<(u32, String)>,
     pub rejected: BTreeMap<Rejected, u64>,
-    /// Calls that the stand-in does not have.
+    /// Calls that the stand-in does not support.
     pub unsupported: BTreeMap<String, u64>,
     pub out_of_memory: Vec<record::NoMemory>,
     /// Records that found no room.
     pub lost: u64,
-    /// Records that were begun and never finished.
+    /// Unfinished records.
     pub torn: u64,
 }
 
@@ -51,7 +51,7 @@ impl Events {
                 }
             }
         }
-        // The stand-in counts also what it had no room to record.
+        // The stand-in also counts records for which it had no room.
         events.lost = outcome.lost().saturating_sub(events.torn).max(events.lost);
         events
     }

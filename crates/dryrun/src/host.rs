@@ -1,4 +1,4 @@
-//! A profile from the GPU in this machine: what its own HIP runtime reports.
+//! A profile of the GPU in this machine, as reported by its own HIP runtime.
 
 use gpu::{Number, Profile, TargetId, profile::PROPERTIES};
 use std::collections::BTreeMap;

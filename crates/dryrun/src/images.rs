@@ -1,4 +1,5 @@
-//! Which file a loaded image came from: rocBLAS hands over bytes without a name, so the content's hash finds it.
+//! Finds the file of a loaded image: rocBLAS passes bytes without a name, so the hash of the content identifies the
+//! file.
 
 use crate::RunRoot;
 use launch::record::{FNV, fnv};
@@ -7,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files behind the images of a run, by hash. Only files of an image's size are read. Some images stand in several
-/// files; all are named then.
+/// The files behind the images of a run, by hash. Only files with the size of an image are read. If several files
+/// contain an image, all are named.
 pub fn name(place: &RunRoot, traces: &[Trace]) -> HashMap<u64, String> {
     let mut wanted: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for module in traces.iter().flat_map(|trace| &trace.modules).filter(|m| m.hash != 0 && m.path.is_empty()) {
@@ -21,7 +22,7 @@ pub fn name(place: &RunRoot, traces: &[Trace]) -> HashMap<u64, String> {
     let mut found: HashMap<u64, String> = HashMap::new();
     for file in files {
         let Ok(metadata) = fs::metadata(&file) else { continue };
-        // An ELF image ends with its section headers; a file may have a few bytes of padding behind them.
+        // An ELF image ends with its section headers; a file may have a few bytes of padding after them.
         let hashes = wanted.range(..=metadata.len()).next_back().filter(|(size, _)| metadata.len() - **size < 64);
         let Some((size, hashes)) = hashes else { continue };
         let Ok(bytes) = sys::regular_file::whole(&file, metadata.len()) else { continue };
@@ -34,7 +35,7 @@ pub fn name(place: &RunRoot, traces: &[Trace]) -> HashMap<u64, String> {
     found
 }
 
-/// Every code object of the place's catalogs.
+/// Every code object in the catalogs of the run's root.
 pub fn catalog_files(place: &RunRoot) -> Vec<PathBuf> {
     let mut files = Vec::new();
     match place {

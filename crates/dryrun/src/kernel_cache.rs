@@ -1,4 +1,4 @@
-//! Kernel tables that were made before, by what their libraries were then.
+//! A cache of kernel tables, keyed by the state of their libraries.
 
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use sys::files::{self, Access};
 
-/// Part of every cached table's name: a change of layout makes new ones.
+/// A part of every cached table's name: a change of layout invalidates old tables.
 const LAYOUT: &str = "4";
 
-/// By what the files are (size, time, place on disk), not by reading a gigabyte. Archives with code that left a library are
-/// files of it.
+/// The key comes from file metadata (size, time, location on disk), because reading a gigabyte would take too long.
+/// Archives with code moved out of a library are included.
 pub fn name(libraries: &[(PathBuf, String)], target: &TargetId, relaxed: bool) -> Result<String, DryrunError> {
     let environment = Environment::read(|name| env::var(name).ok());
     let mut hash = fnv(FNV, LAYOUT.as_bytes());
@@ -35,10 +35,11 @@ fn stamp(path: &Path, hash: u64) -> Result<u64, DryrunError> {
     Ok(values.iter().fold(hash, |hash, value| fnv(hash, &value.to_le_bytes())))
 }
 
-/// Of a description: that of the largest library has a few megabytes.
+/// The maximum size of a table; that of the largest library has a few megabytes.
 const LONGEST: u64 = 1 << 30;
 
-/// First line: whether the target ships, the relative, what else is taken, what is shipped. Then the table.
+/// First line: whether the target is shipped, the relative, other targets in use, and the shipped targets. Then the
+/// table.
 pub fn read(path: &Path) -> Option<Described> {
     let bytes = sys::regular_file::whole(path, LONGEST).ok()?;
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
@@ -52,7 +53,8 @@ pub fn read(path: &Path) -> Option<Described> {
     Some(Described { table, ships, taken, near, shipped, missing: Vec::new() })
 }
 
-/// A cache that cannot be written costs time, nothing else. What lacks an archive is not kept: the next run may have it.
+/// A cache that cannot be written only costs time. A result with a missing archive is not cached, since the next run
+/// may have the archive.
 pub fn write(path: &Path, described: &Described) {
     if !described.missing.is_empty() {
         return;
@@ -69,7 +71,7 @@ pub fn write(path: &Path, described: &Described) {
     );
     let mut bytes = head.into_bytes();
     bytes.extend(&described.table);
-    // One that cannot be kept is described again.
+    // A table that cannot be cached is computed again.
     let made = path.parent().map_or(Ok(()), |folder| files::create_dir_all(folder, Access::Public));
     let _ = made.and_then(|()| files::replace(path, Access::Public, bytes));
 }

@@ -1,4 +1,4 @@
-//! The kernel table of a runtime for one target: made once per library and target, kept in the cache.
+//! The kernel table of a runtime for one target, cached per library and target.
 
 use crate::error::DryrunError;
 use crate::kernel_cache;
@@ -12,26 +12,26 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-/// What the parent knows of the libraries before the run.
+/// What the parent knows about the libraries before the run.
 #[derive(Debug, Clone, Default)]
 pub struct Described {
-    /// The file to hand over.
+    /// The file for the stand-in.
     pub table: Vec<u8>,
-    /// Whether the libraries ship code that the target takes.
+    /// Whether the libraries ship code that the target can use.
     pub ships: bool,
-    /// The targets of that code where it is not the device's own: `gfx12-generic`.
+    /// The targets of that code, if they are not the device's own: `gfx12-generic`.
     pub taken: BTreeSet<String>,
-    /// Whose metadata was taken where it does not.
+    /// The target whose metadata was used if there is no such code.
     pub near: Option<String>,
     /// All processors that the libraries ship.
     pub shipped: BTreeSet<String>,
-    /// Archives with device code that left the libraries and is not here.
+    /// Missing archives with device code that was moved out of the libraries.
     pub missing: Vec<String>,
 }
 
 impl Described {
-    /// The devices of one machine, in their order: each is judged by the table of its own target, and strictly or not by its
-    /// own flag.
+    /// The table for the devices of one machine, in order: each is judged by the table of its own target, and strictly
+    /// or not by its own flag.
     pub fn of_devices(devices: &[(&Described, bool)]) -> Result<Described, DryrunError> {
         if let [(one, _)] = devices {
             return Ok((*one).clone());
@@ -57,16 +57,17 @@ struct Library {
 
 struct Bundle {
     index: u32,
-    /// The address that the stand-in gets at registration: the kernel's own, or its wrapper's if it is in an archive.
+    /// The address that the stand-in gets at registration: the bundle's own, or its wrapper's if the code is in an
+    /// archive.
     address: u64,
-    /// By which the inventory names it.
+    /// The offset by which the inventory identifies it.
     offset: u64,
-    /// Target ids as they stand there.
+    /// Target ids as written in the bundle.
     targets: Vec<String>,
 }
 
 impl Bundle {
-    /// The code that the device takes, and how well that fits; else the relative's, which is foreign.
+    /// The code that the device uses and how well it fits; otherwise the relative's, which is foreign.
     fn choose(&self, device: &Arch, relative: Option<&str>) -> (Option<&str>, Option<How>) {
         let taken = device.takes(self.targets.iter().map(String::as_str));
         let of = |target: &&String| {
@@ -81,7 +82,7 @@ impl Bundle {
 
 /// Describes the kernels of `libraries` (path here, path as the program sees it) for `target`.
 ///
-/// Where no library has code for the target and `relaxed` is set, the nearest relative's metadata is taken and marked.
+/// If no library has code for the target and `relaxed` is set, the metadata of the nearest relative is used and marked.
 pub fn describe(
     libraries: &[(PathBuf, String)],
     target: &TargetId,
@@ -122,7 +123,7 @@ pub fn describe(
     Ok(described)
 }
 
-/// Only the list of bundles and targets.
+/// Collects only the bundles and their targets.
 struct Listing;
 
 impl Look for Listing {
@@ -174,13 +175,13 @@ fn open(path: &Path, seen_as: &str, missing: &mut Vec<String>) -> Result<Library
     Ok(Library { path: path.to_owned(), seen_as: seen_as.to_owned(), bundles })
 }
 
-/// The targets of the bundle that a library registers by this address; None if the file does not tell.
+/// The targets of the bundle that a library registers with this address; None if the file does not tell.
 pub fn targets_at(path: &Path, address: u64) -> Option<Vec<String>> {
     let library = open(path, "", &mut Vec::new()).ok()?;
     library.bundles.into_iter().find(|bundle| bundle.address == address).map(|bundle| bundle.targets)
 }
 
-/// The kernels of the chosen targets, with the target that each is for.
+/// The kernels of the chosen targets, each with its target.
 struct Chosen(BTreeSet<String>);
 
 impl Look for Chosen {
@@ -219,7 +220,7 @@ impl Look for Chosen {
     }
 }
 
-/// By the bundle's offset: the kernels of the code that is taken, or of the relative.
+/// By the bundle's offset: the kernels of the code that is used, or of the relative.
 fn kernels(
     library: &Library,
     device: &Arch,
@@ -242,7 +243,7 @@ fn kernels(
         Ok::<(), Infallible>(())
     });
     let read = report.bundles.iter().flat_map(|summary| &summary.entries);
-    // One that gives some of its kernels is worth a run: the others are unknown there, and are said to be.
+    // A damaged entry with some readable kernels is worth a run: the others are reported as unknown.
     let damaged = read.filter(|entry| entry.kernels == 0 && entry.target.as_ref().is_some_and(|it| look.wants(it)));
     if let Some(source) = damaged.flat_map(|entry| &entry.problems).next() {
         return Err(DryrunError::Code { path: library.path.clone(), source: source.clone() });

@@ -1,4 +1,4 @@
-//! Code that the program brought along and that no table spoke of before the run: judged afterwards, from the file that holds it.
+//! Code that the program loaded and that was in no table before the run: it is judged afterwards, from its file.
 
 use crate::RunRoot;
 use crate::kernels::targets_at;
@@ -7,18 +7,18 @@ use launch::tables::Tables;
 use launch::trace::{Event, Module, Trace};
 use std::collections::{BTreeMap, HashMap};
 
-/// Launches of kernels from one file without code for the device, or if that is unknown.
+/// Launches of kernels from one file that has no code for the device, or for which this is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjudged {
     pub device: u32,
-    /// As the program saw it.
+    /// The program's path of it.
     pub file: String,
     pub launches: u64,
     /// Its targets; empty if the file could not be read.
     pub targets: Vec<String>,
 }
 
-/// One per device and file. A refused launch does not count.
+/// One per device and file. Refused launches do not count.
 pub fn of(
     place: &RunRoot,
     traces: &[Trace],
@@ -35,7 +35,8 @@ pub fn of(
             if tables.kernel(launch.head.device, kernel, module).is_some() {
                 continue;
             }
-            // An image was looked into as it was loaded, unless it was compressed; a catalog's file is known by its content.
+            // An image was examined when it was loaded, unless it was compressed; a catalog's file is identified by its
+            // content.
             let image = |module: &Module| module.hash != 0;
             let Some(module) = module.filter(|m| !image(m) || (m.address != 0 && !images.contains_key(&m.hash))) else {
                 continue;

@@ -1,4 +1,4 @@
-//! What is known of one trace's kernels and BLAS calls, looked up once.
+//! The known facts about one trace's kernels and BLAS calls, looked up once.
 
 use crate::session::Outcome;
 use launch::Phase;
@@ -10,20 +10,21 @@ use launch::table::{KernelInfo, KernelPlace};
 use launch::trace::{Event, Trace};
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of the logits of one token: no vocabulary in use is smaller, and no pooled embedding is that large for each column.
+/// The minimum size of one token's logits in bytes: no vocabulary in use is smaller, and no pooled embedding is that
+/// large per column.
 const LEAST_LOGITS: u64 = 4 * 1024;
 
-/// What is known of a trace's kernels, looked up once each.
+/// The known facts about a trace's kernels, each looked up once.
 pub struct Names<'t> {
     pub facts: HashMap<u32, Facts>,
     pub kernels: HashMap<u32, &'t launch::trace::Kernel>,
-    /// The BLAS call that a launch was made for, by place of the launch.
+    /// The BLAS call that a launch belongs to, by index of the launch.
     pub inside: HashMap<usize, usize>,
-    /// BLAS calls for which something was launched.
+    /// BLAS calls that launched something.
     pub served: HashSet<usize>,
-    /// How each bracketed call ended: the record of its end.
+    /// The end record of each bracketed call.
     ends: HashMap<usize, record::Blas>,
-    /// Products of one expert each, for types that no kernel multiplies for all experts at once.
+    /// Products of one expert each, for types without a kernel that handles all experts at once.
     one_expert: HashSet<usize>,
 }
 
@@ -48,8 +49,8 @@ impl<'t> Names<'t> {
         names
     }
 
-    /// The host asks who computes, gathers the columns of each expert (a get_rows), multiplies them expert by expert, and
-    /// puts the results back into their order (another get_rows): ggml_cuda_mul_mat_id in ggml-cuda.cu.
+    /// The host reads the routing, gathers the columns of each expert (a get_rows), multiplies them expert by expert,
+    /// and restores the order of the results (another get_rows): ggml_cuda_mul_mat_id in ggml-cuda.cu.
     fn sorted_products(&self, trace: &Trace) -> HashSet<usize> {
         let mut found = HashSet::new();
         let mut gathers = 2;
@@ -69,7 +70,7 @@ impl<'t> Names<'t> {
         found
     }
 
-    /// A product with the weights of experts.
+    /// Whether it is a product with the weights of experts.
     pub fn is_routed(&self, outcome: &Outcome, trace: &Trace, place: usize) -> bool {
         let listed = || match trace.events.get(place) {
             Some(Event::Launch(launch)) => {
@@ -82,7 +83,7 @@ impl<'t> Names<'t> {
         self.one_expert.contains(&place) || listed().unwrap_or(false)
     }
 
-    /// The call at `place`, with what its end says.
+    /// The call at `place`, with the data from its end record.
     pub fn call(&self, trace: &Trace, place: usize) -> Option<record::Blas> {
         match (trace.events.get(place)?, self.ends.get(&place)) {
             (Event::Blas(call), Some(end)) => {
@@ -93,7 +94,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The BLAS call at this place, or the one that the launch here was made for.
+    /// The BLAS call at this index, or the one that the launch here belongs to.
     pub fn blas<'e>(&self, trace: &'e Trace, place: usize) -> Option<&'e record::Blas> {
         match trace.events.get(self.inside.get(&place).copied().unwrap_or(place))? {
             Event::Blas(call) => Some(call),
@@ -101,7 +102,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// What is known of the launched kernel on the device that it was launched on.
+    /// The known facts about the launched kernel on its device.
     pub fn info<'o>(
         &self,
         outcome: &'o Outcome,
@@ -127,11 +128,12 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Where no graph says it: by the products with a layer's own weights (experts have columns of their own). Where more than
-    /// one column goes in, a prompt needs the output of its last one only, so the head is narrower. Where the last product is
-    /// as wide as all the rest, either every column's output was wanted or the rest was computed elsewhere: not known which.
+    /// The phase and width if no graph gives them: from the products with a layer's own weights (experts have their own
+    /// column counts). With several input columns, a prompt needs only the output of its last one, so the head is
+    /// narrower. If the last product is as wide as all others, either every column's output was requested or the rest
+    /// was computed elsewhere; it is unknown which.
     pub fn phase(&self, outcome: &Outcome, trace: &Trace, evaluation: &Evaluation) -> (Phase, u64) {
-        // A prompt and a token are words of language models: other programs' products are just products.
+        // Prompts and tokens exist only in language models; the products of other programs have no phase.
         if !self.facts.values().any(|facts| facts.library == Library::Ggml) {
             return (Phase::Other, 0);
         }
@@ -148,7 +150,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Whether a column count counts for the width of an evaluation: attention's batched products do not.
+    /// Whether a column count determines the width of an evaluation: attention's batched products do not.
     pub fn is_weight_product(&self, trace: &Trace, place: usize) -> bool {
         match trace.events.get(place) {
             Some(Event::Launch(launch)) => self.facts.get(&launch.head.kernel).is_some_and(Facts::is_weight_product),

@@ -1,7 +1,7 @@
-//! Whose metadata is used when a file has no code for a target: the nearest shipped relative.
+//! Selects the metadata to use when a file has no code for a target: that of the nearest shipped relative.
 
 /// The shipped processor nearest to `target`: the same major number first, then the nearest one with the same wavefront
-/// width, the lower one where two are equally near. None when nothing comparable is shipped.
+/// width, the lower one if two are equally near. None if nothing comparable is shipped.
 pub fn near<'a>(target: &str, shipped: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let of = |name: &str| gpu::TargetId::named(name).ok().and_then(|id| id.version());
     let (major, minor, stepping) = of(target)?;
@@ -11,7 +11,8 @@ pub fn near<'a>(target: &str, shipped: impl Iterator<Item = &'a str>) -> Option<
         .filter(|(_, version)| wide(version.0) == wide(major))
         .min_by_key(|(_, version)| {
             let far = |a: u32, b: u32| (a.abs_diff(b), a > b);
-            // Up to gfx9 the numbers grow with the features (gfx90a is next to gfx942); later numbers name the chip.
+            // Up to gfx9 the numbers grow with the features (gfx90a is next to gfx942); later numbers identify the
+            // chip.
             let number = |minor: u32, stepping: u32| if wide(major) { minor * 16 + stepping } else { minor };
             let nearest = far(number(version.1, version.2), number(minor, stepping));
             (far(version.0, major), nearest, far(version.2, stepping))

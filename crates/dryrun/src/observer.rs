@@ -1,4 +1,4 @@
-//! The dry run for `investigate`: on its own, where a runtime is at hand.
+//! The dry run for `investigate`, which runs by itself if a runtime is available.
 
 use crate::sightings::{RecordContext, field_of_view, library};
 use crate::verdict::NAME;
@@ -8,7 +8,7 @@ use gguf::TensorType;
 use observe::{Blocked, ObserveContext, Observer, Sighting};
 use say::{Message, Say, say};
 
-/// The lengths that the open questions ask about: both sides of every threshold, the 11-to-12-token window, 290.
+/// The lengths that the open questions need: both sides of every threshold, the 11-to-12-token window, 290.
 const COLUMNS: [u64; 10] = [1, 8, 9, 11, 12, 64, 256, 257, 290, 512];
 const KINDS: [&str; 3] = ["Q4_K", "Q6_K", "F16"];
 const SHAPE: &str = "qwen2-7b";

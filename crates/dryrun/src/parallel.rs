@@ -1,10 +1,10 @@
-//! Several runs at a time, their results in the requested order.
+//! Runs several tasks in parallel and returns their results in the requested order.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::interrupt;
 
-/// None for what an interrupt left undone.
+/// None for tasks that an interrupt prevented.
 pub fn each<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<Option<R>> {
     let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! What a run plays: a card as the user named it, and the kernels of the runtime's libraries for its target.
+//! The inputs of a run: a card as named by the user, and the kernels of the runtime's libraries for its target.
 
 use crate::{Described, DryrunError, Played, RunRoot, describe};
 use gpu::Profile;
@@ -9,11 +9,11 @@ use std::path::Path;
 pub struct Card {
     pub given: String,
     pub profile: Profile,
-    /// What HSA_OVERRIDE_GFX_VERSION made of it: the target before.
+    /// The target before HSA_OVERRIDE_GFX_VERSION changed it.
     pub overridden: Option<String>,
 }
 
-/// What a run needs before it starts: the libraries, their kernels for the card's target, strict or relaxed.
+/// The prerequisites of a run: the libraries, their kernels for the card's target, strict or relaxed.
 #[derive(Debug)]
 pub struct Plan {
     pub card: Card,
@@ -32,7 +32,7 @@ impl Plan {
         let libraries = place.libraries(blas, program)?;
         let cache = runtime::Cache::from_env();
         let described = describe(&libraries, &card.profile.target()?, !strict, cache.dir())?;
-        // A target that is shipped is judged as the real runtime judges it.
+        // A shipped target is judged as by the real runtime.
         let strict = strict || described.ships;
         Ok(Plan { card, described, strict })
     }
@@ -47,17 +47,17 @@ impl Plan {
 pub struct Map {
     pub plan: Plan,
     pub cells: Vec<crate::Cell>,
-    /// Kinds of matrices that the skeletons do not hold before their last layer.
+    /// Kinds of matrices that the skeletons lack before their last layer.
     pub absent: Vec<String>,
 }
 
 impl Map {
-    /// Are all cells that were asked for answered, by the card's own metadata?
+    /// Whether all requested cells are answered, by the card's own metadata.
     pub fn reach(&self) -> evidence::Conclusion {
         crate::verdict::of_map(&self.cells, &self.plan.played(), &self.absent)
     }
 
-    /// Not one cell was left without an answer, and nothing was lost.
+    /// Whether every cell has an answer and nothing was lost.
     pub fn is_answered(&self) -> bool {
         self.cells.iter().all(|cell| cell.is_answered() && cell.lost == 0)
     }

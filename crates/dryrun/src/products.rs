@@ -1,7 +1,8 @@
-//! The second account of a run: the matrix products of every graph that the program had ggml compute, on whatever backend.
+//! The second account of a run: the matrix products of every graph that the program computed with ggml, on any backend.
 //!
-//! A library of ours before ggml's own writes them down (shims/graph/src/products.rs), and knows nothing of launches. From it
-//! come the width of each evaluation, the columns whose output was asked for, and which products the CPU computed.
+//! A library preloaded before ggml's own records them (shims/graph/src/products.rs), independently of launches. The
+//! account gives the width of each evaluation, the columns whose output was requested, and the products that the CPU
+//! computed.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +11,18 @@ use std::collections::BTreeMap;
 pub struct Products {
     /// With the weights of experts: `columns` are tokens, `batch` the experts of each.
     pub experts: bool,
-    /// Type of the left side, in capitals as in GGUF.
+    /// The type of the left operand, in capitals as in GGUF.
     pub kind: String,
     pub k: i64,
     pub m: i64,
     pub columns: u64,
     pub batch: i64,
-    /// A matrix of the model; the others are attention's own.
+    /// Whether the left operand is a matrix of the model; other products belong to attention.
     pub weights: bool,
     pub count: u64,
 }
 
-/// A graph, or the part of one that one backend computed.
+/// A graph, or the part of one that a single backend computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub thread: u32,
@@ -29,19 +30,19 @@ pub struct Part {
     pub end: u64,
     /// `ROCm0`, `CPU`.
     pub backend: String,
-    /// Columns of the logits, where it computes them.
+    /// Columns of the logits, if it computes them.
     pub outputs: Option<u64>,
     pub products: Vec<Products>,
 }
 
 impl Part {
-    /// It was computed on one of the devices that are played.
+    /// Whether it was computed on one of the simulated devices.
     pub fn on_device(&self) -> bool {
         ["ROCm", "HIP", "CUDA"].iter().any(|name| self.backend.starts_with(name))
     }
 }
 
-/// One evaluation of a model: a prompt, a part of one, or a token of each sequence.
+/// One evaluation of a model: a prompt, a part of one, or one token of each sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pass {
     pub thread: u32,
@@ -55,12 +56,12 @@ impl Pass {
         self.parts.iter().flat_map(|part| part.products.iter().map(move |products| (part, products)))
     }
 
-    /// Columns that went through the layers.
+    /// The number of columns that passed through the layers.
     pub fn width(&self) -> Option<u64> {
         self.products().filter(|(_, of)| of.weights).map(|(_, of)| of.columns).max()
     }
 
-    /// Columns whose logits were asked for; None if it has no logits.
+    /// Columns whose logits were requested; None if it has no logits.
     pub fn outputs(&self) -> Option<u64> {
         self.parts.iter().filter_map(|part| part.outputs).max()
     }
@@ -74,7 +75,7 @@ impl Pass {
     }
 }
 
-/// What one process computed, in order.
+/// Everything that one process computed, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Computed {
     pub passes: Vec<Pass>,
@@ -86,7 +87,7 @@ pub struct Computed {
 pub type Account = BTreeMap<u32, Computed>;
 
 impl Computed {
-    /// A truncated line ends the reading: the rest is unknown, and `unread` says so.
+    /// A truncated line ends the reading: the rest is unknown, and `unread` records this.
     pub fn parse(text: &str) -> Computed {
         let (mut parts, mut passes, mut unread): (Vec<Part>, Vec<Pass>, u64) = (Vec::new(), Vec::new(), 0);
         for line in text.lines() {
@@ -141,7 +142,7 @@ fn products(words: &[&str]) -> Option<Products> {
     })
 }
 
-/// Each part with the call of the scheduler that it is part of; one without is an evaluation of its own.
+/// Groups parts by the scheduler call that they belong to; a part without one is a separate evaluation.
 fn grouped(mut passes: Vec<Pass>, parts: Vec<Part>) -> Vec<Pass> {
     passes.sort_by_key(|pass| pass.from);
     let mut alone = Vec::new();

@@ -1,12 +1,12 @@
-//! The program to run: its path inside a tree, and whether its loader can be given a library.
+//! The program to run: its path inside a tree, and whether its loader accepts a preloaded library.
 
 use crate::error::DryrunError;
 use codeobject::ReadAt;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The path inside a tree for a path of this machine: the same, except below the tree's own directories (Ollama keeps its models
-/// in /usr/share), to which nothing can be added.
+/// The path inside a tree for a path on this machine: the same, except below the tree's own directories (Ollama keeps
+/// its models in /usr/share), to which nothing can be added.
 pub(crate) fn seen_at(root: &Path, path: &Path) -> PathBuf {
     let rest = path.strip_prefix("/").unwrap_or(path);
     let hidden = match rest.components().next() {
@@ -29,7 +29,8 @@ pub(crate) fn inside(root: &Path, program: &OsStr) -> Option<PathBuf> {
     places.into_iter().find(|path| path.symlink_metadata().is_ok())
 }
 
-/// A program that the loader never touches cannot be given a library. Scripts are their interpreter's business.
+/// Fails for a program that does not use the dynamic loader, because it cannot be given a library. For scripts, the
+/// interpreter counts.
 ///
 /// `root`: where the program's loader is looked up.
 pub(crate) fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError> {
@@ -51,7 +52,8 @@ pub(crate) fn check_program(path: &Path, root: &Path) -> Result<(), DryrunError>
     };
     let loader = source.bytes(segment.offset, segment.file_size.min(4096), "program interpreter").unwrap_or_default();
     let loader = String::from_utf8_lossy(&loader).trim_end_matches('\0').to_owned();
-    // Inside a tree the directories may be links to be resolved there, so the file's name is looked for in both places.
+    // Inside a tree the directories may be symlinks that resolve there, so the file name is searched for in both
+    // places.
     let name = loader.trim_start_matches('/');
     let there = [root.join(name), root.join("usr").join(name)].iter().any(|path| path.symlink_metadata().is_ok());
     if there { Ok(()) } else { Err(DryrunError::Loader { program, loader }) }

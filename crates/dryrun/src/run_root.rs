@@ -14,21 +14,21 @@ pub enum RunRoot {
     Tree { name: String, root: PathBuf },
     /// Libraries (and perhaps programs) that run on this machine's C library.
     Directory { path: PathBuf },
-    /// The program as it is installed here.
+    /// The program as installed on this machine.
     Host,
 }
 
-/// Deep enough for any runtime's layout; a scan that follows nothing further stays quick.
+/// The maximum search depth: enough for any runtime's layout, and still fast.
 const DEPTH: u32 = 7;
 
 impl RunRoot {
-    /// A runtime in the cache by name, or a directory: a tree where it has a loader of its own.
+    /// A runtime in the cache by name, or a directory; it is a tree if it has its own loader.
     pub fn find(wanted: &str) -> Result<RunRoot, DryrunError> {
         let path = Path::new(wanted);
         if !wanted.contains('/') && !path.is_dir() {
             let root = runtime::Cache::from_env().root(wanted);
             let root = root.ok_or_else(|| DryrunError::NoRuntime { name: wanted.to_owned() })?;
-            // What was built here runs on this machine's C library.
+            // A runtime built here uses this machine's C library.
             if root.is_symlink() && !has_loader(&root) {
                 return Ok(RunRoot::Directory { path: fs::canonicalize(&root).map_err(io_at(&root))? });
             }
@@ -51,9 +51,9 @@ impl RunRoot {
         }
     }
 
-    /// Every library with AMD device code, with the path that the program will see it at.
+    /// Every library with AMD device code, with the path at which the program will see it.
     ///
-    /// `blas`: the BLAS libraries too, where the real ones are to run.
+    /// `blas`: includes the BLAS libraries, if the real ones are to run.
     pub fn libraries(&self, blas: bool, program: Option<&Path>) -> Result<Vec<(PathBuf, String)>, DryrunError> {
         let mut found = Vec::new();
         match self {
@@ -84,7 +84,7 @@ impl RunRoot {
         }
     }
 
-    /// The program itself, where it holds device code: judged as the libraries are.
+    /// The program itself, if it contains device code: judged like the libraries.
     fn own_code(&self, program: Option<&Path>) -> Result<Option<(PathBuf, String)>, DryrunError> {
         let Some(program) = program else { return Ok(None) };
         let tree = match self {
@@ -117,7 +117,7 @@ impl RunRoot {
         }
     }
 
-    /// A library by the start of its name (`libhipblas.so.`), as the program will see it.
+    /// A library by the prefix of its name (`libhipblas.so.`), by the program's path.
     pub fn library(&self, start: &str) -> Option<String> {
         let (tops, root) = match self {
             RunRoot::Tree { root, .. } => {
@@ -134,7 +134,7 @@ impl RunRoot {
         for top in tops {
             let names = fs::read_dir(&top).into_iter().flatten().flatten().map(|entry| entry.file_name());
             let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(start));
-            // The shortest name is the one that the loader looks up.
+            // The loader looks up the shortest name.
             if let Some(name) = names.min_by_key(String::len) {
                 let path = top.join(name);
                 return Some(match root.and_then(|root| path.strip_prefix(root).ok()) {
@@ -151,7 +151,7 @@ impl RunRoot {
     }
 }
 
-/// A tree with a C library of its own.
+/// Whether a tree has its own C library.
 fn has_loader(root: &Path) -> bool {
     let places = [
         "usr/lib64/ld-linux-x86-64.so.2",
@@ -180,7 +180,7 @@ fn scan(directory: &Path, depth: u32, blas: bool, found: &mut Vec<PathBuf>) -> R
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        // Links are other names of files that the walk meets anyway.
+        // Symlinks are other names of files that the walk visits anyway.
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
             if depth > 0 && !matches!(name.as_str(), "library" | "share" | "include" | "python3" | "gconv" | "cmake") {
@@ -209,7 +209,7 @@ fn has_device_code(path: &Path) -> Result<bool, DryrunError> {
     }
     let source: &dyn ReadAt = &file;
     let Ok(elf) = Elf::parse(source) else { return Ok(false) };
-    // The name of its runtime is in its dynamic strings.
+    // The dynamic strings contain the name of its runtime.
     let strings = elf.section(".dynstr").and_then(|section| elf.data(section).ok()).unwrap_or_default();
     let text = String::from_utf8_lossy(&strings);
     for soname in text.split('\0').filter(|text| text.starts_with("libamdhip64.so.")) {

@@ -1,4 +1,4 @@
-//! Two runtimes, or two cards, held against each other cell by cell: what each selects.
+//! Compares the selections of two runtimes or two cards, cell by cell.
 
 use crate::{Cell, Map, Selected};
 use answer::Answer;
@@ -86,20 +86,20 @@ impl RuntimeDiff {
         RuntimeDiff { a: names.0.to_owned(), b: names.1.to_owned(), cells, conclusion, differences }
     }
 
-    /// A cell without an answer from both sides cannot be called the same.
+    /// Whether both selected the same. A cell without an answer from both sides does not count as the same.
     pub fn is_same(&self) -> bool {
         self.differences.is_empty() && self.conclusion.unanswered() == 0 && self.conclusion.lost() == 0
     }
 }
 
-/// Family and tile first; where those agree, the kernels, then their grids.
+/// Compares family and tile first; if those agree, the kernels, then their grids.
 fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     let side = |cell: &Cell| cell.problem.as_ref().map_or_else(|| cell.label(), ToString::to_string);
     let list = |cell: &Cell, text: &dyn Fn(&Selected) -> String| {
         let list: Vec<String> = cell.products().into_iter().map(text).collect();
         list.join("; ")
     };
-    // Solutions are numbered anew in every release: the kernel counts, not its number.
+    // Solution numbers change with every release: the kernel counts, not its number.
     let kernel = |row: &Selected| row.kernel.clone();
     let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
     let answered = a.is_answered() && b.is_answered();
@@ -115,20 +115,21 @@ fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     others(card, a, b, found);
 }
 
-/// Neither a product nor what prepares one: unpacking and quantising go with the path that was taken.
+/// Whether a launch is neither a product nor its preparation: unpacking and quantising belong to the chosen path.
 fn stands_alone(row: &Selected) -> bool {
     let helper = matches!(row.family, Family::Dequantize | Family::Convert | Family::Repack | Family::GemmHelper);
     let of_a_path = row.path.is_some_and(|path| path != Path::FlashAttention);
     !helper && !of_a_path && !row.is_multiplication()
 }
 
-/// Attention, norms, copies and the like: only what the other side has not, once for all weight types that share it.
+/// Compares attention, norms, copies and similar launches: lists only those that the other side lacks, once for all
+/// weight types that share them.
 fn others(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     let list = |cell: &Cell| -> BTreeSet<String> {
         let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
         cell.rows.iter().filter(|row| stands_alone(row)).map(text).collect()
     };
-    // A run that failed says so once, as its path.
+    // A failed run is reported once, as its path.
     if a.problem.is_some() || b.problem.is_some() {
         return;
     }

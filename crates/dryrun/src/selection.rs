@@ -1,4 +1,4 @@
-//! What was selected: the records of a run, grouped by phase and kernel.
+//! The selection: the records of a run, grouped by phase and kernel.
 
 use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
@@ -14,7 +14,7 @@ use launch::table::{KernelInfo, KernelPlace};
 use launch::trace::{Event, Trace};
 use std::collections::BTreeMap;
 
-/// What one launch of a kernel takes.
+/// The resources of one launch of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
     pub vgprs: u32,
@@ -33,19 +33,19 @@ pub struct Selected {
     pub phase: Phase,
     /// Columns of the evaluation that it was part of.
     pub width: u64,
-    /// The device that it was selected for, by its number.
+    /// The device for which it was selected, by number.
     pub device: u32,
     pub family: Family,
     pub path: Option<Path>,
-    /// As people write it.
+    /// The readable name.
     pub kernel: String,
     pub mangled: String,
     /// Tensor type of the weights, for a multiplication.
     pub kind: Option<String>,
     pub ne11: Option<u64>,
-    /// With the weights of experts: its columns are then those of all experts together, or of one of them.
+    /// Whether it uses the weights of experts: its columns are then those of all experts together, or of one of them.
     pub routed: bool,
-    /// Columns of the layer that it served: its own, or for experts those of the product that routed to them.
+    /// The columns of the layer that it served: its own, or for experts those of the product that routed to them.
     pub served: Option<u64>,
     pub file: String,
     pub bundle: Option<u32>,
@@ -55,17 +55,17 @@ pub struct Selected {
     pub shared: u32,
     pub count: u64,
     pub stub: bool,
-    /// Described by another target's metadata.
+    /// Whether another target's metadata describes it.
     pub foreign: bool,
     pub needs: Option<Needs>,
     /// For a BLAS call, or a kernel that one launched: each distinct call.
     pub calls: Vec<record::Blas>,
-    /// Numbers of the BLAS library's solutions that the kernel serves: as the library said, else by the catalog.
+    /// Numbers of the BLAS library's solutions for this kernel: as reported by the library, otherwise from the catalog.
     pub solutions: Vec<i64>,
 }
 
 impl Selected {
-    /// A product of weights and activations, helpers that belong to it included; attention is not one.
+    /// Whether it is a product of weights and activations, including its helpers; attention is not.
     pub fn is_multiplication(&self) -> bool {
         let helper = matches!(self.family, Family::BlasPointers | Family::Repack | Family::GemmHelper);
         self.path.is_some_and(Path::is_product) && !helper
@@ -76,7 +76,7 @@ impl Selected {
         self.is_multiplication() && self.calls.iter().all(|call| blas::is_weight_product(call.batch))
     }
 
-    /// The kernel as people write it; a BLAS kernel with the numbers of its solutions.
+    /// The readable name; for a BLAS kernel, with the numbers of its solutions.
     pub fn title(&self) -> String {
         let mut numbers: Vec<String> = self.solutions.iter().take(3).map(|number| format!("#{number}")).collect();
         if self.solutions.len() > 3 {
@@ -96,13 +96,13 @@ impl Selected {
     }
 }
 
-/// One launch as it was made, for the trace file.
+/// One launch, for the trace file.
 #[derive(Debug, Clone)]
 pub struct TraceStep<'t> {
     pub trace: &'t Trace,
     pub evaluation: usize,
     pub phase: Phase,
-    /// Place in the trace's events.
+    /// Index in the trace's events.
     pub event: usize,
     pub ne11: Option<u64>,
 }
@@ -145,7 +145,7 @@ pub fn evaluations_by_width(outcome: &Outcome) -> BTreeMap<(Phase, u64), u64> {
     counts
 }
 
-/// Every launch in order, graph replays multiplied out.
+/// Every launch in order, with graph replays expanded.
 pub fn steps<'o>(outcome: &'o Outcome) -> Vec<TraceStep<'o>> {
     let mut list = Vec::new();
     let mut number = 0;
@@ -213,7 +213,7 @@ impl Groups {
                     }
                     row
                 }
-                // A call that the real library served speaks through the kernels that it launched.
+                // A call that the real library served is represented by the kernels that it launched.
                 Some(Event::Blas(_)) if names.served.contains(&place) => continue,
                 Some(Event::Blas(_)) => {
                     let Some(call) = names.call(trace, place) else { continue };
@@ -264,7 +264,7 @@ impl Groups {
     }
 }
 
-/// Where a kernel without an entry in the table came from.
+/// The origin of a kernel that is not in the table.
 fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
     match (module.path.is_empty(), outcome.images.get(&module.hash)) {
         (false, _) => module.path.clone(),
@@ -273,7 +273,7 @@ fn origin(outcome: &Outcome, module: &launch::trace::Module) -> String {
     }
 }
 
-/// Equal calls at different times are one call.
+/// Makes equal calls at different times equal.
 fn plain(call: &record::Blas) -> record::Blas {
     record::Blas { time_ns: 0, stream: 0, graph: 0, bracket: 0, device: 0, ..*call }
 }
@@ -287,7 +287,7 @@ fn from_call(call: &record::Blas) -> Selected {
     Selected {
         phase: Phase::Other,
         width: 0,
-        // A writer that did not ask speaks of a machine with one.
+        // A writer that did not query the device implies a machine with one.
         device: if call.device == NO_DEVICE { 0 } else { call.device },
         family: Family::Blas,
         path: Some(Path::Blas),
@@ -370,23 +370,23 @@ fn needs(info: &KernelInfo, head: &record::Launch, profile: &Profile) -> Option<
     })
 }
 
-/// The weights' type that a kernel's name tells.
+/// The type of the weights in a kernel's name.
 pub fn weights(facts: &Facts) -> Option<&str> {
     facts.type_of("weights").or_else(|| float_weights(facts))
 }
 
-/// The weights' type of the kernels that multiply floats, which have one type of data for both sides; pairs of them are
-/// loaded at once.
+/// The type of the weights of floating-point kernels, which have one data type for both sides; pairs are loaded at
+/// once.
 fn float_weights(facts: &Facts) -> Option<&str> {
     let floats = matches!(facts.family, Family::Mmvf | Family::Mmf);
     facts.type_of("data").filter(|_| floats).map(|name| name.trim_end_matches("x2"))
 }
 
-/// The weights' type that a kernel unpacks: `dequantize_block_q4_K`, `dequantize_block<..., &dequantize_q8_0>`,
+/// The type of the weights that a kernel unpacks: `dequantize_block_q4_K`, `dequantize_block<..., &dequantize_q8_0>`,
 /// `convert_unary<__half, float>`.
 fn unpacked_type(facts: &Facts) -> Option<String> {
     if facts.family == Family::Convert {
-        // Activations are converted too, from F32; weights never are F32 here.
+        // Activations are converted too, from F32; weights are never F32 here.
         let from = facts.parameters.first().map(|(_, value)| value.as_str())?;
         return matches!(from, "BF16" | "__hip_bfloat16" | "hip_bfloat16").then(|| "BF16".to_owned());
     }

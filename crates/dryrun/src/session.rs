@@ -1,4 +1,4 @@
-//! One run: the stand-ins in place, the program started, its records read back.
+//! One run: installs the stand-ins, starts the program, reads its records back.
 
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
@@ -28,12 +28,12 @@ use sys::on_path;
 use sys::private_dir;
 use sys::private_dir::{MOST_FILES, SessionDir, put};
 
-/// Which BLAS the program meets.
+/// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blas {
-    /// A stand-in that records each call: the answer stops at "BLAS call with m, n, k".
+    /// A stand-in that records each call: the answer ends at "BLAS call with m, n, k".
     Recorded,
-    /// The runtime's own (hipBLAS, which calls rocBLAS), with each call recorded before it is handed on.
+    /// The runtime's own (hipBLAS, which calls rocBLAS); each call is recorded first.
     Real,
     /// Each call is recorded, and the same product is passed to the runtime's hipBLASLt.
     Lt,
@@ -53,7 +53,7 @@ impl Blas {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// The program's output goes to our standard error, so that standard output has only the answer.
+    /// The program's output goes to our standard error, so that standard output contains only the answer.
     Shown,
     Captured,
 }
@@ -69,11 +69,11 @@ pub struct Request<'a> {
     pub show: &'a [PathBuf],
     pub blas: Blas,
     pub streams: Streams,
-    /// The preload shim watches too, for comparing the two records.
+    /// Whether the preload shim observes too, for comparing the two records.
     pub preload: bool,
-    /// The model is a skeleton: mapping it shall not fill memory with zeros.
+    /// The model is a skeleton: mapping it must not fill memory with zeros.
     pub sparse_read: bool,
-    /// Set for the program besides what it inherits.
+    /// Set for the program in addition to the inherited environment.
     pub variables: &'a [(String, String)],
 }
 
@@ -88,49 +88,50 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
-    /// The signal by which we were told to stop: the program was told as well, and what it did before is here.
+    /// The signal that told us to stop. It was passed on to the program, and the results until then are here.
     pub interrupted: Option<i32>,
-    /// What the program said, where it was captured.
+    /// The program's output, if captured.
     pub said: String,
     /// One per process that called HIP, in the order of their start.
     pub traces: Vec<Trace>,
-    /// What the preload shim saw.
+    /// The records of the preload shim.
     pub seen: Vec<Trace>,
-    /// What is known of the kernels, for each device.
+    /// The known facts about the kernels, for each device.
     pub tables: Tables,
     /// Files that loaded images came from, by the hash of their content.
     pub images: HashMap<u64, String>,
-    /// The graphs that were computed, as [`GRAPHS`] asks for them: written as `source --graph` reads them.
+    /// The computed graphs, if requested by [`GRAPHS`], in the format that `source --graph` reads.
     pub graphs: String,
     /// Solution numbers of BLAS kernels, by their names.
     pub solutions: HashMap<String, Vec<i64>>,
-    /// The products of the graphs that each process computed, as [`PRODUCTS`] asks for them.
+    /// The products of the graphs that each process computed, if requested by [`PRODUCTS`].
     pub products: Account,
-    /// Files whose code the stand-in took without knowing whether it is for the device, and what is in them.
+    /// Files whose code the stand-in accepted without knowing whether it is for the device, and their content.
     pub unjudged: Vec<Unjudged>,
-    /// What the stand-in counted, whether it could record it or not; None if there was no page to count on.
+    /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
 }
 
 impl Outcome {
-    /// Records that found no room or were never finished, by what the traces say or by the stand-in's own count.
+    /// Records that found no room or were never finished, according to the traces or to the stand-in's own count.
     pub fn lost(&self) -> u64 {
         let told: u64 = self.traces.iter().map(|trace| trace.lost + trace.torn).sum();
         told.max(self.counted.as_ref().map_or(0, |counted| counted.beyond(&self.traces)))
     }
 
-    /// Whether it came to its end. One that was told to stop and ended in order (a server) has; one that the signal ended has not.
+    /// Whether the program finished. One that was told to stop and exited normally (a server) has finished; one that
+    /// the signal killed has not.
     pub fn finish(&self) -> Finish {
         Finish::of(self.interrupted, self.ending)
     }
 
-    /// HIP was called, and no record of it could be begun.
+    /// Whether HIP was called but no record could be started.
     pub fn is_unrecorded(&self) -> bool {
         self.traces.is_empty() && self.counted.as_ref().is_some_and(|counted| counted.processes() > 0)
     }
 }
 
-/// How far a program came.
+/// How far a program got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
@@ -141,7 +142,7 @@ pub enum Finish {
 
 impl Finish {
     pub fn of(interrupted: Option<i32>, ending: Ending) -> Finish {
-        /// Hang-up, interrupt, termination: asked for from outside. A shell adds 128.
+        /// Hang-up, interrupt, termination: requests from outside. A shell adds 128.
         const ASKED: [i32; 3] = [1, 2, 15];
         match (interrupted, ending) {
             (_, Ending::Code(0)) => Finish::Whole,
@@ -152,7 +153,7 @@ impl Finish {
         }
     }
 
-    /// What the end left out of the answers.
+    /// What the early end excludes from the answers.
     pub fn leave_out(self, basis: Basis) -> Basis {
         match self {
             Finish::Whole => basis,
@@ -165,7 +166,7 @@ impl Finish {
     }
 }
 
-/// The stand-in's own counters: processes that called HIP, and records by their kind.
+/// The stand-in's own counters: processes that called HIP, and records by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted([u64; COUNTED]);
 
@@ -182,7 +183,7 @@ impl Counted {
         self.0.first().copied().unwrap_or(0)
     }
 
-    /// Records that were counted and do not stand in the traces.
+    /// Records that were counted but are not in the traces.
     fn beyond(&self, traces: &[Trace]) -> u64 {
         let mut read = [0_u64; COUNTED];
         for event in traces.iter().flat_map(|trace| &trace.events) {
@@ -202,16 +203,17 @@ impl Counted {
     }
 }
 
-/// One of [`Request::variables`], with any value: the graphs that the program computes are written down.
+/// One of [`Request::variables`], with any value: records the graphs that the program computes.
 pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
 
-/// One of [`Request::variables`], with any value: the products of every graph are counted, a second account of the launches.
+/// One of [`Request::variables`], with any value: counts the products of every graph, as a second account of the
+/// launches.
 pub const PRODUCTS: &str = "WHICHKERNEL_PRODUCTS";
 
-/// Graphs of one process that are read: more than the 64 that are written have.
+/// The maximum size of one process's graphs: more than the 64 recorded graphs take.
 const MOST_GRAPHS: u64 = 256 << 20;
 
-/// The maximum number of records read from one process: more means a false header.
+/// The maximum number of bytes read from one process: more means a false header.
 const MOST_BYTES: u64 = 16 << 30;
 
 /// A program that is running on the stand-in.
@@ -223,7 +225,7 @@ pub struct Running {
     _guard: GroupGuard,
     table: Vec<u8>,
     place: RunRoot,
-    /// Of each device.
+    /// The target of each device.
     targets: Vec<Arch>,
 }
 
@@ -237,14 +239,14 @@ impl Running {
         self.session_dir.inner()
     }
 
-    /// Asks a server to end, as a service manager would.
+    /// Asks a server to exit, as a service manager would.
     pub fn stop(&self) {
         if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
     }
 
-    /// Waits for the end and reads what was recorded.
+    /// Waits for the end and reads the records.
     pub fn finish(self) -> Result<Outcome, DryrunError> {
         let ended = wait(self.child, &self.program)?;
         let (traces, seen) = collect(self.session_dir.inner())?;
@@ -294,7 +296,7 @@ impl Request<'_> {
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         connect(self.streams, &mut command)?;
-        // A group of its own: whom a signal is passed on to, and who is ended if we are killed.
+        // A separate process group: signals are passed on to it, and it is killed if we are.
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
         let child = self.start(&mut command, &session_dir, &program)?;
@@ -303,7 +305,7 @@ impl Request<'_> {
         Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
     }
 
-    /// A word of the command line as the program gets it: files that are shown to it by the path at which it sees them.
+    /// An argument as the program gets it: files that are made visible to it have the path at which it sees them.
     fn argument(&self, word: &OsStr) -> OsString {
         let RunRoot::Tree { root, .. } = self.place else { return word.to_owned() };
         let path = std::path::absolute(word).unwrap_or_default();
@@ -313,7 +315,7 @@ impl Request<'_> {
         word.to_owned()
     }
 
-    /// The program; a directory of libraries may hold it beside them.
+    /// The program; a directory of libraries may contain it.
     fn located(&self) -> OsString {
         let program = self.command.first().cloned().unwrap_or_default();
         match self.place {
@@ -321,7 +323,7 @@ impl Request<'_> {
                 let beside = [path.join(&program), path.join("bin").join(&program)];
                 beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
             }
-            // A program of this machine on the tree's libraries: it is shown inside at its own path.
+            // A program of this machine with the tree's libraries: it is visible inside at its own path.
             RunRoot::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
                 fs::canonicalize(&program).map_or(program, PathBuf::into_os_string)
             }
@@ -372,7 +374,8 @@ impl Request<'_> {
         };
         match self.place {
             RunRoot::Tree { .. } => {
-                // A tree has its own paths; of the caller's variables only those that steer the program under test go in.
+                // A tree has its own paths; of the caller's variables, only those that control the program under test
+                // are passed.
                 command.env_clear();
                 for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
                     command.env(name, value);
@@ -387,7 +390,8 @@ impl Request<'_> {
         {
             add(&inherited);
         }
-        // Programs put directories of their own first (Ollama does); a preloaded library of the right SONAME still wins.
+        // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME still
+        // wins.
         let mut names = vec!["libamdhip64.so.6"];
         if self.preload {
             names.insert(0, "libwhichkernel-preload.so");
@@ -401,11 +405,11 @@ impl Request<'_> {
             .filter(|wanted| self.variables.iter().any(|(name, _)| name == wanted))
             .collect();
         if !wanted.is_empty() {
-            // Before the stand-in: it looks at what is read back.
+            // Before the stand-in, because it examines readbacks.
             names.insert(0, "libwhichkernel-graph.so");
         }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
-        // This program is observed by preload: the shim is passed on to the program that it starts.
+        // This program itself is observed by preload: pass the shim on to the program that it starts.
         if let Some(watched) = watched().filter(|_| !self.preload) {
             preload.insert(0, watch::preload::library(&watched).into());
             let limit = std::env::var_os(watch::preload::LIMIT_VARIABLE).unwrap_or_default();
@@ -417,7 +421,7 @@ impl Request<'_> {
         command.envs(wanted.into_iter().map(|name| (name, directory)));
     }
 
-    /// The real libraries as the program sees them; the stand-in in front of them hands calls on.
+    /// The real libraries as the program sees them; the stand-in before them forwards calls.
     fn blas_behind(&self, command: &mut Command) -> Result<(), DryrunError> {
         let lanes = [
             (self.blas.rocblas(), "WHICHKERNEL_HIPBLAS", "libhipblas.so."),
@@ -458,7 +462,7 @@ impl Request<'_> {
     }
 }
 
-/// The program's streams.
+/// Connects the program's streams.
 pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), DryrunError> {
     command.stdin(Stdio::null());
     match streams {
@@ -473,13 +477,13 @@ pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), Dry
     Ok(())
 }
 
-/// Variables of the caller's that steer the program under test.
+/// Whether a variable of the caller controls the program under test.
 pub(crate) fn is_steering(name: &OsStr) -> bool {
     let starts = ["GGML_", "LLAMA_", "HIP_", "HSA_", "ROCBLAS_", "HIPBLASLT_", "TENSILE_", "OLLAMA_", "ROCR_", "RADV_"];
     starts.iter().any(|start| name.to_string_lossy().starts_with(start))
 }
 
-/// The directory of a watch by preload that this process is under.
+/// The directory of a preload watch that observes this process.
 fn watched() -> Option<PathBuf> {
     let directory = PathBuf::from(std::env::var_os(watch::preload::DIRECTORY_VARIABLE)?);
     watch::preload::library(&directory).is_file().then_some(directory)
@@ -492,7 +496,7 @@ pub(crate) fn ending(status: ExitStatus) -> Ending {
     }
 }
 
-/// What every process wrote to a file of its own, by the end of its name.
+/// The files that the processes wrote, by the end of their names.
 fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, DryrunError> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
@@ -506,7 +510,7 @@ fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, Dryr
     Ok(found)
 }
 
-/// What each process counted of its graphs.
+/// The counted products of each process.
 pub(crate) fn products_in(directory: &Path) -> Result<Account, DryrunError> {
     let computed = |(process, text): (String, String)| Some((process.parse().ok()?, Computed::parse(&text)));
     Ok(texts(directory, "products.")?.into_iter().filter_map(computed).collect())
@@ -533,7 +537,8 @@ fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
     Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
 }
 
-/// The file grows by whole segments; only what is used is read. None for one whose process was ended as it made it.
+/// The file grows by whole segments; only the used part is read. None for a file whose process was killed while
+/// creating it.
 pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DryrunError> {
     let mut file = private_dir::open(path, false).map_err(io_at(path))?;
     let mut head = [0; 16];

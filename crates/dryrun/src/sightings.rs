@@ -1,4 +1,4 @@
-//! What a dry run says on the ladder: rung Selected, device stand-in, never higher.
+//! A dry run's evidence: rung Selected, device stand-in, never higher.
 
 use crate::cell::Cell;
 use crate::verdict::{NAME, is_blas};
@@ -14,7 +14,7 @@ use say::{key, say};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Who, where, on what: the parts of a subject that one card and one model share.
+/// The parts of a subject that one card and one model share.
 #[derive(Debug, Clone)]
 pub struct RecordContext<'a> {
     pub place: &'a RunRoot,
@@ -22,11 +22,11 @@ pub struct RecordContext<'a> {
     pub described: &'a Described,
     pub model: &'a str,
     pub time: &'a str,
-    /// The library whose kernels were chosen, and its hash.
+    /// The library whose kernels were selected, and its hash.
     pub library: (String, String),
 }
 
-/// Name and SHA-256 of the first library with device code: what a claim's subject names.
+/// Name and SHA-256 of the first library with device code, which the subject of a claim names.
 pub fn library(place: &RunRoot, program: Option<&std::path::Path>) -> Option<(String, String)> {
     let (path, _) = place.libraries(false, program).ok()?.into_iter().next()?;
     let name = path.file_name()?.to_string_lossy().into_owned();
@@ -119,7 +119,7 @@ impl RecordContext<'_> {
         Ok(list)
     }
 
-    /// What else the run did not show, and its second account.
+    /// What else the run did not cover, and its second account.
     fn gaps(&self, outcome: &Outcome, mut coverage: Coverage) -> Coverage {
         for file in &outcome.unjudged {
             let why = match file.targets.as_slice() {
@@ -142,12 +142,12 @@ impl RecordContext<'_> {
         if Checked::agrees(outcome) { coverage.account(Witness::GraphNodes) } else { coverage }
     }
 
-    /// Each kernel under the file that holds it. What has no file of its own (a call of a library, a choice) goes to the runtime's
-    /// library where that took part, else to the program.
+    /// Groups kernels by their file. Facts without a file (a library call, a choice) belong to the runtime's library if
+    /// it took part, otherwise to the program.
     fn by_file(&self, outcome: &Outcome, facts: Vec<(String, Fact)>) -> BTreeMap<(String, String), Vec<Fact>> {
         let named = |file: &str| file.rsplit('/').next() == Some(self.library.0.as_str());
         let own = || outcome.traces.iter().find_map(|trace| self.hashed(&trace.program));
-        // Also what was only tried is from somewhere.
+        // Refused launches have an origin too.
         let mut files = outcome.traces.iter().flat_map(|trace| &trace.modules).map(|module| module.path.as_str());
         let rest = match files.clone().next().is_none() || files.any(named) {
             true => self.library.clone(),
@@ -183,7 +183,7 @@ impl RecordContext<'_> {
             let seen = Observation::on::<Rung>(id(), self.subject(), Finding::Saw(fact), coverage.clone(), self.time)?;
             list.push(Sighting::from(seen).with(Raw::text(raw)));
         }
-        // Where nothing was launched, nothing shows that anybody was looking.
+        // If nothing was launched, nothing proves that the observation worked.
         let launched = coverage.seen > 0;
         let swept =
             Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
@@ -194,7 +194,7 @@ impl RecordContext<'_> {
     }
 }
 
-/// Every launch passes the stand-in; what the host never launches it cannot see.
+/// Every launch passes through the stand-in; it cannot see what the host never launches.
 pub fn field_of_view() -> FieldOfView {
     let topics = ["kernel", "matmul.*", "blas.call", "flash-attn.*"];
     FieldOfView::new(topics.map(View::new).to_vec())
@@ -203,7 +203,7 @@ pub fn field_of_view() -> FieldOfView {
         .blind(key!("view-dryrun-blind-blas"))
 }
 
-/// Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.
+/// Tensile's names are their own keys; the readable form would hide that it is a `Cijk_*`.
 fn name(row: &Selected) -> String {
     if row.mangled.starts_with("Cijk_") { row.mangled.clone() } else { row.kernel.clone() }
 }
@@ -214,7 +214,7 @@ fn of_cell(cell: &Cell, facts: &mut Vec<Fact>) {
     let mut seen = Vec::new();
     for row in cell.products() {
         let Some(kind) = row.kind.as_deref() else { continue };
-        // The most frequent kernel of a type speaks for it; its fix-up is not another choice.
+        // The most frequent kernel of a type represents it; its fix-up is not a separate choice.
         if row.family == Family::MmqFixup || seen.contains(&kind.to_owned()) {
             continue;
         }

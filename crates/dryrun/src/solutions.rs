@@ -1,8 +1,8 @@
-//! The solution's number beside the kernel's name, from the catalog beside the code object.
+//! Adds solution numbers to kernel names, from the catalog beside the code object.
 //!
-//! A kernel may serve several solutions (other split of K, other padding): all numbers are given then. hipBLASLt's API
-//! takes the catalog's number; rocBLAS' (`rocblas_gemm_ex`, `rocblas-bench --solution_index`) takes it plus one, since
-//! 0 leaves the choice to the library: asked with that number, rocBLAS 4.4 launches the same kernel.
+//! A kernel may serve several solutions (another split of K, another padding); all numbers are then given. hipBLASLt's
+//! API takes the catalog's number. rocBLAS' (`rocblas_gemm_ex`, `rocblas-bench --solution_index`) takes it plus one,
+//! since 0 leaves the choice to the library: with that number, rocBLAS 4.4 launches the same kernel.
 
 use crate::images;
 use crate::run_root::RunRoot;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Solution numbers by kernel name, for the BLAS kernels of a run.
 pub fn numbers(place: &RunRoot, traces: &[Trace], images: &HashMap<u64, String>) -> HashMap<String, Vec<i64>> {
-    // Which kernels were taken from which code object file.
+    // The kernels that were used from each code object file.
     let mut wanted: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for trace in traces {
         for kernel in trace.kernels.iter().filter(|kernel| kernel.name.starts_with("Cijk_")) {
@@ -46,7 +46,7 @@ pub fn numbers(place: &RunRoot, traces: &[Trace], images: &HashMap<u64, String>)
     found
 }
 
-/// `NAME.dat` beside `NAME.co`; what was made for any GPU has one catalog for all its objects (`NAME_fallback.dat`).
+/// `NAME.dat` beside `NAME.co`; kernels for any GPU have one catalog for all objects (`NAME_fallback.dat`).
 fn beside(object: &Path) -> Option<PathBuf> {
     let own = object.with_extension("dat");
     if own.is_file() {

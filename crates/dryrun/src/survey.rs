@@ -1,7 +1,7 @@
-//! The map of a card: for each tensor type and column count, what the real program selects.
+//! The map of a card: the real program's selection for each tensor type and column count.
 //!
-//! One process per type runs llama-bench over all lengths on a skeleton model; the host reads a result back once per
-//! length, which is where one length ends and the next begins.
+//! One process per type runs llama-bench over all lengths on a skeleton model. The host reads a result back once per
+//! length, which separates the lengths.
 
 use crate::cell::Cell;
 use crate::error::{DryrunError, io_at};
@@ -25,20 +25,21 @@ pub struct Survey<'a> {
     pub described: &'a Described,
     pub strict: bool,
     pub shape: Shape,
-    /// Layers of the skeleton. The last one is narrowed to one column behind its attention: see [`Shape::least_layers`].
+    /// Layers of the skeleton. After the attention of the last one, only one column remains: see
+    /// [`Shape::least_layers`].
     pub layers: u32,
     pub blas: Blas,
     pub variables: &'a [(String, String)],
 }
 
-/// How well a run was seen.
+/// How completely a run was observed.
 #[derive(Clone, Copy)]
 struct SeenRun {
     lost: u64,
     agreed: bool,
 }
 
-/// Of a cell that was not reached.
+/// The problem of a cell that was not reached.
 pub(crate) fn interrupted() -> Message {
     say!("dryrun-cell-interrupted")
 }
@@ -65,7 +66,7 @@ impl Survey<'_> {
         Ok(cells)
     }
 
-    /// One type on a skeleton of its own.
+    /// Runs one type on its own skeleton.
     fn one(&self, kind: TensorType, columns: &[u64]) -> Result<Vec<Cell>, DryrunError> {
         let skeleton = match gguf::skeleton(&self.shape, kind, self.layers, false) {
             Ok(skeleton) => skeleton,
@@ -76,7 +77,7 @@ impl Survey<'_> {
         Ok(self.cells(&outcome, &kind.name(), columns, true))
     }
 
-    /// A model of the user's: its tensors have types of their own.
+    /// Runs a user's model, whose tensors have their own types.
     pub fn model(&self, model: &std::path::Path, columns: &[u64]) -> Result<Vec<Cell>, DryrunError> {
         let model = fs::canonicalize(model).map_err(io_at(model))?;
         let outcome = self.bench(&model, columns, std::slice::from_ref(&model), true)?;
@@ -140,8 +141,8 @@ impl Survey<'_> {
     ) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (&columns, mut rows) in columns.iter().zip(lists) {
-            // Every weight matrix of a skeleton has one type, but for what routes to experts; what a BLAS call was given is
-            // its unpacked form.
+            // Every weight matrix of a skeleton has one type, except those that route to experts; a BLAS call gets its
+            // unpacked form.
             if one_type && self.shape.experts.is_none() {
                 for row in rows.iter_mut().filter(|row| row.is_multiplication()) {
                     row.kind = Some(kind.to_owned());
@@ -154,7 +155,7 @@ impl Survey<'_> {
     }
 }
 
-/// A skeleton as a file, which is there as long as the directory.
+/// Writes a skeleton to a file that exists as long as the directory.
 pub(crate) fn laid_out(skeleton: &gguf::Skeleton) -> Result<(SessionDir, PathBuf), DryrunError> {
     let base = std::env::temp_dir();
     let home = SessionDir::new("model", &base).map_err(io_at(base))?;
@@ -184,12 +185,12 @@ fn failed(kind: &str, columns: &[u64], problem: &Message) -> Vec<Cell> {
     columns.iter().map(cell).collect()
 }
 
-/// The line in which a program says why it stopped.
+/// The line in which a program states why it stopped.
 pub fn last_words(outcome: &Outcome) -> Message {
     words_of(&outcome.said, outcome.ending)
 }
 
-/// The same, of what a program said before it ended so.
+/// The same, from a program's output and how it ended.
 pub(crate) fn words_of(said: &str, ending: Ending) -> Message {
     let telling = |line: &&str| {
         let line = line.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! The conclusion about a whole run: made only from what was asked, answered, lost and left out.
+//! The conclusion about a whole run, based only on what was asked, answered, lost and left out.
 
 use crate::account::{Checked, blind};
 use crate::cell::Cell;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub const NAME: &str = "dryrun";
 
-/// One device of the machine that was played.
+/// One device of the simulated machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Played<'a> {
     /// The target: `gfx1201`.
@@ -23,25 +23,26 @@ pub struct Played<'a> {
 }
 
 impl Played<'_> {
-    /// Another target's metadata stood in for its own: the host's choice is seen, grids from occupancy are not.
+    /// Another target's metadata replaced its own: the host's choice is valid, but grids that depend on occupancy are
+    /// not.
     fn leave_out(&self, basis: Basis) -> Basis {
         if self.described.ships { basis } else { basis.without(self.target, None, LeftOutWhy::OtherTarget) }
     }
 }
 
-/// What one program's run says.
+/// The conclusions from one program's run.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// Is what is listed all that the program would have launched?
+    /// Whether the list is everything that the program would have launched.
     pub reach: Conclusion,
     /// The paths of products in prompts and in tokens; None if the run had no such evaluation.
     pub prompts: Option<Conclusion>,
     pub tokens: Option<Conclusion>,
-    /// Was a BLAS library called?
+    /// Whether a BLAS library was called.
     pub blas: Conclusion,
-    /// Launches of one decoded token, where all of one width have the same number.
+    /// Launches per decoded token, if all evaluations of one width have the same number.
     pub per_token: Option<u64>,
-    /// The products of the graphs that the program computed; None if it computed none of ggml's.
+    /// The products of the graphs that the program computed; None if it computed no ggml graph.
     pub products: Option<Checked>,
 }
 
@@ -73,7 +74,7 @@ impl Verdict {
         }
     }
 
-    /// Of one device's rows: a device whose target is shipped does not suffer from another one's.
+    /// The reach for one device's rows: a device with a shipped target is not affected by another one.
     pub fn reach_on(outcome: &Outcome, selected: &[Selected], number: u32, device: &Played<'_>) -> Reach {
         let launches = selected.iter().filter(|row| row.device == number).map(|row| row.count).sum();
         let basis = Basis::live(NAME, [device.target], Rung::Selected, Unit::Launches, launches);
@@ -83,12 +84,12 @@ impl Verdict {
     }
 }
 
-/// What a map of cells says.
+/// The conclusion from a map of cells.
 pub fn of_cells(cells: &[Cell], device: &Played<'_>) -> Conclusion {
     of_map(cells, device, &[])
 }
 
-/// The same of skeletons without these kinds of matrices.
+/// The same for skeletons without these kinds of matrices.
 pub(crate) fn of_map(cells: &[Cell], device: &Played<'_>, absent: &[String]) -> Conclusion {
     let answered = cells.iter().filter(|cell| cell.is_answered()).count() as u64;
     let lost = cells.iter().map(|cell| cell.lost).sum();
@@ -98,12 +99,12 @@ pub(crate) fn of_map(cells: &[Cell], device: &Played<'_>, absent: &[String]) -> 
     absent.iter().fold(device.leave_out(basis), without).completeness()
 }
 
-/// Of one cell.
+/// The reach of one cell.
 pub fn reach_of_cell(cell: &Cell, device: &Played<'_>) -> Reach {
     shown(&of_cells(std::slice::from_ref(cell), device))
 }
 
-/// How far what is shown reaches: where nothing is, nothing is known.
+/// The reach of what is shown: if nothing is shown, nothing is known.
 pub fn shown(reach: &Conclusion) -> Reach {
     if reach.answered() == 0 { Reach::Unknown } else { reach.reach() }
 }
@@ -114,7 +115,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What the run leaves out of every answer, and the second account where the program gives one.
+    /// What the run excludes from every answer, and the second account if the program provides one.
     fn around(&self, basis: Basis, devices: &[Played<'_>]) -> Basis {
         let outcome = self.outcome;
         let mut basis = basis.lost(outcome.lost());
@@ -148,7 +149,7 @@ impl Run<'_> {
     }
 }
 
-/// The products of a phase, by backend and type, that were computed elsewhere than on the devices: `CPU (Q4_K)`.
+/// The products of a phase that were computed elsewhere than on the devices, by backend and type: `CPU (Q4_K)`.
 fn elsewhere(outcome: &Outcome, phase: Phase) -> Vec<String> {
     let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (_, width, pass) in passes(outcome).filter(|(of, _, _)| *of == phase) {
@@ -160,7 +161,8 @@ fn elsewhere(outcome: &Outcome, phase: Phase) -> Vec<String> {
     ways.into_iter().map(|(backend, kinds)| with_kinds(backend, kinds)).collect()
 }
 
-/// Products of a phase that are neither as wide as the evaluation nor as its last column: no verdict may pass over them.
+/// Products of a phase that have neither the evaluation's width nor that of its last column: a verdict must not ignore
+/// them.
 fn unplaced(selected: &[Selected], phase: Phase) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let narrowest = |width: u64| {
@@ -175,7 +177,7 @@ fn unplaced(selected: &[Selected], phase: Phase) -> BTreeMap<String, u64> {
     found
 }
 
-/// A call, or a kernel that a BLAS library launched for one.
+/// Whether a row is a BLAS call, or a kernel that a BLAS library launched for one.
 pub fn is_blas(row: &Selected) -> bool {
     let file = row.file.rsplit('/').next().unwrap_or_default();
     let of_library =
@@ -183,13 +185,13 @@ pub fn is_blas(row: &Selected) -> bool {
     row.family == Family::Blas || !row.calls.is_empty() || of_library
 }
 
-/// The products of a phase at its full width: what runs for the last column alone is not the prompt's way.
+/// The products of a phase at its full width: products for the last column alone do not determine the prompt's path.
 fn full(selected: &[Selected], phase: Phase) -> impl Iterator<Item = &Selected> {
     let of = move |row: &&Selected| row.phase == phase && row.is_weight_product() && row.served == Some(row.width);
     selected.iter().filter(of)
 }
 
-/// `MMQ (Q4_K, Q6_K)`: each way with the types that take it.
+/// `MMQ (Q4_K, Q6_K)`: each path with its types.
 fn ways(rows: &[&Selected]) -> Vec<String> {
     let mut ways: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Waiting for a program, and passing on what we are told meanwhile: Ctrl-C and TERM are meant for the program as well.
+//! Waits for a program and passes on signals meanwhile: Ctrl-C and TERM are meant for the program as well.
 
 use crate::error::DryrunError;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -10,21 +10,21 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use sys::interrupt;
 
-/// Keeps at most this much of what a program says.
+/// The maximum amount of a program's output that is kept.
 const MOST_SAID: usize = 1 << 20;
-/// A program that was asked to end has this long to do so.
+/// How long a program has to exit after it was asked to.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// How often we look, the longer it lasts the less.
+/// The polling interval, which grows with the running time.
 const STEPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
 
-/// How it ended, what it said, and the signal that we were told to end by.
+/// How it ended, its output, and the signal that told us to stop.
 pub struct Ended {
     pub status: ExitStatus,
     pub said: String,
     pub interrupted: Option<i32>,
 }
 
-/// The child leads a group of its own.
+/// The child leads its own process group.
 pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
     let failed = |source| DryrunError::Start { program: program.to_string_lossy().into_owned(), source };
     let (out, err) = (Listener::new(child.stdout.take()), Listener::new(child.stderr.take()));
@@ -48,7 +48,7 @@ pub fn wait(mut child: Child, program: &OsStr) -> Result<Ended, DryrunError> {
     };
     let interrupted = told.map(|(signal, _)| signal).or_else(interrupt::signal);
     if interrupted.is_some() {
-        // Whatever it started is told as well, and made to: nothing of it shall be left behind.
+        // Everything that it started is killed too, so that nothing is left behind.
         tell(leader, Signal::KILL);
     }
     let said = out.end(interrupted.is_some()) + &err.end(interrupted.is_some());
@@ -61,7 +61,7 @@ fn tell(leader: Option<Pid>, signal: Signal) {
     }
 }
 
-/// All of it is read, so that the program never waits for us; the end is kept.
+/// Reads all output, so that the program never blocks, and keeps the end.
 struct Listener {
     kept: Arc<Mutex<Vec<u8>>>,
     thread: Option<JoinHandle<()>>,
@@ -75,7 +75,7 @@ impl Listener {
         Listener { kept, thread }
     }
 
-    /// `now`: another process may still hold the other end, and is not waited for.
+    /// `now`: another process may still hold the other end; do not wait for it.
     fn end(self, now: bool) -> String {
         if let Some(thread) = self.thread.filter(|_| !now) {
             let _ = thread.join();

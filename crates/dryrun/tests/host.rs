@@ -1,4 +1,4 @@
-//! Small C programs on the stand-in, as this machine's own: each SONAME, children, what is refused, and a crash.
+//! Small C programs of this machine on the stand-in: each SONAME, children, refusals, and a crash.
 
 use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use gpu::Profile;
@@ -6,7 +6,7 @@ use launch::trace::Event;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Says what it sees, in two processes; then does what its argument asks for.
+/// Prints what it sees, in two processes, then does what its argument requests.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Where the name of the target and the number of multiprocessors stand in the structure of each release.
+/// The offsets of the target's name and of the number of multiprocessors in the structure of each release.
 const LAYOUTS: [(&str, &str, u32, u32); 3] = [
     ("libamdhip64.so.5", "hipGetDeviceProperties", 396, 336),
     ("libamdhip64.so.6", "hipGetDevicePropertiesR0600", 1160, 388),
@@ -159,7 +159,7 @@ fn a_program_for_another_c_library_says_what_to_do() {
         sparse_read: false,
         variables: &[],
     };
-    // Not started at all, so that the words are ours and not the system's "No such file or directory".
+    // Not started at all, so that the message is ours rather than the system's "No such file or directory".
     let refused = request.run().expect_err("refused").to_string();
     assert!(refused.contains("no-such-ld-musl"), "{refused}");
     assert!(refused.contains("--runtime DIR"), "{refused}");

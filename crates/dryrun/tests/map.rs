@@ -1,9 +1,9 @@
-//! The real llama-bench of a real runtime, on cards that are not there.
+//! The real llama-bench of a real runtime, on simulated cards.
 
 use dryrun::{Blas, Cell, RunRoot, Survey, describe};
 use gguf::TensorType;
 
-/// Six rows of what was seen with another stand-in: path and tile by type and prompt length.
+/// Six rows recorded with another stand-in: path and tile by type and prompt length.
 const SEEN: &str = include_str!("data/dryrun-sample.tsv");
 
 fn place() -> Option<RunRoot> {
@@ -49,7 +49,7 @@ fn experts_above_one_column_stand_in_the_map() {
     for cell in &cells {
         assert!(cell.is_answered(), "{:?}", cell.problem);
         let (experts, dense): (Vec<_>, Vec<_>) = cell.products().into_iter().partition(|row| row.routed);
-        // Gate, up and down of each layer at this width; the last layer's run for the last column alone.
+        // Gate, up and down of each layer at this width; those of the last layer run only for the last column.
         assert!(!experts.is_empty() && !dense.is_empty(), "{}: {:?}", cell.columns, cell.label());
         assert!(cell.label().contains(",e:mm"), "{}", cell.label());
     }
@@ -57,7 +57,8 @@ fn experts_above_one_column_stand_in_the_map() {
     assert_eq!((wide.ne11, wide.served), (Some(64 * 8), Some(64)), "eight experts for each column");
 }
 
-/// No kernel multiplies these for all experts at once: the host reads the routing back and goes expert by expert.
+/// No kernel handles these types for all experts at once: the host reads the routing back and multiplies expert by
+/// expert.
 #[test]
 fn types_whose_experts_are_sorted_by_the_host_are_answered_too() {
     let Some(place) = place() else { return };

@@ -1,4 +1,4 @@
-//! Real programs of a real runtime on cards that are not there: benchmark, server, and what can go wrong.
+//! Real programs of a real runtime on simulated cards: benchmark, server, and error cases.
 
 use dryrun::{
     Blas, Described, DryrunError, Ending, Outcome, PRODUCTS, Phase, Played, Request, RunRoot, Streams, Verdict,
@@ -21,7 +21,7 @@ fn place() -> Option<RunRoot> {
     test_artifacts::need("debian-sid").map(|dir| RunRoot::Tree { name: "debian-sid".into(), root: dir.join("root") })
 }
 
-/// A model, a card and a place to run in; the directory is removed at the end.
+/// A model, a card and a directory to run in, which is removed at the end.
 struct Stage {
     place: RunRoot,
     profile: Profile,
@@ -105,7 +105,7 @@ fn preload_sees_every_launch_that_the_stand_in_records() {
     assert!(own_list.len() > 150, "{}", own_list.len());
     assert_eq!(own_list, seen_list);
     assert_eq!((own.lost, own.torn, seen.lost, seen.torn), (0, 0, 0, 0));
-    // Graph numbers are each writer's own; what they multiply out to is not.
+    // Graph numbers differ between writers, but the expanded launches do not.
     let total = |trace: &Trace| evaluations(trace).iter().map(|e| e.items.len()).sum::<usize>();
     assert_eq!(total(own), total(seen));
 }
@@ -123,7 +123,7 @@ fn decoded_tokens_are_counted_through_graph_replays() {
     assert_eq!(lists.len(), 16);
     let rows = select(&outcome, std::slice::from_ref(&stage.profile));
     assert!(rows.iter().all(|row| row.phase == Phase::Decode));
-    // Per token and layer: Q, K, V, output, gate and up together or apart, down; and the head.
+    // Per token and layer: Q, K, V, output, gate and up together or separately, down; and the head.
     let products: u64 = rows.iter().filter(|row| row.family == Family::Mmvq).map(|row| row.count).sum();
     assert_eq!(products % 16, 0, "every token takes the same kernels: {products}");
     assert!(rows.iter().all(|row| row.needs.is_some()), "every kernel is in the table");
@@ -226,7 +226,7 @@ fn several_sequences_decoded_at_once_are_decode_not_a_prompt() {
     let command: Vec<OsString> = words.iter().map(OsString::from).collect();
     let show = [stage.home.path().to_owned()];
     let running = stage.request(&command, &show).spawn().expect("a server");
-    // Four prompts in one request: the server takes them all before it evaluates anything.
+    // Four prompts in one request: the server accepts all of them before it evaluates anything.
     let prompt = |first: u32| (first..first + 20).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let prompts: Vec<String> = [300, 400, 500, 600].map(|first| format!("[{}]", prompt(first))).to_vec();
     let body = format!(
@@ -248,7 +248,7 @@ fn several_sequences_decoded_at_once_are_decode_not_a_prompt() {
     assert!(rows.iter().any(|row| row.phase == Phase::Prefill && row.width >= 20), "the prompts are prompts");
 }
 
-/// What a card's own run says of a kernel: its registers, its wavefront, whether it is a stub.
+/// The facts about a kernel from a card's own run: its registers, its wavefront, whether it is a stub.
 fn needs(rows: &[dryrun::Selected], device: u32) -> Vec<(String, Option<dryrun::Needs>, bool)> {
     let of = rows.iter().filter(|row| row.device == device && !row.mangled.is_empty());
     let mut list: Vec<_> = of.map(|row| (row.mangled.clone(), row.needs.clone(), row.stub)).collect();
@@ -260,7 +260,7 @@ fn needs(rows: &[dryrun::Selected], device: u32) -> Vec<(String, Option<dryrun::
 #[test]
 fn each_of_two_cards_is_judged_by_its_own_target() {
     let Some(place) = place() else { return };
-    // Wavefronts of 64 and of 32: judged by the other's metadata, launches were refused that nobody refuses.
+    // Wavefronts of 64 and of 32: judged by the other's metadata, launches were wrongly refused.
     let stages = [("gfx906", 0), ("gfx1100", 1)];
     let stages = stages.map(|(card, number)| (Stage::new(place.clone(), card, "qwen2-7b", "Q4_K", false), number));
     let [(first, _), (second, _)] = &stages;
@@ -293,7 +293,7 @@ fn each_of_two_cards_is_judged_by_its_own_target() {
     }
 }
 
-/// Asks until the server is up, for two minutes at most.
+/// Retries until the server is up, for at most two minutes.
 fn ask(port: u16, body: &str) -> Option<String> {
     let until = Instant::now() + Duration::from_secs(120);
     while Instant::now() < until {
@@ -313,7 +313,7 @@ fn ask(port: u16, body: &str) -> Option<String> {
     None
 }
 
-/// On this machine, without any runtime: what is refused, and in which words.
+/// On this machine, without any runtime: what is refused, and with which message.
 fn host_run(program: &Path) -> Result<Outcome, DryrunError> {
     let described = Described { table: Vec::new(), ships: true, ..Described::default() };
     let profile = gpu::find("gfx1100").expect("a card");
@@ -359,7 +359,7 @@ fn a_program_without_hip_leaves_no_trace() {
     assert!(outcome.traces.is_empty());
 }
 
-/// With half of its layers on the CPU a prompt is a prompt, and the CPU's share is told.
+/// With half of its layers on the CPU, a prompt is still a prompt, and the CPU's share is reported.
 #[test]
 fn a_prompt_of_a_partly_offloaded_model_is_a_prompt() {
     let Some(place) = place() else { return };
@@ -376,7 +376,7 @@ fn a_prompt_of_a_partly_offloaded_model_is_a_prompt() {
     assert_eq!(verdict.reach.reach(), Reach::Whole, "{:?}", verdict.reach);
 }
 
-/// Experts have columns of their own; the verdict on prompts names every way that their launches take.
+/// Experts have their own column counts; the verdict on prompts names every path of their launches.
 #[test]
 fn experts_do_not_widen_a_prompt_and_no_way_is_passed_over() {
     let Some(place) = place() else { return };

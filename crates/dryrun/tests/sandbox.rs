@@ -1,4 +1,4 @@
-//! The real tools of Debian sid, run from the unpacked tree by whoever runs the tests.
+//! The real tools of Debian sid, run from the unpacked tree as the user of the tests.
 
 use dryrun::sandbox::{Enter, EnterError};
 use std::{fs, process::Command};
@@ -26,7 +26,7 @@ fn the_callers_directory_is_there_and_the_tree_is_not_changed() {
     let loader = root.join("usr/lib64/ld-linux-x86-64.so.2");
     let before = fs::metadata(&loader).unwrap();
     let enter = Enter::new(&root).bind(dir.path()).current_dir(dir.path());
-    // llama-bench says which model it cannot load: it looked inside our directory, by a relative path.
+    // llama-bench names the model that it cannot load: it looked inside our directory, by a relative path.
     let output = enter.output(Command::new("/usr/bin/llama-bench").args(["-m", "given", "-o", "json"])).unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("given"), "{said}");

@@ -1,6 +1,6 @@
-//! A dry run that is interrupted or killed: the program ends with it, what it did is told, and nothing is left.
+//! A dry run that is interrupted or killed: the program ends with it, its results are reported, and nothing is left.
 //!
-//! One test alone in its process: signals are the process's.
+//! One test alone in its process, because signals affect the whole process.
 
 use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use rustix::process::{Signal, getpid, kill_process};
@@ -10,7 +10,7 @@ use std::process::Command;
 
 const PART: &str = "DRYRUN_SIGNALS_PART";
 
-/// A program and what it starts: both say their numbers, and launch until they are ended.
+/// A program and its child: both print their process ids and launch until they are stopped.
 fn run(home: &Path) -> Outcome {
     let profile = gpu::find("gfx1100").expect("a card");
     let table = launch::table::Builder::default().finish();
@@ -44,7 +44,7 @@ fn wait_for(what: impl Fn() -> bool) {
 
 fn gone(file: PathBuf) -> bool {
     let text = std::fs::read_to_string(file).expect("a number");
-    // A process that nobody has waited for yet is over all the same.
+    // A zombie process has ended, even if no one has waited for it.
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", text.trim())).unwrap_or_default();
     stat.is_empty() || stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
@@ -73,10 +73,10 @@ fn a_signal_is_passed_on_and_what_was_seen_is_told_and_a_killed_run_leaves_no_pr
     cc.arg("-o").arg(home.join("launcher")).arg(source).arg("-L").arg(home);
     cc.args(["-l:libamdhip64.so.6", "-lpthread", "-ldl", "-Wl,--allow-shlib-undefined"]);
     assert!(cc.status().expect("a C compiler").success());
-    // A run that is killed, in a process of its own: the program and what it started end, its directory stays.
+    // A run that is killed, in a separate process: the program and its children end, its directory stays.
     let own = std::env::current_exe().expect("this program");
     let mut part = Command::new(own);
-    // It is killed before it could say how its test went.
+    // It is killed before it can report its test result.
     let mut part =
         part.env(PART, home).env("TMPDIR", home).stdout(std::process::Stdio::null()).spawn().expect("started");
     wait_for(|| ready(home));
@@ -87,12 +87,12 @@ fn a_signal_is_passed_on_and_what_was_seen_is_told_and_a_killed_run_leaves_no_pr
     for name in ["inner", "outer", "said"] {
         std::fs::remove_file(home.join(name)).expect("removed");
     }
-    // The next one clears it away, once the kernel has closed what the killed ones held.
+    // The next run removes it, once the kernel has closed what the killed ones held.
     wait_for(|| {
         sys::private_dir::sweep(home);
         nests(home) == 0
     });
-    // A run that is told to stop tells what it saw.
+    // A run that is told to stop reports what it saw.
     sys::interrupt::catch();
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {

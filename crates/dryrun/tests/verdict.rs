@@ -1,4 +1,4 @@
-//! What is concluded of a run: never more than was seen.
+//! The conclusions from a run never exceed what was seen.
 
 use dryrun::{
     Blas, Cell, Described, Ending, Finish, Outcome, Played, Request, RunRoot, Streams, Verdict, select, shown,
@@ -56,7 +56,7 @@ fn a_program_that_was_killed_leaves_nothing_known_about_blas() {
     assert_eq!(judged(&failed, true).blas.word(), Word::NotKnown);
 }
 
-/// A trace with launches of a kernel, of which the writer says that it lost some.
+/// A trace with launches of a kernel, whose writer states that it lost some.
 fn trace(launches: usize, lost: u64) -> Trace {
     let mut bytes = vec![0; FIRST as usize];
     bytes[..8].copy_from_slice(&MAGIC);
@@ -125,7 +125,7 @@ fn a_map_reaches_as_far_as_its_cells_were_answered() {
     let device = Played { target: "gfx1100", described: &described };
     let reach = dryrun::of_cells(&[failed(1), failed(8)], &device);
     assert_eq!((shown(&reach), reach.unanswered()), (Reach::Unknown, 2));
-    // A run that ended well and showed no product of that width has not answered either.
+    // A run that ended normally without a product of that width has not answered either.
     let silent = Cell { problem: None, ..failed(1) };
     assert!(!silent.is_answered());
     assert_eq!(dryrun::reach_of_cell(&silent, &device), Reach::Unknown);

@@ -1,4 +1,4 @@
-//! The real loader, ggml, RADV and its compiler on cards that are not there.
+//! The real loader, ggml, RADV and its compiler on simulated cards.
 
 use dryrun::{
     Backends, Blas, Card, Ending, Map, Plan, RunRoot, Streams, Survey, VulkanCard, VulkanDiff, VulkanMap,
@@ -59,8 +59,8 @@ fn kernel(answer: &VulkanSelection, kind: &str, columns: u32) -> String {
     answer.selected.iter().find(of).map(|row| row.kernel.clone()).unwrap_or_default()
 }
 
-/// The same types and column counts end in other kernels on other generations: matrices of halves on gfx1201, of bytes on
-/// gfx1100, integer dot products on gfx1030.
+/// The same types and column counts use different kernels on different generations: half-precision matrices on gfx1201,
+/// byte matrices on gfx1100, integer dot products on gfx1030.
 #[test]
 fn each_generation_gets_kernels_of_its_own() {
     let Some(stage) = Stage::new() else { return };
@@ -87,7 +87,7 @@ fn each_generation_gets_kernels_of_its_own() {
     }
 }
 
-/// ggml computes on the processor without a word; a kernel of the card is then not named.
+/// ggml silently computes on the CPU; no kernel of the card is named then.
 #[test]
 fn what_ran_on_the_processor_names_no_kernel() {
     let Some(stage) = Stage::new() else { return };
@@ -131,7 +131,7 @@ fn a_place_without_radv_is_refused_with_the_way_to_it() {
     assert!(error.contains("runtime fetch debian-sid --parts tools,vulkan"), "{error}");
 }
 
-/// Each length is a pass of its own: the last block's one column, which is there at every length, answers for none.
+/// Each length is a separate pass: the single column of the last block occurs at every length and answers for none.
 #[test]
 fn a_grid_has_a_cell_for_each_type_and_length() {
     let Some(stage) = Stage::new() else { return };
@@ -165,7 +165,7 @@ fn a_grid_has_a_cell_for_each_type_and_length() {
     let has = |words: &[&str]| text.iter().any(|line| words.iter().all(|word| line.contains(word)));
     assert!(has(&["vulkan.pipeline", "matmul_quant_f16_f16acc_aligned_2", "290", "libggml-vulkan.so"]), "{text:#?}");
     assert!(has(&["vulkan.driver", "radv Mesa"]) && text.iter().all(|line| line.contains("selected")));
-    // The same map is no difference to itself; a card without matrix units is one, in every cell of many columns.
+    // A map does not differ from itself; a card without matrix units differs in every cell with many columns.
     let same = VulkanDiff::of(("a", &map), ("b", &map), "sid".into());
     assert!(same.differences.is_empty() && same.conclusion.is_whole());
     let other = stage.survey("navi10", "llama-3.2-1b", &["Q4_K", "Q8_0"], &[1, 9, 290]);
@@ -173,7 +173,7 @@ fn a_grid_has_a_cell_for_each_type_and_length() {
     assert!(matches!(diff.conclusion.says(), Says::Different { .. }) && diff.differences.len() >= 4, "{diff:?}");
 }
 
-/// Experts are served by lists; what routes to them, and attention, are not taken for their weights.
+/// Lists select experts; routing and attention are not confused with their weights.
 #[test]
 fn experts_have_a_cell_at_the_columns_of_their_layer() {
     let Some(stage) = Stage::new() else { return };
@@ -186,7 +186,7 @@ fn experts_have_a_cell_at_the_columns_of_their_layer() {
     assert!(map.is_answered());
 }
 
-/// Every dispatch keeps its place, its groups and all that was pushed.
+/// Every dispatch keeps its position, its groups and all push constants.
 #[test]
 fn a_trace_leaves_nothing_out() {
     let Some(stage) = Stage::new() else { return };
@@ -201,8 +201,8 @@ fn a_trace_leaves_nothing_out() {
     assert!(steps.last().is_some_and(|step| step.node.is_some_and(|node| node.contains("result_output"))));
 }
 
-/// The same product of the same card: HIP's tile kernel and RADV's, each with what its own code is made of; and where the HIP
-/// library has no code for the target, nothing is told of registers and instructions.
+/// The same product on the same card: HIP's tile kernel and RADV's, each with facts about its own code. If the HIP
+/// library has no code for the target, registers and instructions are not reported.
 #[test]
 fn hip_and_vulkan_stand_side_by_side() {
     let (Some(stage), Some(sid)) = (Stage::new(), test_artifacts::need("debian-sid")) else { return };
@@ -233,7 +233,7 @@ fn hip_and_vulkan_stand_side_by_side() {
         let (left, right) = (product.hip.first().expect("HIP"), product.vulkan.first().expect("Vulkan"));
         assert!(left.kernel.starts_with("mul_mat_q<Q4_K") && left.path == "MMQ", "{left:?}");
         assert!(right.path == "matmul" && right.vgprs > Some(0), "{right:?}");
-        // Where no size of a wave was asked for, how many fit is not told.
+        // If no wave size was requested, the number of waves that fit is not reported.
         assert_eq!(right.waves.is_some(), given == "gfx1100", "{right:?}");
         assert!(right.matrix.keys().all(|name| name.starts_with("v_wmma")) && !right.matrix.is_empty(), "{right:?}");
         assert_eq!((left.vgprs.is_some(), left.instructions.is_some(), left.waves.is_some()), (ships, ships, ships));

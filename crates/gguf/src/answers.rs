@@ -1,4 +1,4 @@
-//! What `skeleton` answers, as a program reads it.
+//! The answer of `skeleton`, as data for programs.
 
 use crate::{Error, Gguf, Mix, Shape, Skeleton, absent, known, names};
 use answer::Answer;

@@ -1,4 +1,4 @@
-//! What can be wrong with a model file, with the place.
+//! Errors in a model file, with their position.
 
 use say::Key;
 
@@ -13,7 +13,7 @@ pub enum Error {
     BigEndian {
         version: u32,
     },
-    /// The header goes on behind the bytes that were given: read at least `need` bytes and try again.
+    /// The header continues beyond the given bytes: read at least `need` bytes and try again.
     Truncated {
         field: Key,
         have: u64,

@@ -1,18 +1,18 @@
-//! What people call a model's type (`Q4_K_M`) is the type of a file: a mix of tensor types.
+//! The common name of a model's type (`Q4_K_M`) is a file type: a mix of tensor types.
 //!
-//! Which tensor gets which is decided by `llama_tensor_get_type` in llama.cpp's src/llama-quant.cpp. Of the mixes that can
-//! be made here ([`Mix`]) the types are counted in a dense model; of the others they are listed, read at b10586. A model of
-//! many experts, or with tied embeddings, may hold others.
+//! `llama_tensor_get_type` in llama.cpp's src/llama-quant.cpp assigns a type to each tensor. For mixes that can be
+//! generated here ([`Mix`]), the types are counted in a dense model; the others are listed, as of b10586. A model with
+//! many experts, or with tied embeddings, may contain other types.
 
 use crate::{Mix, TensorType, known};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The model in which a mix is counted.
+/// The model in which the types of a mix are counted.
 const DENSE: &str = "llama-3.1-8b";
 
-/// Name, and the types of its matrices, the most frequent first: of mixes that [`Mix`] does not have.
+/// Mixes that [`Mix`] does not support: the name, and the types of the matrices, most frequent first.
 const LISTED: &[(&str, &[&str])] = &[
     ("Q2_K", &["Q2_K", "Q3_K", "Q6_K"]),
     ("Q3_K_S", &["Q3_K", "Q6_K"]),
@@ -36,7 +36,7 @@ fn all() -> &'static [FileType] {
     })
 }
 
-/// The types of a dense model's matrices by how many there are of each; None for a mix that is for experts.
+/// The types of a dense model's matrices, most frequent first; None for a mix for experts.
 fn counted(name: &str) -> Option<Vec<&'static str>> {
     let (shape, mix) = (known(DENSE).ok()?, Mix::parse(name).ok()?);
     let (width, wide) = (u64::from(shape.width), u64::from(shape.feed_forward));
@@ -58,7 +58,8 @@ fn counted(name: &str) -> Option<Vec<&'static str>> {
     }
     let mut types: Vec<(TensorType, u64)> = counts.into_iter().collect();
     types.sort_by_key(|(_, count)| Reverse(*count));
-    // A mix for experts makes one type of everything in a model that has none: its name says nothing of a dense one.
+    // In a model without experts, a mix for experts uses one type for everything, so its name tells nothing about a
+    // dense model.
     (types.len() > 1).then(|| types.into_iter().filter_map(|(ty, _)| ty.known_name()).collect())
 }
 
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(mix("Q4_K"), None);
     }
 
-    /// One definition each: what [`Mix`] can make is not listed once more.
+    /// Each mix has one definition: mixes that [`Mix`] supports are not listed.
     #[test]
     fn what_can_be_made_is_not_listed() {
         for (name, _) in LISTED {

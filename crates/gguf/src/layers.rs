@@ -1,4 +1,5 @@
-//! The tensors of one layer, by architecture: names and extents as llama.cpp's loaders ask for them (src/models/*.cpp).
+//! The tensors of one layer, by architecture: names and dimensions as llama.cpp's loaders expect them
+//! (src/models/*.cpp).
 
 use crate::Error;
 use crate::shape::{Experts, Latent, StateSpace};
@@ -17,7 +18,7 @@ impl Plan<'_> {
             None => self.attention(&at)?,
         }
         match self.shape.architecture {
-            // The norm behind attention is the only one in front of the experts.
+            // The norm after attention is the only one before the experts.
             "gpt-oss" => self.plain(&at("post_attention_norm.weight"), &[width])?,
             "gemma2" | "gemma3" => {
                 self.plain(&at("post_attention_norm.weight"), &[width])?;
@@ -114,7 +115,7 @@ impl Plan<'_> {
         if shared > 0 { self.gated(at, "_shexp", shared) } else { Ok(()) }
     }
 
-    /// Gate, up and down of one feed-forward network; Phi 3 has the first two in one matrix.
+    /// Gate, up and down of one feed-forward network; Phi 3 combines the first two in one matrix.
     fn gated(&mut self, at: &dyn Fn(&str) -> String, of: &str, inner: u64) -> Result<(), Error> {
         let width = u64::from(self.shape.width);
         if self.shape.architecture == "phi3" {

@@ -1,4 +1,4 @@
-//! A small byte-level vocabulary, as GPT-2's: the bytes, every letter and every pair of letters with the space before it.
+//! A small byte-level vocabulary like GPT-2's: the bytes, and every letter and pair of letters with a leading space.
 
 use crate::write::Writer;
 
@@ -37,7 +37,7 @@ pub fn write(writer: &mut Writer, begins: bool) {
     }
     let normal = tokens.len();
     tokens.extend(["<|begin|>", "<|end|>", "<|pad|>"].map(str::to_owned));
-    // 1: a normal token; 3: one that is never text.
+    // 1: a normal token; 3: a control token, which is never text.
     let kinds: Vec<i32> = (0..tokens.len()).map(|i| if i < normal { 1 } else { 3 }).collect();
     let control = u32::try_from(normal).unwrap_or(0);
     writer.text("tokenizer.ggml.model", "gpt2");

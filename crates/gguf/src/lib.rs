@@ -1,7 +1,7 @@
-//! GGUF models: reading headers, writing skeleton models of any shape without weights.
+//! GGUF models: reads headers, and writes skeleton models of any shape without weights.
 //!
-//! No I/O, no unsafe, no panic on any input. A reader is given the first bytes of a file and says how many more it needs;
-//! a skeleton is a header and a length, which the caller writes as a sparse file. Format: ggml's docs/gguf.md.
+//! No I/O, no unsafe, no panic on any input. A reader gets the first bytes of a file and returns how many more it
+//! needs. A skeleton is a header and a length, which the caller writes as a sparse file. Format: ggml's docs/gguf.md.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -1,14 +1,14 @@
-//! The metadata that a loader asks for before it looks at any tensor.
+//! The metadata that a loader reads before any tensor.
 
 use crate::write::Writer;
 use crate::{Mix, Shape};
 
-/// What a model can read.
+/// The vocabulary of a model.
 #[derive(Debug, Clone, Copy)]
 pub enum Vocabulary {
     /// Tokens by number only.
     None,
-    /// A vocabulary of the shape's size, of no meaning.
+    /// A vocabulary of the shape's size with meaningless tokens.
     Numbered,
     Letters {
         begins: bool,
@@ -22,7 +22,7 @@ pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words
     if let Some(number) = mix.file_type() {
         writer.number("general.file_type", number);
     }
-    // Compressed keys are one head for all, as wide as what is kept, and so are the values.
+    // Compressed keys have a single head, as wide as the stored vector, and so do the values.
     let (key, value, rotated) = match shape.latent {
         Some(latent) => (latent.key_value + latent.rotated, latent.key_value, latent.rotated),
         None => (shape.head, shape.head, shape.head),

@@ -1,13 +1,13 @@
-//! Which type each tensor of a file gets: one type for all, or one of llama.cpp's mixes (a file type such as Q4_K_M).
+//! The type of each tensor in a file: one type for all, or one of llama.cpp's mixes (a file type such as Q4_K_M).
 //!
 //! The rules are those of llama-quant.cpp (`llama_tensor_get_type_impl`, `tensor_type_fallback`) without an importance
-//! matrix; a test puts them beside the real llama-quantize.
+//! matrix; a test compares them with the real llama-quantize.
 
 use crate::{Error, Shape, TensorType};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
-    /// Every weight matrix the same.
+    /// The same type for every weight matrix.
     One(TensorType),
     Q3KM,
     Q4KS,
@@ -28,7 +28,7 @@ const NAMED: [(&str, Mix); 6] = [
 ];
 
 impl Mix {
-    /// A mix or a tensor type by name, in any case.
+    /// A mix or a tensor type by name, ignoring case.
     pub fn parse(name: &str) -> Result<Mix, Error> {
         let named = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, mix)| *mix);
         match named {
@@ -50,7 +50,7 @@ impl Mix {
         }
     }
 
-    /// llama.cpp's number of the file type (llama.h, LLAMA_FTYPE_*); None for a type that has none of its own.
+    /// llama.cpp's number of the file type (llama.h, LLAMA_FTYPE_*); None for a type without one.
     pub fn file_type(self) -> Option<u32> {
         match self {
             Mix::One(kind) => match kind.name().as_str() {
@@ -71,13 +71,13 @@ impl Mix {
         }
     }
 
-    /// The type of a weight matrix by its name (`blk.3.ffn_down.weight`), with rows of `row` elements, in a model of `layers`
-    /// layers. A row that the type's blocks do not divide takes the type that llama.cpp falls back to.
+    /// The type of a weight matrix with this name (`blk.3.ffn_down.weight`) and rows of `row` elements, in a model of
+    /// `layers` layers. If the row is not a multiple of the block size, llama.cpp's fallback type is used.
     pub fn type_of(self, shape: &Shape, name: &str, row: u64, layers: u32) -> Result<TensorType, Error> {
         let kind = self.wanted(shape, name, row, layers)?;
         let divides = |kind: TensorType| kind.block().is_some_and(|(block, _)| row.is_multiple_of(block));
         if divides(kind) || (matches!(self, Mix::One(_)) && shape.is_plain()) {
-            // A survey of one type says that it cannot be made, rather than to answer for another one.
+            // With a single type, report that the model cannot be made instead of silently using another type.
             return Ok(kind);
         }
         let other = TensorType::parse(match kind.name().as_str() {
@@ -117,7 +117,7 @@ impl Mix {
                 _ => base,
             }),
             "attn_v" if eight => kind("Q8_0"),
-            // Eight heads share them in the models of 70 billion, which are known by their 80 layers.
+            // In the 70-billion-parameter models, recognised by their 80 layers, eight heads share them.
             "attn_v" if layers == 80 && shape.heads > shape.kv_heads => {
                 kind(if more && matches!(self, Mix::Q4KM | Mix::Q5KM) { "Q6_K" } else { "Q5_K" })
             }
@@ -143,7 +143,7 @@ impl Mix {
     }
 }
 
-/// The first and the last eighth of the layers, and every third between.
+/// The first and the last eighth of the layers, and every third layer between.
 fn more_bits(layer: u32, layers: u32) -> bool {
     layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2
 }

@@ -1,5 +1,5 @@
-//! The ways that an operation takes through ggml's GPU backend, by the names that people use. The only list of them: what
-//! the rules declare, what a kernel's name says and what a table shows are compared as values of it.
+//! The paths of an operation through ggml's GPU backend, by their common names. This is the only list: the declared
+//! rules, kernel names and tables are compared as values of it.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ say::named! {
         /// Many columns, weights in floating point, on matrix units.
         Mmf = "MMF",
         Mmv = "MMV",
-        /// One column, weights unpacked on the way.
+        /// One column; weights are dequantised in the kernel.
         Dmmv = "DMMV",
         /// One column or a few, quantised weights.
         Mmvq = "MMVQ",
         /// Many columns in tiles, quantised weights.
         Mmq = "MMQ",
-        /// A library, for unpacked weights.
+        /// A library, with dequantised weights.
         Blas = "BLAS",
-        /// Flash attention, where the kernel that does it is not told apart.
+        /// Flash attention by an unspecified kernel.
         FlashAttention = "FA",
-        /// Flash attention by the kernel that does it.
+        /// Flash attention by a specific kernel.
         Vec = "VEC",
         Tile = "TILE",
         Wmma = "WMMA",
@@ -36,12 +36,12 @@ say::named! {
 }
 
 impl Path {
-    /// As a table's cell names it, in any case; None for anything else.
+    /// A path by the name in a table cell, ignoring case; None for anything else.
     pub fn from_name(name: &str) -> Option<Path> {
         Self::ALL.iter().copied().find(|path| path.name().eq_ignore_ascii_case(name))
     }
 
-    /// A product of a matrix of weights.
+    /// Whether it is a product with a weight matrix.
     pub fn is_product(self) -> bool {
         self <= Path::Blas || self >= Path::MulMatVec
     }

@@ -1,9 +1,9 @@
-//! Reading the header: metadata and the list of tensors.
+//! Reads the header: metadata and the list of tensors.
 
 use crate::{Error, TensorType};
 use say::{Key, key};
 
-/// More than any model has; what claims more is not a model, and memory stays bounded.
+/// More than any model has. A file that claims more is rejected, so that memory stays bounded.
 const MOST_ENTRIES: u64 = 1 << 20;
 const MOST_ELEMENTS: u64 = 1 << 28;
 const MOST_TEXT: u64 = 1 << 26;
@@ -16,7 +16,7 @@ pub enum Value {
     Float(f64),
     Bool(bool),
     Text(String),
-    /// Only how many there are: a vocabulary is of no use here.
+    /// Only the length: the content, such as a vocabulary, is not needed here.
     Array {
         kind: u32,
         len: u64,
@@ -26,7 +26,7 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     pub name: String,
-    /// Innermost first: a weight matrix is [columns, rows].
+    /// Innermost dimension first: a weight matrix is [columns, rows].
     pub dims: Vec<u64>,
     pub kind: TensorType,
     /// From the start of the data.
@@ -43,7 +43,7 @@ pub struct Gguf {
 }
 
 impl Tensor {
-    /// None if the type is unknown or the sizes do not fit.
+    /// None if the type is unknown or the dimensions are invalid.
     pub fn bytes(&self) -> Option<u64> {
         let (block, size) = self.kind.block()?;
         let elements = self.dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(dim))?;
@@ -52,8 +52,8 @@ impl Tensor {
 }
 
 impl Gguf {
-    /// Reads the header from the first bytes of a file. [`Error::Truncated`] says how many bytes would be enough to get
-    /// further.
+    /// Reads the header from the first bytes of a file. [`Error::Truncated`] gives the number of bytes needed to
+    /// continue.
     pub fn parse(bytes: &[u8]) -> Result<Gguf, Error> {
         let mut reader = Reader { bytes, at: 0 };
         let magic = reader.take(4, key!("gguf-field-magic"))?;
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Texts are stepped over without being kept; arrays of arrays are read, a few levels deep.
+    /// Skips texts without storing them; nested arrays are read up to a few levels.
     fn skip(&mut self, kind: u32, len: u64, depth: u32) -> Result<(), Error> {
         for _ in 0..len {
             if kind == 8 {
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes of one element of a fixed size.
+/// The size in bytes of an element of a fixed-size type.
 fn element(kind: u32) -> Option<u64> {
     match kind {
         0 | 1 | 7 => Some(1),

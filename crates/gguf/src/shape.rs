@@ -1,6 +1,6 @@
-//! Shapes of well-known models: the numbers that decide which kernels a matrix multiplication takes.
+//! Shapes of well-known models: the numbers that determine the kernels of a matrix multiplication.
 //!
-//! Each row is from the model's own published configuration (config.json).
+//! Each row comes from the model's own published configuration (config.json).
 
 use crate::Error;
 
@@ -10,11 +10,11 @@ pub struct Experts {
     pub used: u32,
     /// Width of one expert's hidden layer.
     pub width: u32,
-    /// Width of the experts that every token passes; 0: there are none.
+    /// Width of the shared experts, which process every token; 0: there are none.
     pub shared: u32,
 }
 
-/// Attention whose keys and values are kept compressed (multi-head latent attention).
+/// Attention with compressed keys and values (multi-head latent attention).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latent {
     /// Width of the compressed query; 0: it is not compressed.
@@ -26,10 +26,10 @@ pub struct Latent {
     pub value: u32,
 }
 
-/// A state space in attention's place (Mamba 2).
+/// A state space model in place of attention (Mamba 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateSpace {
-    /// Tokens that the convolution looks at.
+    /// The number of tokens in the convolution window.
     pub kernel: u32,
     pub inner: u32,
     pub state: u32,
@@ -39,7 +39,7 @@ pub struct StateSpace {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// What `--arch-of` takes.
+    /// The value for `--arch-of`.
     pub name: &'static str,
     /// llama.cpp's architecture: `llama`, `qwen2`, `qwen2moe`, `qwen3`, `qwen3moe`, `gemma2`, `gemma3`, `phi3`,
     /// `gpt-oss`, `deepseek2`, `mamba2`.
@@ -55,16 +55,17 @@ pub struct Shape {
     pub experts: Option<Experts>,
     pub latent: Option<Latent>,
     pub state_space: Option<StateSpace>,
-    /// The head is the token embedding once more.
+    /// Whether the output head is the token embedding (tied weights).
     pub tied: bool,
-    /// Tokens that a layer with a window looks back on; 0: all do.
+    /// The attention window of layers that have one, in tokens; 0: every layer sees all tokens.
     pub window: u32,
-    /// Long contexts scale each rotation by a factor of its own (Llama 3.1).
+    /// Whether long contexts scale each rotation by its own factor (Llama 3.1).
     pub rope_factors: bool,
 }
 
 impl Shape {
-    /// Every matrix can be of any type that divides its rows; the others fall back as llama.cpp does.
+    /// Whether every matrix can have any type whose block size divides its rows; otherwise llama.cpp's fallback types
+    /// are used.
     pub fn is_plain(&self) -> bool {
         matches!(self.architecture, "llama" | "qwen2" | "qwen3" | "qwen3moe")
     }

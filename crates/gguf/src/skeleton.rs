@@ -1,7 +1,8 @@
-//! Skeleton models: all shapes and metadata that the loader asks for, and no weights.
+//! Skeleton models: all dimensions and metadata that the loader needs, but no weights.
 //!
-//! The data is a hole in a sparse file and reads as zeros. The host code that chooses kernels looks at types and shapes
-//! only, so a few layers answer the same question as all of them, if they hold every kind of matrix ([`absent`]).
+//! The data is a hole in a sparse file and reads as zeros. The host code that chooses kernels reads only types and
+//! dimensions, so a few layers give the same answer as all of them, provided that they contain every kind of matrix
+//! ([`absent`]).
 
 use crate::letters;
 use crate::metadata::{Vocabulary, metadata};
@@ -18,35 +19,37 @@ pub struct Skeleton {
     pub file_size: u64,
 }
 
-/// A model of this shape with `layers` layers and every weight matrix in `kind`; the token embedding stays on the CPU and is
-/// kept in F16.
+/// A model of this shape with `layers` layers and every weight matrix in `kind`. The token embedding stays on the CPU
+/// and is F16.
 ///
-/// `words`: a full vocabulary, which a server needs to turn text into tokens; without, the model has numbered tokens
-/// only, which is enough for a benchmark and loads faster.
+/// `words`: a full vocabulary, which a server needs to tokenise text. Without it, the model has only numbered tokens,
+/// which is enough for a benchmark and loads faster.
 pub fn skeleton(shape: &Shape, kind: TensorType, layers: u32, words: bool) -> Result<Skeleton, Error> {
     skeleton_of(shape, Mix::One(kind), layers, words)
 }
 
-/// The same with the types of a mix, as llama-quantize would give them.
+/// The same with the types of a mix, as llama-quantize would assign them.
 pub fn skeleton_of(shape: &Shape, mix: Mix, layers: u32, words: bool) -> Result<Skeleton, Error> {
     built(shape, mix, layers, if words { Vocabulary::Numbered } else { Vocabulary::None })
 }
 
-/// The same with a byte-level vocabulary in which a letter, and every pair of letters, with the space before it is one token: the
-/// token count of a text is then known. `begins`: a start token precedes every prompt.
+/// The same with a byte-level vocabulary in which every letter and pair of letters with a leading space is one token,
+/// so that the token count of a text is known. `begins`: a start token precedes every prompt.
 pub fn speaking(shape: &Shape, kind: TensorType, layers: u32, begins: bool) -> Result<Skeleton, Error> {
     let shape = Shape { vocabulary: letters::COUNT, ..*shape };
     built(&shape, Mix::One(kind), layers, Vocabulary::Letters { begins })
 }
 
-/// Kinds of matrices that the whole model has and this skeleton does not hold before its last layer: `ffn_down_exps (Q6_K)`. Of
-/// the last layer only the last column's output is needed, so nothing behind its attention runs at a prompt's width.
+/// Kinds of matrices that the whole model has and that this skeleton lacks before its last layer: `ffn_down_exps
+/// (Q6_K)`. In the last layer only the last column's output is needed, so nothing after its attention runs at a
+/// prompt's width.
 pub fn absent(shape: &Shape, mix: Mix, layers: u32) -> Result<Vec<String>, Error> {
     let held = kinds(shape, mix, layers, layers.saturating_sub(1))?;
     Ok(kinds(shape, mix, shape.layers, shape.layers)?.difference(&held).cloned().collect())
 }
 
-/// The matrices of the first `until` of so many layers, each kind and type once. Norms, biases and the like are none.
+/// The matrices of the first `until` layers of a model with `layers` layers, each kind and type once. Norms, biases and
+/// similar tensors do not count.
 fn kinds(shape: &Shape, mix: Mix, layers: u32, until: u32) -> Result<BTreeSet<String>, Error> {
     let mut plan = Plan { writer: Writer::default(), offset: 0, shape, mix, layers, matrices: Vec::new() };
     for layer in 0..until {
@@ -56,7 +59,7 @@ fn kinds(shape: &Shape, mix: Mix, layers: u32, until: u32) -> Result<BTreeSet<St
 }
 
 impl Shape {
-    /// The fewest layers that hold every kind of matrix of one type before the last layer.
+    /// The smallest number of layers that contains every kind of matrix of one type before the last layer.
     pub fn least_layers(&self) -> u32 {
         let holds = |layers: &u32| absent(self, Mix::One(TensorType::F32), *layers).is_ok_and(|kinds| kinds.is_empty());
         (2..=self.layers).find(holds).unwrap_or(self.layers)
@@ -86,7 +89,7 @@ fn built(shape: &Shape, mix: Mix, layers: u32, words: Vocabulary) -> Result<Skel
     Ok(Skeleton { header, file_size })
 }
 
-/// A model in the making.
+/// A model under construction.
 pub struct Plan<'a> {
     pub shape: &'a Shape,
     pub layers: u32,
@@ -98,7 +101,7 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// A matrix of weights: its type is the mix's.
+    /// Adds a weight matrix, whose type comes from the mix.
     pub fn weight(&mut self, name: &str, dims: &[u64]) -> Result<(), Error> {
         let row = dims.first().copied().unwrap_or(0);
         let kind = self.mix.type_of(self.shape, name, row, self.layers)?;
@@ -108,7 +111,7 @@ impl Plan<'_> {
         self.add(name, dims, kind)
     }
 
-    /// What no quantisation touches: norms, biases, routers.
+    /// Adds a tensor that is never quantised: norms, biases, routers.
     pub fn plain(&mut self, name: &str, dims: &[u64]) -> Result<(), Error> {
         self.add(name, dims, TensorType::F32)
     }

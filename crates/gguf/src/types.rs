@@ -48,7 +48,7 @@ impl TensorType {
     pub const F32: TensorType = TensorType(0);
     pub const F16: TensorType = TensorType(1);
 
-    /// By name, in any case: `q4_k` is `Q4_K`.
+    /// A type by name, ignoring case: `q4_k` is `Q4_K`.
     pub fn parse(name: &str) -> Result<TensorType, Error> {
         let found = TABLE.iter().find(|row| row.1.eq_ignore_ascii_case(name));
         found.map(|row| TensorType(row.0)).ok_or_else(|| Error::UnknownType(name.to_owned()))
@@ -67,12 +67,12 @@ impl TensorType {
         self.row().map(|row| row.1)
     }
 
-    /// Every type there is, in the order of their numbers.
+    /// All types, in the order of their numbers.
     pub fn all() -> impl Iterator<Item = TensorType> {
         TABLE.iter().map(|row| TensorType(row.0))
     }
 
-    /// Several elements share a scale.
+    /// Whether several elements share a scale.
     pub fn is_quantised(self) -> bool {
         self.block().is_some_and(|(elements, _)| elements > 1)
     }
@@ -82,7 +82,7 @@ impl TensorType {
         self.row().map(|row| (row.2, row.3))
     }
 
-    /// What a weight matrix may be stored in: no integers, none of the types that only hold intermediate results.
+    /// Types in which a weight matrix may be stored: no integers, and no types for intermediate results only.
     pub fn weights() -> impl Iterator<Item = TensorType> {
         TABLE.iter().filter(|row| !matches!(row.0, 9 | 15 | 24..=28)).map(|row| TensorType(row.0))
     }

@@ -1,4 +1,4 @@
-//! Putting a header together.
+//! Writes a header.
 
 /// Metadata and tensor list, in the order in which they are added.
 #[derive(Debug, Default)]

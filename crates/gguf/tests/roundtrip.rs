@@ -1,4 +1,4 @@
-//! What the writer writes the reader reads, and no damage to a header makes it do anything but say so.
+//! The reader reads what the writer writes, and reports every damage to a header.
 
 use gguf::{Error, Gguf, TensorType, known, names, skeleton};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ proptest! {
     }
 }
 
-/// Two layers of DeepSeek have experts in the last one only, which runs at one column.
+/// A two-layer DeepSeek skeleton has experts only in its last layer, which runs at one column.
 #[test]
 fn a_skeleton_names_the_matrices_that_it_lacks_at_full_width() {
     let deepseek = gguf::known("deepseek-r1").expect("a shape");

@@ -1,12 +1,12 @@
-//! Which GPU targets there are, how a person may write one, and which shipped code a device of one takes.
+//! Known GPU targets, how users may write them, and which shipped code a device can use.
 //!
-//! The map of generic targets is HIP's own (`getGenericTarget` in hip-tests, the runtime's ISA registry) and equals the table
-//! "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. It exists only here.
+//! The map of generic targets is HIP's own (`getGenericTarget` in hip-tests, the runtime's ISA registry) and equals the
+//! table "AMDGPU Generic Processors" of LLVM's AMDGPUUsage. This is its only copy.
 
 use crate::target::TargetId;
 use std::fmt;
 
-/// AMD processors by LLVM's names, and what the generic targets serve.
+/// AMD processors by LLVM's names, and the generic targets that cover them.
 pub const AMD: &[&str] = &[
     "gfx600", "gfx601", "gfx602", "gfx700", "gfx701", "gfx702", "gfx703", "gfx704", "gfx705", "gfx801", "gfx802",
     "gfx803", "gfx805", "gfx810", "gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c",
@@ -42,7 +42,7 @@ pub fn is_generic_target(name: &str) -> bool {
     generic_targets().any(|generic| generic == name)
 }
 
-/// The generic target whose code a processor takes if there is none of its own.
+/// The generic target whose code a processor uses if there is no code for the processor itself.
 pub fn generic_of(processor: &str) -> Option<&'static str> {
     GENERIC.iter().find(|(_, members)| members.contains(&processor)).map(|(name, _)| *name)
 }
@@ -71,8 +71,8 @@ impl Nvidia {
         Some(Nvidia { ptx, number: number.parse().ok()?, letter })
     }
 
-    /// Whether a device of this name runs machine code `code`, or can compile it: machine code of the same major number
-    /// and a minor one that is not higher, PTX of any number that is not higher. Code with a letter runs on that chip.
+    /// Whether a device of this name can run or compile `code`: machine code of the same major and no higher minor
+    /// number, PTX of any number that is not higher. Code with a letter runs only on that chip.
     fn takes(self, code: Nvidia) -> bool {
         if self.ptx || code == self {
             return code == self;
@@ -93,7 +93,7 @@ impl fmt::Display for Nvidia {
     }
 }
 
-/// A requested target: known, and in its usual spelling.
+/// A requested target: known, and in canonical spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arch {
     Amd(TargetId),
@@ -111,8 +111,8 @@ say::worded! { struct UnknownArch { wanted, near } =>
 "gpu-target-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-target-near", near))) }
 
 impl Arch {
-    /// Reads a target in any case; a card's name (`rx-9070-xt`) means its target. What is unknown is an error, with the nearest
-    /// name that is.
+    /// Parses a target, ignoring case; a card's name (`rx-9070-xt`) means its target. An unknown name is an error that
+    /// suggests the nearest known name.
     pub fn parse(wanted: &str) -> Result<Self, UnknownArch> {
         let text = wanted.trim().to_ascii_lowercase();
         if text == SPIRV {
@@ -133,8 +133,8 @@ impl Arch {
         }
     }
 
-    /// Which of the shipped targets a device of this one takes: its own first, then the generic one, then what it
-    /// compiles (SPIR-V, PTX). `shipped` are target ids as they stand in files.
+    /// Which of the shipped targets a device of this one uses: its own first, then the generic one, then code that the
+    /// runtime compiles (SPIR-V, PTX). `shipped` are target ids as written in files.
     pub fn takes<'s>(&self, shipped: impl IntoIterator<Item = &'s str>) -> Option<Taken<'s>> {
         shipped.into_iter().filter_map(|code| Some(Taken { code, how: self.how(code)? })).max_by_key(|taken| match self
         {
@@ -144,7 +144,8 @@ impl Arch {
         })
     }
 
-    /// The targets whose machine code an AMD device runs, its own first; empty for other vendors, which use numbers.
+    /// The targets whose machine code an AMD device runs, its own first. Empty for other vendors, which compare
+    /// numbers.
     pub fn in_order(&self) -> Vec<&str> {
         match self {
             Arch::Amd(target) => {
@@ -168,7 +169,8 @@ impl Arch {
             Arch::Amd(_) if code == SPIRV => Some(How::Compiled),
             Arch::Amd(wanted) => {
                 let found = TargetId::named(code).ok()?;
-                // What a person leaves open may be either, what the code leaves open runs with both.
+                // A feature that the request leaves open may have either value; one that the code leaves open runs with
+                // both.
                 let agree = wanted.features().all(|(name, on)| found.feature(name).is_none_or(|value| value == on));
                 match () {
                     () if !agree => None,
@@ -192,12 +194,12 @@ impl fmt::Display for Arch {
 }
 
 say::named! {
-    /// How well shipped code fits the device, the best last.
+    /// How well shipped code fits the device, in ascending order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum How: key {
-        /// No machine code: the runtime compiles it for the device when it loads it.
+        /// Not machine code: the runtime compiles it for the device when it loads it.
         Compiled = "compiled-when-loaded",
-        /// Made for a group of devices, or for an older one of the same kind.
+        /// Built for a group of devices, or for an older device of the same kind.
         Generic = "generic",
         Own = "own",
     }

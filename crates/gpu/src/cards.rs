@@ -1,4 +1,4 @@
-//! The cards that come with the program, and how a name on the command line finds one.
+//! The embedded cards, and how a name on the command line finds one.
 
 use crate::profile::{Profile, ProfileError};
 use crate::target::TargetId;
@@ -10,7 +10,7 @@ macro_rules! cards {
     };
 }
 
-/// In the order of the generations, as lists for people show them.
+/// In the order of the generations, for display.
 const TEXTS: &[&str] = cards!(
     "rx-580",
     "vega-56",
@@ -49,8 +49,8 @@ pub fn all() -> &'static [Profile] {
     CARDS.get_or_init(|| TEXTS.iter().filter_map(|text| Profile::parse(text).ok()).collect())
 }
 
-/// A card by name or alias, or the reference card of a bare target. A target with features
-/// (`gfx90a:xnack+`) takes the reference card with those features in force.
+/// A card by name or alias, or the reference card of a bare target. A target with features (`gfx90a:xnack+`) means the
+/// reference card with those features.
 pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     let key = plain(wanted);
     let bare = core(&key);
@@ -80,11 +80,11 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
 }
 
-/// The cards whose text has one of these plain words in it: one that is meant by a word has it as its name, alias or target, and
-/// reading them all takes longer than a whole question.
+/// The cards whose text contains one of these words. A matching card has the word as its name, alias or target. Parsing
+/// all cards would take longer than a whole query.
 fn mentioning(words: &[&str]) -> Vec<Profile> {
     static PLAIN: OnceLock<Vec<String>> = OnceLock::new();
-    // All of them stand before the first table.
+    // All of them are before the first table.
     let head = |text: &'static str| text.split_once("\n[").map_or(text, |(head, _)| head);
     let plain = PLAIN.get_or_init(|| TEXTS.iter().map(|text| plain(head(text))).collect());
     let mentions = |plain: &str| words.iter().any(|word| plain.contains(word));
@@ -92,14 +92,14 @@ fn mentioning(words: &[&str]) -> Vec<Profile> {
     texts.filter_map(|(text, _)| Profile::parse(text).ok()).collect()
 }
 
-/// `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are one name.
+/// Normalises a name: `RX 9070 XT`, `rx-9070-xt` and `rx9070xt` are the same.
 pub(crate) fn plain(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     out.extend(name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| char::from(byte.to_ascii_lowercase())));
     out
 }
 
-/// Without the maker and the series: `AMD Radeon RX 9070 XT`, `9070xt` and `rx-9070-xt` are one card.
+/// Removes the vendor and the series: `AMD Radeon RX 9070 XT`, `9070xt` and `rx-9070-xt` are the same card.
 fn core(plain: &str) -> &str {
     let mut rest = plain;
     for word in ["amd", "radeon", "instinct", "rx"] {

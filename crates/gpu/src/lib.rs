@@ -1,7 +1,8 @@
-//! GPUs as data: one profile per card with the origin of every number, targets and which code serves them, occupancy.
+//! GPUs as data: one profile per card with the origin of every number, targets and the code that they can use,
+//! occupancy.
 //!
-//! No I/O, no unsafe, no panic on any input. `occupancy` has no dependency at all, because the stand-in for the HIP runtime
-//! includes it by path and must compute exactly what the rest of the program computes.
+//! No I/O, no unsafe, no panic on any input. `occupancy` has no dependencies, because the stand-in for the HIP runtime
+//! includes it by path and must compute the same results as the rest of the program.
 #![forbid(unsafe_code)]
 
 pub mod arch;

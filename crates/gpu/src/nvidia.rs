@@ -1,6 +1,6 @@
-//! NVIDIA's cards by name: which compute capability a name on a box has (NVIDIA, "CUDA GPU compute capability").
+//! NVIDIA cards by product name, with their compute capability (NVIDIA, "CUDA GPU compute capability").
 
-/// Name as [`plain`](crate::plain) makes it, and the target that source rules ask for.
+/// The name as normalised by [`plain`](crate::plain), and its target.
 const CARDS: &[(&str, &str)] = &[
     ("gtx1050", "sm_61"),
     ("gtx1060", "sm_61"),
@@ -45,13 +45,13 @@ const CARDS: &[(&str, &str)] = &[
     ("rtx5090", "sm_120"),
 ];
 
-/// The target of a card by the name that people have: `rtx-4090`, `RTX 4070 Ti Super`, `NVIDIA H100 PCIe`.
+/// The target of a card by its product name: `rtx-4090`, `RTX 4070 Ti Super`, `NVIDIA H100 PCIe`.
 pub fn nvidia_target(name: &str) -> Option<&'static str> {
     let key = crate::plain(name);
     let key = key.strip_prefix("nvidia").unwrap_or(&key);
     let key = key.strip_prefix("geforce").or_else(|| key.strip_prefix("tesla")).unwrap_or(key);
     let exact = CARDS.iter().find(|(known, _)| *known == key);
-    // What follows a name is its variant, never another generation: `rtx4070tisuper`, `h100pcie`, `a10080gb`.
+    // A suffix after a known name is a variant, never another generation: `rtx4070tisuper`, `h100pcie`, `a10080gb`.
     let begins = |(known, _): &&(&str, &str)| {
         key.strip_prefix(known).is_some_and(|rest| VARIANTS.iter().any(|variant| rest.starts_with(variant)))
     };
@@ -61,7 +61,7 @@ pub fn nvidia_target(name: &str) -> Option<&'static str> {
 const VARIANTS: &[&str] =
     &["ti", "super", "pcie", "sxm", "nvl", "laptop", "mobile", "12gb", "16gb", "24gb", "40gb", "80gb", "hbm"];
 
-/// The names there are, for "did you mean".
+/// The known names, for "did you mean".
 pub fn nvidia_names() -> impl Iterator<Item = &'static str> {
     CARDS.iter().map(|(name, _)| *name)
 }

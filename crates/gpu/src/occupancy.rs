@@ -5,7 +5,7 @@
 //! so it follows HIP's counting, not the hardware's finer rules. Only `core` is used: the stand-in HIP library includes
 //! this file by path.
 
-/// What a kernel's metadata says that bounds its occupancy.
+/// The fields of a kernel's metadata that limit its occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resources {
     pub vgprs: u32,
@@ -36,12 +36,13 @@ pub fn register_file(version: (u32, u32, u32)) -> RegisterFile {
         (9, 0, 10) | (9, 4 | 5, _) => (512, 8),
         _ => (256, 4),
     };
-    // From gfx10 on SGPRs are not shared between waves and never limit.
+    // Since gfx10, SGPRs are not shared between waves and are never the limit.
     let sgprs = if version.0 >= 10 { u32::MAX } else { 800 };
     RegisterFile { vgprs, vgpr_granule, sgprs }
 }
 
-/// Workgroups of `block` threads per multiprocessor; None if HIP answers with an error (no wave fits at all, or `block` is zero).
+/// Workgroups of `block` threads per multiprocessor; None if HIP returns an error (not even one wave fits, or `block`
+/// is zero).
 pub fn active_blocks(
     version: (u32, u32, u32),
     lds_per_unit: u32,
@@ -58,7 +59,7 @@ pub fn active_blocks(
     }
     let wavefront = if kernel.wavefront == 64 { 64 } else { 32 };
     let file = register_file(version);
-    // Nine and below: 32 waves per unit by the workgroup dispatcher, hence 8 per SIMD.
+    // Up to gfx9: the workgroup dispatcher allows 32 waves per unit, hence 8 per SIMD.
     let max_waves: u32 = if version.0 <= 9 { 8 } else { 16 };
     let (mut total, mut granule) = (file.vgprs, file.vgpr_granule);
     if version.0 >= 10 && wavefront == 64 {

@@ -1,4 +1,4 @@
-//! One card: what its HIP runtime would report, each number with where it comes from.
+//! One card: the properties that its HIP runtime would report, each with its origin.
 
 use crate::target::{TargetError, TargetId};
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ pub struct Number {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What `--gpu` takes: `rx-9070-xt`.
+    /// The value for `--gpu`: `rx-9070-xt`.
     pub name: String,
     pub title: String,
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// A bare target means its reference card.
+    /// Whether a bare target means this card.
     #[serde(default)]
     pub reference: bool,
     #[serde(rename = "gcnArchName")]
@@ -94,7 +94,7 @@ impl Profile {
         self.gcn_arch_name.split(':').next().unwrap_or_default()
     }
 
-    /// Zero where the profile does not have it, which `parse` rules out for all of `PROPERTIES`.
+    /// Zero if the profile does not have it; `parse` excludes this for all of `PROPERTIES`.
     pub fn get(&self, property: &str) -> i64 {
         self.properties.get(property).map_or(0, |number| number.value)
     }

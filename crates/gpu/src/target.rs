@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-/// `gfx90a:sramecc+:xnack-`: a processor and the features that must be on (+) or off (-). A feature that is not
-/// named may be either.
+/// `gfx90a:sramecc+:xnack-`: a processor and the features that must be on (+) or off (-). A feature that is not named
+/// may have either value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
     pub processor: String,
@@ -25,7 +25,7 @@ impl TargetId {
         TargetId { processor: processor.into(), features: Vec::new() }
     }
 
-    /// As a person names it: a processor of AMD's naming, with features that there are.
+    /// Parses a target as users write it: a known AMD processor with known features.
     pub fn named(text: &str) -> Result<TargetId, TargetError> {
         let old = text.split(':').next().is_some_and(|processor| processor.contains('+'));
         let target = TargetId::parse(text).filter(|_| !old);
@@ -35,8 +35,8 @@ impl TargetId {
         target.filter(is_real).ok_or_else(|| TargetError { text: text.to_owned() })
     }
 
-    /// As in a file: `proc(:feature[+-])*`, and the older `proc+feature` and `proc+feature-other`. For any processor, including
-    /// unknown ones. None if it is neither.
+    /// Parses a target as written in files: `proc(:feature[+-])*`, and the older `proc+feature` and
+    /// `proc+feature-other`. Accepts unknown processors. None for any other form.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(':');
         let (processor, old) = split_old_features(parts.next()?);
@@ -76,7 +76,7 @@ impl TargetId {
         }
     }
 
-    /// Some(on) where the feature is named, None if either will do.
+    /// Some(on) if the feature is named, None if either value will do.
     pub fn feature(&self, name: &str) -> Option<bool> {
         self.features.iter().find(|(feature, _)| feature == name).map(|(_, on)| *on)
     }
@@ -85,7 +85,8 @@ impl TargetId {
         self.features.iter().map(|(name, on)| (name.as_str(), *on))
     }
 
-    /// Whether `wanted` asks for this target: the same processor, and every feature that `wanted` names equal.
+    /// Whether this target satisfies `wanted`: the same processor, and the same value for every feature that `wanted`
+    /// names.
     pub fn answers(&self, wanted: &TargetId) -> bool {
         self.processor == wanted.processor && wanted.features().all(|(name, on)| self.feature(name) == Some(on))
     }
@@ -106,8 +107,8 @@ impl TargetId {
             && code.features().all(|(name, on)| self.feature(name).is_none_or(|value| value == on))
     }
 
-    /// What `HSA_OVERRIDE_GFX_VERSION` makes of this device: `10.3.0` is gfx1030. The steppings above 9 are written in
-    /// decimal there and in hexadecimal in the name (9.0.10 is gfx90a).
+    /// The target that `HSA_OVERRIDE_GFX_VERSION` selects: `10.3.0` is gfx1030. Steppings above 9 are decimal there and
+    /// hexadecimal in the name (9.0.10 is gfx90a).
     pub fn overridden(value: &str) -> Option<TargetId> {
         let mut parts = value.trim().split('.').map(|part| part.parse::<u32>().ok());
         let (major, minor, stepping) = (parts.next()??, parts.next()??, parts.next()??);
@@ -128,7 +129,7 @@ impl fmt::Display for TargetId {
     }
 }
 
-/// `gfx906+xnack`, as code object V2 and V3 tools wrote it: split from the processor at the first '+'.
+/// `gfx906+xnack`, as tools for code object V2 and V3 wrote it: split from the processor at the first '+'.
 fn split_old_features(text: &str) -> (&str, Vec<(&str, bool)>) {
     let Some(at) = text.find('+') else { return (text, Vec::new()) };
     let (processor, rest) = text.split_at(at);
@@ -137,8 +138,8 @@ fn split_old_features(text: &str) -> (&str, Vec<(&str, bool)>) {
     (processor, names.map(|name| (if name == "sram-ecc" { "sramecc" } else { name }, true)).collect())
 }
 
-/// The processors that a file's name or path names, in their order: `gfx90a` of `Kernels.so-000-gfx90a-xnack+.hsaco`,
-/// `gfx9-4-generic` of `TensileLibrary_gfx9-4-generic.co`. Features are left off.
+/// The processors in a file's name or path, in order: `gfx90a` of `Kernels.so-000-gfx90a-xnack+.hsaco`,
+/// `gfx9-4-generic` of `TensileLibrary_gfx9-4-generic.co`. Features are dropped.
 pub fn processors_in(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -146,7 +147,7 @@ pub fn processors_in(text: &str) -> impl Iterator<Item = &str> {
             let tail = rest.get(rest.find("gfx")?..)?;
             let word = |text: &str| text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
             let end = word(tail);
-            // A generic target goes on after its dash: gfx12-generic, gfx9-4-generic.
+            // The name of a generic target continues after the dash: gfx12-generic, gfx9-4-generic.
             let longer = ["-generic", "-4-generic", "-1-generic", "-3-generic"].into_iter().find(|more| {
                 let after = tail.get(end..).and_then(|after| after.strip_prefix(more));
                 after.is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric()))
@@ -160,7 +161,7 @@ pub fn processors_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The last of them: that is whom a file is for.
+/// The last processor in a name: the one that the file is for.
 pub fn processor_in(name: &str) -> Option<&str> {
     processors_in(name).last()
 }

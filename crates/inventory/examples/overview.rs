@@ -1,4 +1,4 @@
-//! How long the overview of a file takes, with its hash and without: `overview FILE [RUNS]`. For docs/performance.md.
+//! Measures the overview of a file, with and without its hash: `overview FILE [RUNS]`. For docs/performance.md.
 
 use inventory::{File, Nothing, Options, inspect};
 use std::convert::Infallible;

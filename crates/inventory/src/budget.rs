@@ -1,7 +1,7 @@
-//! How many bytes may be unpacked at one time, and how far ahead of the reader the workers may run.
+//! Limits how many bytes may be unpacked at one time, and how far the workers may run ahead of the reader.
 //!
-//! Budgets are taken in the order of the bundles, so the bundle that the reader waits for always has its own: a worker
-//! further on may wait for the reader without holding anybody up for ever.
+//! Budgets are taken in the order of the bundles, so the bundle that the reader waits for always has its budget. A
+//! worker further ahead may wait for the reader without causing a deadlock.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ struct State {
     bytes: u64,
     taken: usize,
     handed_out: usize,
-    /// Pieces that were handed over and not taken yet, by bundle.
+    /// Pieces that were handed over but not taken yet, by bundle.
     pieces: BTreeMap<usize, u32>,
     stopped: bool,
 }
 
-/// Workers wait here for room. One that wants more than the whole budget waits until it is alone.
+/// Workers wait here for room. A worker that needs more than the whole budget waits until it is alone.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
@@ -34,7 +34,7 @@ impl Budget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the reader has caught up enough for one more item. False if it has stopped reading.
+    /// Waits until the reader has caught up enough for one more item. False if the reader has stopped.
     pub fn take_turn(&self) -> bool {
         let full = |state: &mut State| !state.stopped && state.taken >= state.handed_out + self.ahead;
         let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ impl Budget {
         Held { budget: self, bytes }
     }
 
-    /// Waits until the reader has taken all pieces of the bundle `index` but one. False if it has stopped reading.
+    /// Waits until the reader has taken all pieces of the bundle `index` but one. False if the reader has stopped.
     pub fn take_piece(&self, index: usize) -> bool {
         let full = |state: &mut State| !state.stopped && state.pieces.get(&index).is_some_and(|pieces| *pieces > 0);
         let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +71,7 @@ impl Budget {
         self.room.notify_all();
     }
 
-    /// There is no reader any more: release every worker.
+    /// Releases every worker, because there is no reader any more.
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.room.notify_all();

@@ -1,5 +1,5 @@
-//! Every byte of a file, by what it belongs to. Made from the headers alone, and by nothing that reads device code: so it is a second
-//! account of what the inventory says it has read.
+//! Classifies every byte of a file by what it belongs to. The map uses only headers and none of the code that reads
+//! device code, so it independently checks how much the inventory has read.
 
 use crate::embedded::Opaque;
 use crate::sniff::Contents;
@@ -8,7 +8,7 @@ use codeobject::{Range, host, nvidia};
 use std::collections::BTreeMap;
 
 say::named! {
-    /// What a part of a file is.
+    /// The kind of a part of a file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Part: key {
         /// Sections of device code, or the whole of a code object, bundle or archive of code.
@@ -16,21 +16,22 @@ say::named! {
         Headers = "headers",
         /// Machine code of the host.
         Code = "host-code",
-        /// Symbols, strings, relocations, versions, hash tables, unwind tables, notes: tables whose layout the ELF header's types fix.
+        /// Symbols, strings, relocations, versions, hash tables, unwind tables, notes: tables whose layout is fixed by
+        /// their ELF type.
         Tables = "host-tables",
         Debug = "debug",
-        /// Host constants and variables, and sections of unknown type: searched for marks of device code and for noise.
+        /// Host constants and variables, and sections of unknown type: searched for device code and for noise.
         Data = "host-data",
-        /// Between sections, in none of them: searched likewise.
+        /// Between sections: searched likewise.
         Between = "between-sections",
-        /// Behind the end that the file's headers state: searched likewise.
+        /// After the end that the file's headers state: searched likewise.
         Behind = "behind-the-end",
-        /// Found in the parts above, and not readable.
+        /// Found in the parts above, but not readable.
         Opaque = "not-readable",
     }
 }
 
-/// The parts of a file in order, without a hole and without an overlap.
+/// The parts of a file in order, without gaps or overlaps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByteMap {
     pub parts: Vec<(Range, Part)>,
@@ -58,7 +59,7 @@ impl ByteMap {
             Ok(Contents::Kpack(_) | Contents::Bundles) => whole(Part::Device),
             Err(_) => whole(Part::Opaque),
         };
-        // Where sections overlap, the first counts; device code before all others.
+        // Where sections overlap, the first counts; device code takes precedence.
         known.sort_by_key(|(range, part)| (range.start, *part));
         let end = known.iter().map(|(range, _)| range.end).max().unwrap_or(0);
         let mut map = ByteMap::default();
@@ -79,7 +80,7 @@ impl ByteMap {
         }
     }
 
-    /// What was found to be opaque is that.
+    /// Marks the given ranges as opaque.
     pub(crate) fn mark(&mut self, opaque: &[Opaque]) {
         let mut holes: Vec<Range> = opaque.iter().map(|opaque| opaque.range).collect();
         holes.sort_unstable();
@@ -97,7 +98,7 @@ impl ByteMap {
         *self = marked;
     }
 
-    /// Bytes of each part. They add up to the file.
+    /// The number of bytes in each part. They add up to the file size.
     pub fn totals(&self) -> BTreeMap<Part, u64> {
         let mut totals = BTreeMap::new();
         for (range, part) in &self.parts {
@@ -130,7 +131,7 @@ fn host_parts(elf: &Elf<'_>) -> Vec<(Range, Part)> {
     parts
 }
 
-/// Hash tables and the like, which look like noise and are none.
+/// Hash tables and similar, which look like noise but are not.
 pub(crate) fn noisy_tables(elf: &Elf<'_>) -> Vec<Range> {
     // SHT_HASH, SHT_GNU_HASH.
     let hash = |section: &&codeobject::elf::Section| matches!(section.kind, 5 | 0x6fff_fff6);

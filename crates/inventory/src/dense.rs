@@ -1,16 +1,17 @@
-//! Runs of bytes that look like noise. Machine code, tables and text of a host repeat themselves; compressed and encrypted data do not.
+//! Finds runs of bytes that look like noise. A host's machine code, tables and text are repetitive; compressed and
+//! encrypted data are not.
 
 use codeobject::Range;
 
 const BLOCK: u64 = 4096;
-/// A block counts from 7.8 bits per byte on. x86 code has about 6, doubles at most 7.4; 4 KiB of a compressed stream 7.9.
+/// The threshold in bits per byte. x86 code has about 6, doubles at most 7.4, and 4 KiB of a compressed stream 7.9.
 const BITS: f64 = 7.8;
-/// Shorter runs are tables of cryptography and hashing, which many host libraries have: of 1,678 files of a distribution, four have a
-/// longer run that nothing explains.
+/// Shorter runs are tables for cryptography and hashing, which many host libraries have. Of 1,678 files of a
+/// distribution, four have a longer run without an explanation.
 pub(crate) const SHORTEST: u64 = 64 << 10;
 
-/// Gathers runs piece by piece. Blocks begin at multiples of 4 KiB; a block that is partly outside a piece, or partly skipped, is
-/// not part of a run.
+/// Collects runs piece by piece. Blocks begin at multiples of 4 KiB; a block that is partly outside a piece, or partly
+/// skipped, is not part of a run.
 #[derive(Debug)]
 pub(crate) struct Dense {
     skip: Vec<Range>,
@@ -36,7 +37,7 @@ impl Dense {
             match self.runs.last_mut() {
                 Some(run) if run.end == start => run.end = range.end,
                 _ => {
-                    // Short runs are forgotten as soon as they have ended.
+                    // Drop a short run as soon as it has ended.
                     self.runs.pop_if(|run| run.len() < SHORTEST);
                     self.runs.push(range);
                 }
@@ -45,14 +46,14 @@ impl Dense {
     }
 
     fn is_noise(&self, block: &[u8]) -> bool {
-        // Two counters, so that equal neighbours do not wait for each other.
+        // Two sets of counters, so that consecutive equal bytes do not depend on each other.
         let mut counts = [[0u16; 256]; 2];
         for pair in block.chunks_exact(2) {
             counts[0][usize::from(pair[0])] += 1;
             counts[1][usize::from(pair[1])] += 1;
         }
         let count = |byte: usize| usize::from(counts[0][byte] + counts[1][byte]);
-        // Zeros and code are recognised by their most frequent byte alone.
+        // The most frequent byte alone identifies zeros and code.
         if count(0) > BLOCK as usize / 32 {
             return false;
         }
@@ -66,7 +67,7 @@ impl Dense {
     }
 }
 
-/// Bits per byte.
+/// The entropy in bits per byte.
 pub(crate) fn bits(data: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     data.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -74,7 +75,7 @@ pub(crate) fn bits(data: &[u8]) -> f64 {
     counts.iter().filter(|count| **count > 0).map(|count| -share(*count) * share(*count).log2()).sum()
 }
 
-/// What is left of runs without these ranges, where it is still long enough.
+/// The runs without these ranges, as far as the remainders are long enough.
 pub(crate) fn unexplained(runs: &[Range], explained: &[Range]) -> Vec<Range> {
     let mut explained = explained.to_vec();
     explained.sort_unstable();

@@ -1,5 +1,5 @@
-//! Scans the bytes outside the device sections, mark by mark: code objects, cubins, PTX, bundles and modules are read, streams
-//! and archives are unpacked and scanned, and the rest is listed with name and position.
+//! Scans the bytes outside the device sections, mark by mark. Code objects, cubins, PTX, bundles and modules are read,
+//! streams and archives are unpacked and scanned, and the rest is listed with name and position.
 
 use crate::dense::unexplained;
 use crate::embedded::{Content, Embedded, Opaque, images::Images};
@@ -13,9 +13,9 @@ use codeobject::elf::{EM_AMDGPU, Elf};
 use codeobject::{Piece, Range, ReadAt, Window, ccob, walk};
 use sha2::Digest;
 
-/// Archives in archives are looked into up to here.
+/// The maximum nesting depth of archives.
 const DEEPEST: usize = 4;
-/// More opaque places are counted by their first.
+/// The maximum number of opaque places that are listed.
 const MOST_OPAQUE: usize = 1000;
 
 /// The container of an item: the file itself, or unpacked data.
@@ -73,7 +73,8 @@ impl<'d> Dig<'d> {
         known: &[Range],
     ) -> Result<(), Stopped> {
         let mut explained = known.to_vec();
-        // The content of a container was read with it. Inside the extent that an ELF header claims, only separate code counts.
+        // The content of a container was read with it. Inside the extent that an ELF header claims, only separate code
+        // counts.
         let (mut end, mut claimed, mut modules) = (0, 0, Vec::new());
         for &(at, mark) in &marks.found {
             if at < end || (at < claimed && !mark.is_code()) {
@@ -107,7 +108,7 @@ impl<'d> Dig<'d> {
         Ok(())
     }
 
-    /// What begins at a mark. Returns the range that is accounted for by it; None if it is nothing.
+    /// Reads the item at a mark. Returns the range that it explains; None if it is a false match.
     fn one(
         &mut self,
         source: &dyn ReadAt,
@@ -137,7 +138,7 @@ impl<'d> Dig<'d> {
                 Some(upto(size))
             }
             Mark::Lzma | Mark::Bzip2 | Mark::Lz4 | Mark::SevenZip | Mark::Rar | Mark::Cab | Mark::Base64 => {
-                // They do not say how long they are. As far as the bytes look like noise, it is the same thing.
+                // These formats do not state their length. The item extends as far as the bytes look like noise.
                 let run = marks.dense.iter().find(|run| run.start <= rest.start + 0x2000 && rest.start < run.end);
                 let range = Range { start: rest.start, end: run.map_or(rest.start + 1, |run| run.end) };
                 self.opaque(place, range, mark.content());
@@ -147,7 +148,7 @@ impl<'d> Dig<'d> {
         })
     }
 
-    /// Something that was found and cannot be looked into.
+    /// Records an item that was found but cannot be read.
     fn opaque(&mut self, place: &DigPlace, range: Range, what: Content) {
         if self.report.opaque.len() >= MOST_OPAQUE {
             return;
@@ -159,7 +160,7 @@ impl<'d> Dig<'d> {
         self.report.opaque.push(Opaque::new(place.of(range), what));
     }
 
-    /// A device ELF. One that cannot be read is opaque.
+    /// A device ELF. An unreadable one is opaque.
     fn elf(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Result<Option<Range>, Stopped> {
         let parsed = Window::new(source, rest.start, rest.len(), "embedded code object").ok();
         let parsed = parsed.and_then(|window| {
@@ -179,8 +180,8 @@ impl<'d> Dig<'d> {
         Ok(Some(range))
     }
 
-    /// A code object is read like any other. It is not part of the coverage of the device sections; its errors are problems of
-    /// the file.
+    /// Reads a code object like any other. It does not belong to the coverage of the device sections; its errors are
+    /// problems of the file.
     fn object(
         &mut self,
         source: &dyn ReadAt,
@@ -238,7 +239,7 @@ impl<'d> Dig<'d> {
         Ok(Some(range))
     }
 
-    /// An image inside a package is stored uncompressed, and has its own mark; an image of a kind without a mark is opaque.
+    /// An image inside a package is uncompressed and has its own mark; an image of a kind without a mark is opaque.
     fn packaged(&mut self, source: &dyn ReadAt, rest: Range, place: &DigPlace) -> Option<Range> {
         let head =
             source.bytes(rest.start, rest.len().min(32), "offload package").ok().filter(|head| head.len() == 32)?;
@@ -259,7 +260,7 @@ impl<'d> Dig<'d> {
         if !known {
             self.opaque(place, range, Mark::Offload.content());
         }
-        // Its image is looked at by its own mark.
+        // Its image is read by its own mark.
         None
     }
 
@@ -319,7 +320,7 @@ impl<'d> Dig<'d> {
     }
 }
 
-/// A module has one `.version`: the text ends where the next begins.
+/// A module has one `.version`, so the text ends where the next one begins.
 fn next_ptx(rest: Range, marks: &Marks) -> Range {
     let after = marks.found.partition_point(|(at, _)| *at <= rest.start);
     let next = marks.found.get(after..).unwrap_or_default().iter().find(|(_, mark)| *mark == Mark::Ptx);
@@ -330,7 +331,7 @@ fn long(head: &[u8], at: usize) -> u64 {
     head.get(at..).and_then(|rest| rest.first_chunk::<8>()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The blocks of a bitcode file, unless they are for the host: a fat object for link-time optimisation has those.
+/// The blocks of a bitcode file, unless it is for the host: fat objects for link-time optimisation contain such files.
 fn bitcode(source: &dyn ReadAt, rest: Range) -> Option<Range> {
     const MOST: u64 = 64 << 20;
     let mut at = rest.start + 4;
@@ -350,7 +351,7 @@ fn bitcode(source: &dyn ReadAt, rest: Range) -> Option<Range> {
     (at > rest.start + 4 && (device || !host)).then_some(Range { start: rest.start, end: at })
 }
 
-/// An image: chunk after chunk up to the last.
+/// A PNG image: chunk after chunk up to the last.
 fn png(source: &dyn ReadAt, rest: Range) -> Option<Range> {
     let mut at = rest.start + 8;
     loop {

@@ -1,4 +1,4 @@
-//! The SHA-256 of a file, which names it in every observation.
+//! The SHA-256 of a file, which identifies it in every observation.
 
 use crate::file::{File, Stamp};
 use codeobject::{ReadAt, Result};
@@ -10,10 +10,10 @@ use std::sync::{LazyLock, Mutex};
 /// Small enough to stay in the cache between reading and hashing.
 const PIECE: usize = 256 << 10;
 
-/// Files of this process by what they looked like before and after they were read: an investigation asks for the same gigabytes again
-/// and again.
+/// Hashes of files in this process, by their metadata before and after reading. An investigation needs the hashes of
+/// the same gigabytes again and again.
 static KNOWN: LazyLock<Mutex<HashMap<Stamp, Sha256>>> = LazyLock::new(Mutex::default);
-/// A shorter one is read again: it may be written twice between two ticks of the clock that its times come from.
+/// Shorter files are read again: they may be written twice within one tick of the clock behind their timestamps.
 const LONG: u64 = 4 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ impl Sha256 {
         Ok(Sha256(hasher.finalize().into()))
     }
 
-    /// Of a file that may have been read before, and has not changed since.
+    /// The hash of a file, from the cache if the file has not changed since it was read.
     pub fn of_file(file: &File) -> Result<Self> {
         match Sha256::known(file) {
             Some(hash) => Ok(hash),
@@ -48,7 +48,7 @@ impl Sha256 {
         KNOWN.lock().ok()?.get(&file.unchanged()?).copied()
     }
 
-    /// The hash of what was just read from there.
+    /// Caches the hash of the file that was just read.
     pub(crate) fn remember(&self, file: &File) {
         if let (Some(stamp), Ok(mut known)) = (file.unchanged().filter(|_| file.len() >= LONG), KNOWN.lock()) {
             known.insert(stamp, *self);
@@ -82,7 +82,7 @@ mod tests {
         let before = open();
         let first = Sha256::of_file(&before).expect("read");
         assert_eq!((first, Sha256::of_file(&open()).expect("read")), (read(&before), first));
-        // Until the clock of the file system has gone on.
+        // Wait until the clock of the file system has advanced.
         while before.unchanged().is_some() {
             write(2);
         }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Unread {
     pub path: PathBuf,
     pub why: Message,
-    /// The reason names the path itself.
+    /// Whether the reason already names the path.
     named: bool,
 }
 
@@ -28,19 +28,19 @@ impl Say for Unread {
     }
 }
 
-/// One file that could be opened, and what it begins as.
+/// One opened file, classified by its first bytes.
 #[derive(Debug)]
 pub enum Met<'a> {
     Code(Contents<'a>),
-    /// An archive or a package: what is in it is not seen by looking at its own bytes.
+    /// An archive or a package: its own bytes do not show its content.
     Pack(Pack),
-    /// Nothing that holds GPU code begins like it.
+    /// Its first bytes match no format with GPU code.
     Other,
 }
 
-/// Every regular file below `dir` without the directories in `skip`, by path; links are not followed. Returned is what
-/// could not be looked at: directories and files that may not be read, and files that begin as something with GPU code and
-/// are damaged.
+/// Visits every regular file below `dir`, except in the directories in `skip`, ordered by path; symlinks are not
+/// followed. Returns what could not be examined: unreadable directories and files, and damaged files that begin like a
+/// format with GPU code.
 pub fn walk_files(dir: &Path, skip: &[PathBuf], each: &mut dyn FnMut(&File, Met<'_>)) -> Vec<Unread> {
     let mut unread = Vec::new();
     let mut queue = vec![dir.to_owned()];

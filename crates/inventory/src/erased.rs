@@ -1,10 +1,10 @@
-//! A [`Look`] without its type, so that the scan is compiled once and not for every type of result.
+//! A type-erased [`Look`], so that the scan is compiled once instead of for every type of result.
 
 use crate::object::{Found, Look};
 use codeobject::{CodeObject, Detail, Kernel, TargetId};
 use std::any::Any;
 
-/// What a look gathered: its `Out`, made when it is first needed.
+/// The results of a look: its `Out`, created when first needed.
 #[derive(Default)]
 pub(crate) struct Gathered(Option<Box<dyn Any + Send>>);
 

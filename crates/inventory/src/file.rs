@@ -22,27 +22,28 @@ say::worded! { OpenError {
     TooLong { path, bytes } => "inventory-too-long" (path, bytes, most = LONGEST),
 }}
 
-/// A sparse file claims any length, and reading all of it would never end. The largest libraries have a few GiB.
+/// The maximum file length. A sparse file can claim any length, and reading all of it would take forever. The largest
+/// libraries have a few GiB.
 const LONGEST: u64 = 256 << 30;
 
-/// A regular file, open for reading, and what it looked like when it was opened.
+/// A regular file, open for reading, with its metadata at that time.
 #[derive(Debug)]
 pub struct File {
     path: PathBuf,
     file: fs::File,
-    /// Where the part begins that this is; 0 for a whole file.
+    /// The start of this part; 0 for a whole file.
     start: u64,
     len: u64,
     stamp: Stamp,
 }
 
-/// What a file looks like from outside: length, device and inode, when it was changed and modified.
+/// The identity of a file: length, device and inode, change and modification times.
 pub(crate) type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 impl File {
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
-        // Whoever named it, nothing but a regular file is ever opened.
+        // Only regular files are ever opened, whatever the source of the path.
         let found = regular_file::open_or_kind(path).map_err(io)?;
         let file = found.map_err(|what| OpenError::NotAFile { path: path.to_owned(), what })?;
         let metadata = file.metadata().map_err(io)?;
@@ -58,7 +59,7 @@ impl File {
         Ok(File { path: path.to_owned(), file, start: 0, len: metadata.len(), stamp: stamp(&metadata) })
     }
 
-    /// A part of the file as one of its own, `libx.a(member.o)`: a member of an archive.
+    /// A part of the file as a separate file, `libx.a(member.o)`: a member of an archive.
     pub fn part(&self, name: &str, range: Range) -> Result<Self, OpenError> {
         let path = PathBuf::from(format!("{}({name})", self.path.display()));
         let io = |source| OpenError::Io { path: path.clone(), source };
@@ -71,13 +72,13 @@ impl File {
         &self.path
     }
 
-    /// What it looks like, where this is a whole file that is still what it was when it was opened.
+    /// Its identity, if this is a whole file that has not changed since it was opened.
     pub(crate) fn unchanged(&self) -> Option<Stamp> {
         let whole = self.start == 0 && self.len == self.stamp.0;
         (whole && !self.has_changed()).then_some(self.stamp)
     }
 
-    /// Whether the file is no longer what it was when it was opened: size, place or times have changed.
+    /// Whether the file has changed since it was opened: size, location or times.
     pub fn has_changed(&self) -> bool {
         self.file.metadata().map_or(true, |metadata| stamp(&metadata) != self.stamp)
     }
@@ -94,7 +95,7 @@ impl ReadAt for File {
     }
 
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> codeobject::Result<Cow<'_, [u8]>> {
-        // The length at opening bounds what is allocated; a file that has shrunk since then shows below.
+        // The length at opening limits the allocation; the read below detects a file that has shrunk since.
         check_range(self.len, offset, len, field)?;
         let unreadable = |why: Message| Error::new(offset, field, Problem::Unreadable(why));
         let size = usize::try_from(len).map_err(|_| unreadable(say!("codeobject-too-large")))?;

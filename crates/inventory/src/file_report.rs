@@ -1,4 +1,4 @@
-//! Everything that was found in one file.
+//! Everything found in one file.
 
 use crate::byte_map::ByteMap;
 use crate::digest::Sha256;
@@ -11,7 +11,7 @@ use codeobject::{Bundle, Coverage, Error, TargetId, nvidia};
 use spirv_modules::Environment;
 use std::collections::BTreeMap;
 
-/// What a file is, as a whole.
+/// The kind of a file as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A library, executable or object file of the host.
@@ -20,81 +20,82 @@ pub enum Form {
     Bundles,
     /// A kpack archive.
     Kpack,
-    /// A cubin or a fatbin by itself.
+    /// A bare cubin or fatbin.
     Nvidia,
-    /// A SPIR-V module by itself.
+    /// A bare SPIR-V module.
     Spirv,
-    /// None of these; the error is among the problems.
+    /// None of these; `problems` contains the error.
     Unknown,
 }
 
-/// One bundle and what its entries are.
+/// One bundle and its entries.
 #[derive(Debug, Clone)]
 pub struct BundleSummary {
     pub bundle: Bundle,
     pub entries: Vec<ObjectReport>,
 }
 
-/// What one target has in the file.
+/// The content of the file for one target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TargetSummary {
     pub objects: u64,
     pub kernels: u64,
     pub stubs: u64,
-    /// Kernels whose descriptor and metadata do not agree.
+    /// Kernels whose descriptor and metadata differ.
     pub differing: u64,
-    /// Entries that are code but not machine code (SPIR-V, bitcode): their kernels are not counted.
+    /// Entries with code that is not machine code (SPIR-V, bitcode): their kernels are not counted.
     pub uncounted: u64,
     pub bytes: u64,
-    /// The lowest and highest code object version, where there is a device ELF.
+    /// The lowest and highest code object version, if there is a device ELF.
     pub versions: Option<(u8, u8)>,
 }
 
-/// Everything that was found in one file, and how much of it was looked at.
+/// Everything found in one file, and how much of it was examined.
 #[derive(Debug)]
 pub struct FileReport {
     pub form: Form,
-    /// The same in more words: `shared library`, `executable`, `object file`, `code object`, `offload bundle`, `unknown`.
+    /// The same in more detail: `shared library`, `executable`, `object file`, `code object`, `offload bundle`,
+    /// `unknown`.
     pub kind: &'static str,
     pub size: u64,
-    /// Only if it was asked for.
+    /// Only if requested.
     pub sha256: Option<Sha256>,
     pub bundles: Vec<BundleSummary>,
     /// The file itself, if it is a code object.
     pub object: Option<ObjectReport>,
-    /// Code objects outside the device sections, where they were looked for.
+    /// Code objects outside the device sections, if they were searched for.
     pub embedded: Vec<Embedded>,
     /// How many `__hip_fatbin_wrapper`s the host side has.
     pub wrappers: usize,
-    /// Where the code went, if it was taken out of the file.
+    /// The location of the code, if it was moved out of the file.
     pub kpack: Option<Kpack>,
     /// The file's content for NVIDIA GPUs; None without such sections, or if not requested.
     pub nvidia: Option<nvidia::Inventory>,
-    /// SPIR-V outside the device sections: what a program gives to a driver of Vulkan, OpenCL or Level Zero. Where it was
-    /// looked for.
+    /// SPIR-V outside the device sections, which a program passes to a Vulkan, OpenCL or Level Zero driver; if it was
+    /// searched for.
     pub modules: Vec<SpirvModule>,
-    /// Of the AMD device code: sections, bundles or the code object.
+    /// The coverage of the AMD device code: sections, bundles or the code object.
     pub coverage: Coverage,
-    /// What was found outside the device sections and cannot be looked into.
+    /// Items outside the device sections that could not be read.
     pub opaque: Vec<Opaque>,
     /// Every byte of the file, by what it belongs to.
     pub map: ByteMap,
-    /// What is wrong with the file as a whole.
+    /// Problems with the file as a whole.
     pub problems: Vec<Error>,
-    /// The whole file was read, so that nothing can be in it that is not listed here.
+    /// Whether the whole file was read, so that it contains nothing that is not listed here.
     pub searched: bool,
-    /// SPIR-V was looked for: in a host file that was read whole, or the file is a module.
+    /// Whether SPIR-V was searched for: in a host file that was read completely, or the file is a module.
     pub searched_spirv: bool,
 }
 
 impl FileReport {
-    /// By full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is relocatable
-    /// code of NVIDIA's, which no runtime loads as it is.
+    /// By full target id, `gfx90a:xnack-`, `sm_90a` or `compute_90`. Host entries are left out, and so is NVIDIA's
+    /// relocatable code, which no runtime loads directly.
     pub fn targets(&self) -> BTreeMap<String, TargetSummary> {
         self.targets_of(&|_| true)
     }
 
-    /// The same without the code objects whose bundle id or metadata contradict e_flags: what may be relied on.
+    /// The same without code objects whose bundle id or metadata contradict e_flags: the reliable part.
     pub fn sure_targets(&self) -> BTreeMap<String, TargetSummary> {
         self.targets_of(&|object| object.contradicted().is_none())
     }
@@ -145,21 +146,21 @@ impl FileReport {
         all
     }
 
-    /// Nothing is left unexplained: only then may an absence be stated.
+    /// Whether everything was explained. Only then may an absence be stated.
     pub fn is_complete(&self) -> bool {
         let nvidia = self.nvidia.as_ref().is_none_or(nvidia::Inventory::is_complete);
         let clear = self.problems.is_empty() && self.opaque.is_empty();
         self.searched && self.coverage.is_complete() && clear && nvidia
     }
 
-    /// Everything that went wrong, with what could not be understood.
+    /// All errors, including the parts that were not understood.
     pub fn all_problems(&self) -> impl Iterator<Item = &Error> {
         let gaps = self.coverage.not_understood.iter().map(|gap| &gap.why);
         self.problems.iter().chain(gaps).chain(self.opaque.iter().map(|opaque| &opaque.why))
     }
 }
 
-/// The caller does not want the rest.
+/// The caller stopped the scan.
 pub(crate) struct Stopped;
 
 pub(crate) type Take<'t> = dyn FnMut(Option<&Bundle>, Gathered) -> Result<(), Stopped> + 't;

@@ -1,13 +1,13 @@
-//! Whether there is device code in bytes of no known kind.
+//! Whether bytes of unknown kind contain device code.
 
 use crate::embedded::images::Images;
 use crate::marks::{Mark, Search};
 use codeobject::{Piece, Range, ReadAt, walk};
 
-/// Whether it contains uncompressed device code: in a host object in a bundle, or in a file of unknown kind.
+/// Whether the source contains uncompressed device code: for a host object in a bundle, or a file of unknown kind.
 pub fn has_code(source: &dyn ReadAt) -> bool {
     let code = |(at, mark): &(u64, Mark)| match mark {
-        // The texts of who writes PTX or bundles are none.
+        // Strings of programs that write PTX or bundles do not count.
         Mark::Ptx => Images::default().ptx(source, Range { start: *at, end: source.len() }, 0).is_some(),
         Mark::Bundle => {
             matches!(walk(source, Range { start: *at, end: source.len() }, 0).next(), Some(Piece::Bundle(_)))

@@ -1,5 +1,5 @@
-//! A library whose device code is in kpack archives: the archives, and the code objects in them, wrapper by wrapper, as if they
-//! were the bundles that they replace.
+//! A library whose device code is in kpack archives: the archives and their code objects, wrapper by wrapper, reported
+//! like the bundles that they replace.
 
 use crate::file::File;
 use crate::object::{Look, ObjectReport};
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Directories of archives have a file per component and target.
+/// The maximum number of files read from an archive directory, which has a file per component and target.
 const FILES_LIMIT: usize = 10_000;
 const MANIFEST_LIMIT: u64 = 16 << 20;
 
-/// Where the code of a library went.
+/// The location of a library's code.
 #[derive(Debug, Clone)]
 pub struct Kpack {
     pub reference: Reference,
@@ -25,18 +25,18 @@ pub struct Kpack {
     pub disabled: bool,
 }
 
-/// An archive that the library names and that is there.
+/// An archive that the library names and that exists.
 #[derive(Debug, Clone)]
 pub struct FoundArchive {
     pub path: PathBuf,
-    /// The targets that it has code of this library for.
+    /// The targets for which it has code of this library.
     pub targets: Vec<String>,
     /// Code objects of this library.
     pub objects: u64,
     pub problem: Option<Error>,
 }
 
-/// The files that a library's reference leads to and that exist, each once, in the order of the runtime.
+/// The existing files that a library's reference leads to, without duplicates, in the order of the runtime.
 pub fn archives_of(reference: &Reference, library: &Path, environment: &Environment) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for path in candidates(reference, library, None, environment) {
@@ -64,25 +64,25 @@ pub fn archives_of(reference: &Reference, library: &Path, environment: &Environm
     found
 }
 
-/// The archives of a manifest, which are beside it.
+/// The archives listed in a manifest, which are beside it.
 fn listed(path: &Path) -> Vec<PathBuf> {
     let Ok(file) = File::open(path) else { return Vec::new() };
     let data = file.bytes(0, file.len().min(MANIFEST_LIMIT), "kpack manifest");
     let manifest = data.ok().and_then(|data| Manifest::parse(&data).ok()).unwrap_or_default();
     let dir = path.parent().unwrap_or(Path::new(""));
-    // A name, not a way out of the directory.
+    // Use only the file name, so that it cannot leave the directory.
     let plain = |file: &str| Path::new(file).file_name().map(|name| dir.join(name));
     manifest.files.iter().filter_map(|listed| plain(&listed.file)).filter(|path| path.is_file()).collect()
 }
 
-/// An archive open for reading, and those of its entries that belong to the library, by wrapper.
+/// An open archive, and its entries that belong to the library, by wrapper.
 struct Opened {
     file: File,
     archive: Archive,
     by_number: BTreeMap<u32, Vec<Entry>>,
 }
 
-/// Reads the code objects of every wrapper. Returns what was found and what is wrong with it.
+/// Reads the code objects of every wrapper. Returns the results and the errors.
 pub(crate) fn scan<L: Look, E>(
     library: &Path,
     reference: Reference,
@@ -207,7 +207,7 @@ fn read<L: Look>(
     report.entries.push(object);
 }
 
-/// A whole archive, every code object in it: `bundle` numbers the keys of its table.
+/// A whole archive with every code object in it: `bundle` is the index of a key in its table.
 pub(crate) fn scan_archive<L: Look, E>(
     file: &File,
     archive: &Archive,

@@ -1,8 +1,8 @@
-//! What is in a file: every bundle, entry, code object and kernel, with an account of every byte of device code.
+//! The content of a file: every bundle, entry, code object and kernel, with an account of every byte of device code.
 //!
-//! This is the room that opens files for `codeobject`'s parsers. Files are read with `pread`, not mapped: one that
-//! shrinks while it is read gives an error with an offset, not a signal. Bundles are read in parallel and handed out in
-//! order; what is unpacked at one time is held to a budget, and nothing is unpacked twice.
+//! This crate opens files for `codeobject`'s parsers. Files are read with `pread`, not mapped: a file that shrinks
+//! while it is read gives an error with an offset, not a signal. Bundles are read in parallel and handed out in order;
+//! a budget limits what is unpacked at one time, and nothing is unpacked twice.
 #![forbid(unsafe_code)]
 
 mod budget;

@@ -1,5 +1,6 @@
-//! The first bytes of everything that may hold device code outside the device sections: code objects, containers, compressed streams
-//! and archives. Each mark is held against the header behind it, so that random bytes do not count.
+//! The first bytes of every format that may contain device code outside the device sections: code objects, containers,
+//! compressed streams and archives. Each mark is checked against the header after it, so that random bytes do not
+//! count.
 
 use crate::dense::Dense;
 use crate::embedded::Content;
@@ -8,17 +9,17 @@ use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
 
 say::named! {
-    /// What begins at a place.
+    /// The format that begins at a position.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(crate) enum Mark: name {
-        /// For the machine of AMD's or NVIDIA's GPUs.
+        /// For an AMD or NVIDIA GPU.
         Elf = "device ELF",
         Spirv = "SPIR-V",
         Ptx = "PTX",
         Fatbin = "NVIDIA fatbin",
         Ccob = "CCOB",
         Bundle = "offload bundle",
-        /// What clang's offload packager writes, in `.llvm.offloading`.
+        /// The output of clang's offload packager, in `.llvm.offloading`.
         Offload = "offload package",
         Bitcode = "LLVM bitcode",
         Gzip = "gzip",
@@ -36,7 +37,8 @@ say::named! {
         /// A device ELF as base64 text.
         Base64 = "base64 of a device ELF",
         Png = "PNG",
-        /// OpenSSL's table of multiples of the base point of P-256: 148 KiB that look like noise, in many libraries.
+        /// OpenSSL's table of multiples of the base point of P-256: 148 KiB that look like noise, found in many
+        /// libraries.
         P256 = "table of P-256",
     }
 }
@@ -46,15 +48,15 @@ impl Mark {
         Content::Format(self.name().to_owned())
     }
 
-    /// Uncompressed device code.
+    /// Whether it is uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)
     }
 }
 
-/// As many bytes behind a mark are looked at.
+/// How many bytes after a mark are checked.
 const AHEAD: usize = 32;
-/// A file with more marks than this was made to have them.
+/// No real file has more marks than this.
 const MOST: usize = 1 << 20;
 pub(crate) const P256: [u8; 16] =
     [0x3c, 0x14, 0xa9, 0x18, 0xd4, 0x30, 0xe7, 0x79, 1, 0xb6, 0xed, 0x5f, 0xfc, 0x95, 0xba, 0x75];
@@ -87,22 +89,22 @@ const MAGICS: [(Mark, &[u8]); 22] = [
 static FINDERS: LazyLock<Vec<(Mark, memmem::Finder<'static>)>> =
     LazyLock::new(|| MAGICS.iter().map(|(mark, magic)| (*mark, memmem::Finder::new(*magic))).collect());
 
-/// Items outside the ranges that are read elsewhere.
+/// Marks outside the ranges that are read elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// In order.
+    /// Sorted by offset.
     pub found: Vec<(u64, Mark)>,
-    /// Long runs of bytes that look like noise, as compressed and encrypted data does.
+    /// Long runs of bytes that look like noise, as compressed and encrypted data do.
     pub dense: Vec<Range>,
-    /// There are more than are kept.
+    /// Whether there are more than were kept.
     pub cut: bool,
 }
 
-/// Gathers marks piece by piece, in any ranges but `skip`.
+/// Collects marks piece by piece, in all ranges except `skip`.
 #[derive(Debug)]
 pub(crate) struct Search {
     skip: Vec<Range>,
-    /// The end of the piece before, and where it starts.
+    /// The start offset and the bytes of the end of the previous piece.
     held: (u64, Vec<u8>),
     marks: Marks,
     dense: Dense,
@@ -113,12 +115,12 @@ impl Search {
         Search { dense: Dense::new(skip.clone()), skip, held: (0, Vec::new()), marks: Marks::default() }
     }
 
-    /// Everything of a source, in one go.
+    /// Searches a whole source.
     pub fn all(source: &dyn ReadAt) -> Result<Marks> {
         Search::new(Vec::new()).run(source)
     }
 
-    /// Pieces must come in order and without holes, but for what is skipped.
+    /// Pieces must come in order and without gaps, except for skipped ranges.
     pub fn piece(&mut self, offset: u64, data: &[u8]) {
         let end = offset + data.len() as u64;
         if self.skip.iter().any(|range| range.start <= offset && end <= range.end) {
@@ -132,7 +134,7 @@ impl Search {
         let start = self.held.0;
         let mut buffer = std::mem::take(&mut self.held.1);
         buffer.extend_from_slice(data);
-        // A mark in the last bytes is looked at with the next piece, when what follows it is there.
+        // A mark in the last bytes is checked with the next piece, which has the bytes that follow it.
         let keep = buffer.len().saturating_sub(AHEAD);
         self.search(start, &buffer, keep);
         self.held = (start + keep as u64, buffer.split_off(keep));
@@ -162,7 +164,7 @@ impl Search {
         self.marks.cut = self.marks.found.len() > MOST;
     }
 
-    /// Reads what is not skipped, piece by piece, without anything else being done with it.
+    /// Reads everything that is not skipped, piece by piece, only for the search.
     pub fn run(mut self, source: &dyn ReadAt) -> Result<Marks> {
         const PIECE: u64 = 1 << 20;
         let mut at = 0;
@@ -173,7 +175,7 @@ impl Search {
                 continue;
             }
             let next = self.skip.iter().map(|range| range.start).filter(|start| *start > at).min();
-            // Up to a multiple of the piece, so that blocks are whole ones.
+            // Up to a multiple of the piece size, so that blocks are complete.
             let end = next.unwrap_or(u64::MAX).min((at / PIECE + 1) * PIECE).min(source.len());
             let piece = source.bytes(at, end - at, "file")?;
             self.piece(at, &piece);
@@ -203,7 +205,7 @@ fn word(head: &[u8], at: usize) -> u32 {
     u32::from(half(head, at)) | u32::from(half(head, at + 2)) << 16
 }
 
-/// Whether what follows a magic number is what its format says.
+/// Whether the bytes after a magic number match its format.
 fn is_header(mark: Mark, head: &[u8]) -> bool {
     match mark {
         Mark::Elf => matches!(byte(head, 4), 1 | 2) && byte(head, 5) == 1 && matches!(half(head, 18), 190 | 224),
@@ -234,7 +236,7 @@ fn is_header(mark: Mark, head: &[u8]) -> bool {
                 && half(head, 30) == 0
                 && 1u32.checked_shl(half(head, 22).into()) == Some(word(head, 12))
         }
-        // ELFOSABI_AMDGPU_HSA, and what cubins have there.
+        // ELFOSABI_AMDGPU_HSA, and the values of cubins.
         Mark::Base64 => matches!(head.get(9..11), Some(b"UA" | b"Uz" | b"VB" | b"cz")),
         Mark::Spirv | Mark::Png | Mark::P256 => true,
     }
@@ -244,7 +246,7 @@ fn os(byte: u8) -> bool {
     byte <= 13 || byte == 255
 }
 
-/// A first block of a kind that there is; one with code lengths has at most 286 of them.
+/// Whether the first block has a valid type; one with code lengths has at most 286 of them.
 fn deflate_block(head: &[u8]) -> bool {
     match (byte(head, 1) >> 1) & 3 {
         0 => half(head, 2) == !half(head, 4),
@@ -270,7 +272,7 @@ fn lz4_frame(head: &[u8]) -> bool {
     (xxh32(head.get(4..4 + size).unwrap_or_default()) >> 8) as u8 == byte(head, 4 + size)
 }
 
-/// xxHash32 with the seed 0 of less than 16 bytes.
+/// xxHash32 with seed 0, for less than 16 bytes.
 fn xxh32(data: &[u8]) -> u32 {
     const PRIMES: [u32; 5] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f, 0x1656_67b1];
     let [p1, p2, p3, p4, p5] = PRIMES;

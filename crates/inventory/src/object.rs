@@ -1,4 +1,4 @@
-//! One entry of a bundle, or a bare code object: what it is, whether its names agree, how many kernels it has.
+//! One entry of a bundle, or a bare code object: its format, whether its names agree, how many kernels it has.
 
 use crate::has_code::has_code;
 use codeobject::check::{Contradiction, TargetPlace, contradictions};
@@ -7,7 +7,7 @@ use say::say;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What an entry's bytes are, by their magic.
+/// The format of an entry's bytes, by their magic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// A device ELF.
@@ -15,7 +15,7 @@ pub enum Format {
     Spirv,
     Bitcode,
     Empty,
-    /// Host objects, and whatever else is listed but not looked into.
+    /// Host objects, and everything else that is listed but not read.
     Other,
 }
 
@@ -43,44 +43,44 @@ impl fmt::Display for Format {
     }
 }
 
-/// Where a code object was found: what a [`Look`] is told.
+/// The location of a code object, for a [`Look`].
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'a> {
-    /// The bundle's number; None for a bare code object.
+    /// The bundle's index; None for a bare code object.
     pub bundle: Option<usize>,
-    /// The entry's number in its bundle.
+    /// The entry's index in its bundle.
     pub entry: usize,
     /// `hip`, `hipv4`, `hcc`, ...; empty for a bare code object.
     pub kind: &'a str,
-    /// By the bundle's id, or by e_flags if there is none.
+    /// From the bundle's id, or from e_flags if there is none.
     pub target: Option<&'a TargetId>,
     pub format: Format,
-    /// What was read of it, where it is a device ELF that can be read.
+    /// The parsed object, if it is a readable device ELF.
     pub object: Option<&'a CodeObject<'a>>,
-    /// Its bundle id or its metadata name another target than e_flags.
+    /// Whether its bundle id or its metadata name another target than e_flags.
     pub contradicted: bool,
     /// The bytes of the entry.
     pub contents: &'a Window<'a>,
 }
 
 impl Found<'_> {
-    /// A host entry is listed, but is not device code.
+    /// Whether it is a host entry, which is listed but is not device code.
     pub fn is_host(&self) -> bool {
         self.kind == codeobject::HOST
     }
 }
 
-/// The caller's own results for each code object, beside the report: rows, files, a census. Called in parallel; results are
-/// handed over bundle by bundle, in order.
+/// The caller's own results for each code object, in addition to the report: rows, files, a census. Called in parallel;
+/// results are handed over bundle by bundle, in order.
 pub trait Look: Sync {
     type Out: Default + Send;
 
-    /// Whether anything of an entry for this target is of interest. What is not is listed by its id, and not read.
+    /// Whether entries for this target are of interest. Others are listed by id and not read.
     fn wants(&self, _: &TargetId) -> bool {
         true
     }
 
-    /// Called once for every entry that has bytes, before its kernels. False if its kernels are not wanted.
+    /// Called once for every non-empty entry, before its kernels. Returns false if its kernels are not wanted.
     fn entry(&self, found: &Found<'_>, out: &mut Self::Out) -> bool;
 
     fn kernel(&self, found: &Found<'_>, object: &CodeObject<'_>, kernel: &Kernel, out: &mut Self::Out);
@@ -90,22 +90,22 @@ pub trait Look: Sync {
         Detail::Brief
     }
 
-    /// How many bytes have been gathered that could be handed over now. Who gathers much says so: it is then handed over
-    /// in the middle of a bundle.
+    /// The number of collected bytes that could be handed over now. A look that collects much returns this, so that
+    /// results are handed over in the middle of a bundle.
     fn weight(&self, _: &Self::Out) -> usize {
         0
     }
 
-    /// What is handed over; what stays in `out` goes on to the bundle's next kernels.
+    /// Splits off the results to hand over; the rest stays in `out` for the bundle's next kernels.
     fn split(&self, out: &mut Self::Out) -> Self::Out {
         std::mem::take(out)
     }
 }
 
-/// Gathered bytes are handed over in pieces of about this size.
+/// Results are handed over in pieces of about this size.
 pub(crate) const PIECE: usize = 1 << 20;
 
-/// Only the report.
+/// Collects nothing: only the report is wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct Nothing;
 
@@ -119,13 +119,13 @@ impl Look for Nothing {
     fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, (): &mut ()) {}
 }
 
-/// What was found in one entry.
+/// The result for one entry.
 #[derive(Debug, Clone)]
 pub struct ObjectReport {
     /// The id as written in the bundle; empty for a bare code object.
     pub id: String,
     pub kind: String,
-    /// By the bundle's id, else by e_flags.
+    /// From the bundle's id, otherwise from e_flags.
     pub target: Option<TargetId>,
     pub size: u64,
     pub format: Format,
@@ -133,23 +133,23 @@ pub struct ObjectReport {
     pub version: Option<u8>,
     pub kernels: u64,
     pub stubs: u64,
-    /// Kernels whose descriptor and metadata do not agree.
+    /// Kernels whose descriptor and metadata differ.
     pub differing: u64,
     pub contradictions: Vec<Contradiction>,
     /// Its kpack archive; None if it is in the file itself.
     pub archive: Option<PathBuf>,
-    /// Offsets count in the entry.
+    /// Offsets are relative to the entry.
     pub problems: Vec<Error>,
 }
 
 impl ObjectReport {
-    /// The first place that the loader or the runtime reads and that names another target than e_flags. Such an object's GPU is
-    /// unknown: the runtime chooses it for one, the loader accepts it for the other.
+    /// The first place used by the loader or the runtime that names another target than e_flags. The GPU of such an
+    /// object is unknown: the runtime selects it for one target, the loader accepts it for the other.
     pub fn contradicted(&self) -> Option<&Contradiction> {
         self.contradictions.iter().find(|found| found.place != TargetPlace::FileName)
     }
 
-    /// A host entry is listed, but is not device code.
+    /// Whether it is device code; a host entry is only listed.
     pub fn is_device(&self) -> bool {
         self.kind != codeobject::HOST
     }
@@ -171,7 +171,7 @@ impl ObjectReport {
         }
     }
 
-    /// Looks into the bytes and fills in the rest. `file` is the name to hold against the target, for bare objects.
+    /// Reads the bytes and fills in the rest. `file` is the name to compare with the target, for bare objects.
     pub(crate) fn read<L: Look>(
         &mut self,
         place: (Option<usize>, usize),
@@ -238,8 +238,8 @@ impl ObjectReport {
                 Err(error) => self.problems.push(error),
             }
         }
-        // The symbols name every descriptor, the notes every kernel. If the notes are damaged or of an unknown kind, there are
-        // kernels that are not listed.
+        // The symbols name every descriptor, the notes every kernel. If the notes are damaged or of an unknown kind,
+        // some kernels are not listed.
         if described < object.descriptor_count {
             let why = say!("inventory-descriptors", described, all = object.descriptor_count);
             self.problems.push(Error::new(0, "amdhsa.kernels", Problem::Incomplete(why)));

@@ -1,4 +1,4 @@
-//! Archives and packages: files that hold other files. What is in them is not seen by looking at their own bytes.
+//! Archives and packages: files that contain other files. Their own bytes do not show the content.
 
 use codeobject::ReadAt;
 

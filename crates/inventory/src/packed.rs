@@ -1,4 +1,4 @@
-//! Has a host file device code, of its own or elsewhere? Told by its headers, without reading the code.
+//! Whether a host file has device code, in itself or elsewhere. Uses only its headers, without reading the code.
 
 use crate::file::File;
 use crate::kpack::{archives_of, entries_of};
@@ -8,7 +8,7 @@ use codeobject::nvidia;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Whose device code a host file has or names.
+/// The vendors whose device code a host file has or refers to.
 #[derive(Debug, Clone, Default)]
 pub struct DeviceCode {
     /// AMD's, in the file itself.
@@ -19,7 +19,7 @@ pub struct DeviceCode {
 }
 
 impl DeviceCode {
-    /// Nothing for a file that is not a host file, or is unreadable.
+    /// Empty for a file that is unreadable or not a host file.
     pub fn of(file: &File) -> Self {
         let (amd, reference) = match contents(file) {
             Ok(Contents::Host { elf, fatbins }) => (!fatbins.is_empty(), Reference::of_elf(&elf)),
@@ -36,7 +36,7 @@ impl DeviceCode {
     }
 }
 
-/// A library whose device code was taken out of it.
+/// A library whose device code was moved out of it.
 #[derive(Debug, Clone)]
 pub struct Packed {
     pub library: PathBuf,
@@ -44,12 +44,12 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// The archives that are there, in the order of the runtime.
+    /// The existing archives, in the order of the runtime.
     pub fn archives(&self, environment: &Environment) -> Vec<PathBuf> {
         archives_of(&self.reference, &self.library, environment)
     }
 
-    /// The targets that the archives have code of this library for; an archive that cannot be read has none.
+    /// The targets for which the archives have code of this library; an unreadable archive has none.
     pub fn targets(&self, environment: &Environment) -> BTreeSet<String> {
         let archives = self.archives(environment);
         let entries = archives.iter().filter_map(|path| entries_of(path, &self.reference).ok());

@@ -17,9 +17,9 @@ use codeobject::nvidia;
 use codeobject::{Bundle, Coverage, Error, Problem, Range, ReadAt, Window, host};
 use say::say;
 
-/// Lists what is in a file. `take` is given what `look` gathered in each bundle, in order (for a bare code object,
-/// with no bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is
-/// also hashed and, as with [`Options::search`], searched for code objects outside its device sections.
+/// Inventories a file. `take` gets what `look` collected in each bundle, in order (for a bare code object, with no
+/// bundle): once per bundle, and before that in pieces if [`Look::weight`] asks for it. With `whole`, the file is also
+/// hashed and, as with [`Options::search`], searched for code objects outside its device sections.
 pub fn inspect<L: Look, E>(
     file: &File,
     options: &Options,
@@ -44,7 +44,7 @@ where
     }
 }
 
-/// The same for whatever is gathered: there are a dozen kinds, and this is compiled once.
+/// The type-erased version: there are a dozen kinds of looks, and this is compiled once.
 fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, mut take: &mut Take<'_>) -> FileReport {
     let kind = contents(file);
     let mut report = FileReport {
@@ -71,7 +71,7 @@ fn inspect_all(file: &File, options: &Options, whole: bool, look: &Erased<'_>, m
         Ok(Contents::Bundles) => vec![Range { start: 0, end: file.len() }],
         _ => Vec::new(),
     };
-    // The whole file is read on a thread of its own, beside the walk.
+    // A separate thread reads the whole file, in parallel with the walk.
     let (result, hashed) = std::thread::scope(|scope| {
         let host = matches!(kind, Ok(Contents::Host { .. } | Contents::Windows { .. }));
         let device: Vec<Range> = report.map.device().collect();
@@ -120,7 +120,7 @@ fn dig(
             marks.found.insert(0, (0, Mark::Spirv));
             None
         }
-        // Nothing is known of it at all, which the coverage says.
+        // Nothing is known about it, as the coverage shows.
         Err(_) => return Ok(()),
         _ => None,
     };
@@ -130,7 +130,7 @@ fn dig(
     Ok(())
 }
 
-/// No image in real files comes near it.
+/// The maximum image size, far above real files.
 const IMAGE_LIMIT: usize = 1 << 30;
 
 fn read_nvidia(file: &File, report: &mut FileReport) {
@@ -179,7 +179,7 @@ fn walk_all<L: Look, E>(
             let (bundles, coverage) = (&mut report.bundles, &mut report.coverage);
             coverage.scanned += archive.table.len() + 16;
             kpack::scan_archive(file, archive, options, look, &mut |event| gather(event, bundles, coverage, take))?;
-            // Between the header and the code objects, and around them: frames have their sizes before them.
+            // The bytes between the header and the code objects, and around them: each frame is preceded by its size.
             let rest = file.len().saturating_sub(coverage.total());
             coverage.padding += rest;
         }
@@ -218,8 +218,8 @@ fn walk_all<L: Look, E>(
     Ok(())
 }
 
-/// A library without section headers hides its device code; a wrapper that points to no bundle names code elsewhere. Returns the
-/// wrappers whose code is in kpack archives: number and place.
+/// Checks a host file. A library without section headers hides its device code; a wrapper that points to no bundle
+/// names code elsewhere. Returns the wrappers whose code is in kpack archives: number and position.
 fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
     if elf.sections().is_empty() {
         let why = Problem::Other(say!("inventory-no-sections"));
@@ -241,7 +241,7 @@ fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
             packed.push((number, elf.offset_of(wrapper.address).unwrap_or(0)));
             continue;
         }
-        // An object file that is not linked yet has relocations of another kind here.
+        // An unlinked object file has other relocations here.
         if wrapper.bundle_address == 0 || wrapper.bundle_offset.is_some_and(|at| starts.binary_search(&at).is_ok()) {
             continue;
         }
@@ -252,7 +252,7 @@ fn check_host(elf: &Elf<'_>, report: &mut FileReport) -> Vec<(u32, u64)> {
     packed
 }
 
-/// One event of a scan: what was gathered goes on, the rest is kept.
+/// Handles one event of a scan: passes on collected results and keeps the rest.
 fn gather<T, E>(
     event: Event<T>,
     bundles: &mut Vec<BundleSummary>,
@@ -270,7 +270,7 @@ fn gather<T, E>(
     }
 }
 
-/// The code that was taken out of the file, as far as its archives are at hand.
+/// Reads the code that was moved out of the file, as far as its archives are available.
 fn take_packed<L: Look, E>(
     file: &File,
     reference: Option<codeobject::Result<Reference>>,
@@ -301,7 +301,7 @@ fn take_packed<L: Look, E>(
     Ok(())
 }
 
-/// A device section that reaches beyond the end of the file.
+/// Reports device sections that extend beyond the end of the file.
 fn check_cut(sections: impl Iterator<Item = (u64, u64)>, report: &mut FileReport) {
     for (offset, size) in sections {
         let left = report.size.saturating_sub(offset);

@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError, mpsc};
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     pub threads: usize,
-    /// Bytes that may be unpacked at one time, over all threads. A single bundle above it is unpacked alone.
+    /// How many bytes may be unpacked at one time, over all threads. A single bundle above this is unpacked alone.
     pub budget: u64,
-    /// What no single bundle may unpack to more than.
+    /// The maximum unpacked size of a single bundle.
     pub unpack_limit: u64,
-    /// Read what the file has for NVIDIA GPUs, too.
+    /// Whether to read code for NVIDIA GPUs too.
     pub nvidia: bool,
-    /// Look for code objects outside the device sections, too.
+    /// Whether to search for code objects outside the device sections too.
     pub search: bool,
 }
 
@@ -27,20 +27,20 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Everything that a file may hold: what an absence needs.
+    /// Options for a complete search, which proving an absence requires.
     pub fn all() -> Self {
         Options { nvidia: true, search: true, ..Options::default() }
     }
 }
 
-/// One bundle, looked into.
+/// The result for one bundle.
 #[derive(Debug)]
 pub struct BundleReport<T> {
     pub bundle: Bundle,
     pub entries: Vec<ObjectReport>,
-    /// Of this bundle's bytes in the file.
+    /// The coverage of this bundle's bytes in the file.
     pub coverage: Coverage,
-    /// What the [`Look`] gathered.
+    /// The results of the [`Look`].
     pub out: T,
 }
 
@@ -51,7 +51,7 @@ impl<T> BundleReport<T> {
     }
 }
 
-/// What the scan hands out: pieces of what is gathered in one bundle, then its report with the rest.
+/// The output of the scan: pieces of the results for one bundle, then its report with the rest.
 #[derive(Debug)]
 pub enum Event<T> {
     Piece(Bundle, T),
@@ -88,8 +88,8 @@ pub fn scan<L: Look, E>(
     Ok(pieces.coverage)
 }
 
-/// Works on bundle after bundle in parallel and hands the events out in order. `next` gives a bundle, what it may unpack
-/// to, and whatever else its work needs; the bundles' numbers count from 0 without a hole.
+/// Processes bundles in parallel and hands the events out in order. `next` gives a bundle, its maximum unpacked size,
+/// and other data for its work; the bundles are numbered from 0 without gaps.
 pub(crate) fn ordered<T: Send, J: Send, E>(
     options: &Options,
     next: impl FnMut() -> Option<(Bundle, u64, J)> + Send,
@@ -97,7 +97,7 @@ pub(crate) fn ordered<T: Send, J: Send, E>(
     take: &mut impl FnMut(Event<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = options.threads.max(1);
-    // A few bundles ahead keep all threads busy; more would only pile up rows.
+    // A few bundles ahead keep all threads busy; more would only accumulate rows.
     let budget = Budget::new(options.budget, threads * 2);
     let next = Mutex::new(next);
     let (send, receive) = mpsc::channel();
@@ -107,7 +107,7 @@ pub(crate) fn ordered<T: Send, J: Send, E>(
             let (budget, next, work) = (&budget, &next, &work);
             scope.spawn(move || {
                 while budget.take_turn() {
-                    // The budget is taken under the lock, and so in the order of the bundles.
+                    // The budget is taken under the lock, and therefore in the order of the bundles.
                     let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
                     let Some((bundle, cost, job)) = next() else { break };
                     let held = budget.hold(cost);
@@ -157,10 +157,10 @@ fn in_order<T, E>(
     Ok(())
 }
 
-/// Real files have up to some ten thousand. A gigabyte of empty bundles is not worth the memory that listing it takes.
+/// Real files have up to about ten thousand. A gigabyte of empty bundles is not worth the memory for listing it.
 const ENTRIES_LIMIT: u64 = 500_000;
 
-/// The walk over all ranges, and the account of what is not a bundle.
+/// The walk over all ranges, and the coverage of everything that is not a bundle.
 struct Pieces<'a> {
     source: &'a dyn ReadAt,
     ranges: Vec<Range>,
@@ -259,7 +259,7 @@ fn read_entries<L: Look>(
     }
     report.coverage = match &report.bundle.body {
         Body::Plain(_) => within(coverage, report.bundle.range()),
-        // Of a compressed bundle the file only has the packed bytes: they are understood if all that is in them is.
+        // For a compressed bundle the file has only the packed bytes: they are understood if everything in them is.
         Body::Compressed(_) => packed(coverage, report.bundle.range()),
     };
 }
@@ -271,7 +271,7 @@ fn account(coverage: &mut Coverage, object: &ObjectReport, range: Range) {
     }
 }
 
-/// Entries that overlap or reach beyond the file would count bytes twice, or bytes that are not there.
+/// Overlapping entries, or entries that extend beyond the file, would count bytes twice or bytes that do not exist.
 fn within(mut coverage: Coverage, range: Range) -> Coverage {
     for gap in &mut coverage.not_understood {
         gap.range.start = gap.range.start.clamp(range.start, range.end);
@@ -292,8 +292,8 @@ fn packed(coverage: Coverage, range: Range) -> Coverage {
     outer
 }
 
-/// A bare code object, with its id where it has one, and its number among those of the file. What is gathered in pieces goes to
-/// `hand_over`, the rest is returned.
+/// A bare code object, with its id if it has one, and its index in the file. Pieces of the results go to `hand_over`,
+/// the rest is returned.
 pub fn scan_object<L: Look>(
     source: &dyn ReadAt,
     (id, number): (Option<&EntryId>, usize),

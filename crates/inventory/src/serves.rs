@@ -1,28 +1,28 @@
-//! Does this file serve a device? Which of its targets the device uses, and how many kernels with code it finds there: a library
-//! full of stubs serves no device.
+//! Whether a file serves a device: which of its targets the device uses, and how many kernels with code it has for it.
+//! A library full of stubs serves no device.
 
 use crate::file_report::FileReport;
 use codeobject::TargetId;
 use gpu::{Arch, How};
 use spirv_modules::Environment;
 
-/// What a Vulkan driver compiles, as [`Serves::taken`] names it.
+/// The name in [`Serves::taken`] for modules that a Vulkan driver compiles.
 const VULKAN: &str = "SPIR-V for Vulkan";
 
 /// The answer for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Serves {
-    /// The target whose code would be taken; None if there is none.
+    /// The target whose code would be used; None if there is none.
     pub taken: Option<String>,
     pub how: Option<How>,
-    /// Kernels of that target (and its variants), and how many of them compute nothing.
+    /// The kernels of that target (and its variants), and how many of them compute nothing.
     pub kernels: u64,
     pub stubs: u64,
     /// Entries whose kernels cannot be counted: SPIR-V and bitcode.
     pub uncounted: u64,
-    /// Nothing of the file was left unread, so that what was not found is not there.
+    /// Whether the whole file was read, so that anything not found is not there.
     pub complete: bool,
-    /// Items that may or may not be for this device, by their own names.
+    /// Names of items that may or may not be for this device.
     pub open: Vec<String>,
 }
 
@@ -55,8 +55,8 @@ impl FileReport {
             open: self.open_for(wanted),
         };
         let Some(taken) = taken else {
-            // A Vulkan driver compiles modules for whatever GPU it drives. Whether there is a driver of OpenCL or Level Zero for
-            // a GPU that takes SPIR-V, no file says.
+            // A Vulkan driver compiles modules for any GPU that it drives. No file tells whether a GPU has an OpenCL or
+            // Level Zero driver that accepts SPIR-V.
             for (environment, count) in self.environments() {
                 if *wanted == Arch::Spirv {
                     continue;
@@ -71,7 +71,8 @@ impl FileReport {
             }
             return serves;
         };
-        // Variants by features (`gfx90a:xnack+` and `gfx90a:xnack-`) serve together: which one is up to the device.
+        // Variants by feature (`gfx90a:xnack+` and `gfx90a:xnack-`) are counted together: the device decides which one
+        // is used.
         let same = |code: &str| wanted.takes([code]).is_some_and(|other| other.how == taken.how);
         let nvidia = matches!(wanted, Arch::Nvidia(_));
         let counts = |code: &str| code == taken.code || (!nvidia && same(code));
@@ -83,8 +84,8 @@ impl FileReport {
         serves
     }
 
-    /// A bundle's entry that names one target and whose e_flags name another: the runtime takes it for the first, the loader
-    /// accepts it for the second.
+    /// Bundle entries that name one target while their e_flags name another: the runtime selects them for the first,
+    /// the loader accepts them for the second.
     fn open_for(&self, wanted: &Arch) -> Vec<String> {
         let mut open = Vec::new();
         for object in self.contradicted() {

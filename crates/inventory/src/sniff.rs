@@ -6,7 +6,7 @@ use codeobject::pe::{self, Pe};
 use codeobject::{Error, Problem, Range, ReadAt, Result, bundle, ccob, host, nvidia};
 use say::key;
 
-/// What a file holds, as far as GPU code is concerned.
+/// The content of a file, as far as GPU code is concerned.
 #[derive(Debug)]
 pub enum Contents<'a> {
     /// A library, executable or object file of the host; the ranges are its device sections.
@@ -15,23 +15,23 @@ pub enum Contents<'a> {
     Windows { pe: Pe, fatbins: Vec<Range> },
     /// A kpack archive: the code objects of many libraries.
     Kpack(Archive),
-    /// A cubin or a fatbin by itself, up to this offset; 0 for PTX texts, which are found by searching.
+    /// A bare cubin or fatbin, up to this offset; 0 for PTX texts, which are found by searching.
     Nvidia { end: u64 },
-    /// A SPIR-V module by itself, up to this offset.
+    /// A bare SPIR-V module, up to this offset.
     Spirv { end: u64 },
     /// One AMD code object, up to this offset: other data may follow.
     CodeObject { end: u64 },
-    /// One offload bundle, or several after another: plain or CCOB.
+    /// One offload bundle or several consecutive ones, plain or CCOB.
     Bundles,
 }
 
-/// A file by its first bytes: of a kind that is known, of one that is not, or of a known kind and damaged.
+/// A file classified by its first bytes: a known kind, an unknown kind, or a damaged file of a known kind.
 #[derive(Debug)]
 pub enum Sniff<'a> {
     Known(Contents<'a>),
-    /// Nothing that holds GPU code begins like this.
+    /// The first bytes match no format with GPU code.
     Other,
-    /// It begins like a file with GPU code, and cannot be read as one: its content is unknown.
+    /// It begins like a file with GPU code but cannot be read as one: its content is unknown.
     Damaged(Error),
 }
 
@@ -43,7 +43,7 @@ pub fn sniff(source: &dyn ReadAt) -> Sniff<'_> {
     }
 }
 
-/// The same where a file of no known kind is an error like any other.
+/// The same, but a file of unknown kind is an error.
 pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
     if let Some(contents) = known(source)? {
         return Ok(contents);
@@ -57,7 +57,7 @@ pub fn contents(source: &dyn ReadAt) -> Result<Contents<'_>> {
     Err(Error::new(0, "magic", Problem::Unexpected { found, expected }))
 }
 
-/// None for what begins as nothing that is known here.
+/// None for an unknown kind.
 fn known(source: &dyn ReadAt) -> Result<Option<Contents<'_>>> {
     let magic = source.bytes(0, source.len().min(24), "magic")?;
     if magic.starts_with(ccob::MAGIC) || magic.starts_with(bundle::MAGIC) {
@@ -94,7 +94,7 @@ fn known(source: &dyn ReadAt) -> Result<Option<Contents<'_>>> {
     Ok(None)
 }
 
-/// A text that begins with a comment or a version, and names a target.
+/// Whether a text begins with a comment or a version and names a target.
 fn is_ptx(source: &dyn ReadAt, magic: &[u8]) -> Result<bool> {
     let start = magic.trim_ascii_start();
     if !["//", "/*", ".version"].iter().any(|begin| start.starts_with(begin.as_bytes())) {
@@ -104,7 +104,7 @@ fn is_ptx(source: &dyn ReadAt, magic: &[u8]) -> Result<bool> {
     Ok(!head.version.is_empty() && nvidia::ptx_number(&head.target).is_some())
 }
 
-/// The same in more words.
+/// The kind in more detail.
 pub(crate) fn kind_of(kind: &Result<Contents<'_>>) -> &'static str {
     const PT_INTERP: u32 = 3;
     match kind {
@@ -113,7 +113,7 @@ pub(crate) fn kind_of(kind: &Result<Contents<'_>>) -> &'static str {
         Ok(Contents::Kpack(_)) => "kpack archive",
         Ok(Contents::Nvidia { .. }) => "NVIDIA image",
         Ok(Contents::Spirv { .. }) => "SPIR-V module",
-        // ET_REL, ET_EXEC; a PIE is an ET_DYN that names its interpreter.
+        // ET_REL, ET_EXEC; a PIE is an ET_DYN with an interpreter.
         Ok(Contents::Host { elf, .. }) if elf.header.kind == 1 => "object file",
         Ok(Contents::Host { elf, .. })
             if elf.header.kind == 2 || elf.segments().iter().any(|segment| segment.kind == PT_INTERP) =>

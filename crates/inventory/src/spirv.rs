@@ -1,7 +1,8 @@
-//! The SPIR-V modules of a file: what a program gives to a Vulkan driver, which compiles it for its GPU.
+//! The SPIR-V modules of a file, which a program passes to a Vulkan driver for compilation.
 //!
-//! Nothing says where a module ends but the module itself, and a header inside another's words is none. So each is read up to the
-//! next header first, and further only where it is not whole by then; how much is read again is bounded.
+//! Only the module itself tells where it ends, and a header inside the words of another module does not count. Each
+//! module is therefore first read up to the next header, and further only if it is incomplete by then. The amount of
+//! rereading is limited.
 
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};
 use codeobject::{Error, Problem, ReadAt};
@@ -9,9 +10,9 @@ use say::say;
 use spirv_modules::{HEADER_BYTES, Module, identity, is_header, length};
 use std::collections::HashMap;
 
-/// No module of a real program has a megabyte.
+/// The maximum size of a module; real ones are below a megabyte.
 const LONGEST: u64 = 64 << 20;
-/// How often a module that is not whole is read again, twice as far.
+/// How often an incomplete module is read again, each time twice as far.
 const MOST_LOOKS: usize = 8;
 const FIELD: &str = "SPIR-V module";
 
@@ -20,14 +21,14 @@ const FIELD: &str = "SPIR-V module";
 pub struct SpirvModule {
     pub offset: u64,
     pub size: u64,
-    /// SHA-256 without float controls, which programs add when they run.
+    /// SHA-256 without float controls, which programs add at run time.
     pub identity: String,
     /// The symbol at its address, without ggml's `_data`; None in a stripped file.
     pub name: Option<String>,
     pub module: Module,
 }
 
-/// The modules at these places, which are in order, and what begins like one and is none that could be read.
+/// The modules at these positions, which are sorted, and the positions of unreadable ones.
 pub(crate) fn gather(source: &dyn ReadAt, places: &[u64], elf: Option<&Elf<'_>>) -> (Vec<SpirvModule>, Vec<Error>) {
     let header = |place: &&u64| {
         let len = (HEADER_BYTES as u64).min(source.len().saturating_sub(**place));
@@ -63,13 +64,13 @@ pub(crate) fn gather(source: &dyn ReadAt, places: &[u64], elf: Option<&Elf<'_>>)
     (modules, problems)
 }
 
-/// Where the module ends that a source begins with; at its header where it is not whole.
+/// The end of the module at the start of a source; the end of its header if it is incomplete.
 pub(crate) fn end(source: &dyn ReadAt) -> u64 {
     let bytes = source.bytes(0, source.len().min(LONGEST), FIELD);
     bytes.ok().and_then(|bytes| length(&bytes)).map_or(HEADER_BYTES as u64, |length| length as u64).min(source.len())
 }
 
-/// The bytes of one module; None if there is none. An error ends the search: what is behind was not looked at.
+/// The bytes of one module; None if there is none. An error ends the search: the rest was not examined.
 fn whole(
     source: &dyn ReadAt,
     offset: u64,
@@ -79,7 +80,7 @@ fn whole(
     let (mut wanted, mut looks) = (0, 0);
     for end in ends {
         let len = (end - offset).min(LONGEST);
-        // Headers that stand close together: not each of them is worth another look.
+        // With headers close together, not every one is worth another read.
         if len < wanted && end != source.len() {
             continue;
         }
@@ -100,7 +101,7 @@ fn whole(
     Ok(None)
 }
 
-/// Names from the symbols at the start of modules. A file without symbols has none, and nothing is guessed.
+/// Names modules after the symbols at their start. A file without symbols has no names, and none are guessed.
 fn name(modules: &mut [SpirvModule], elf: &Elf<'_>) {
     let mut names: HashMap<u64, String> = HashMap::new();
     for kind in [SHT_DYNSYM, SHT_SYMTAB] {

@@ -5,28 +5,29 @@ use codeobject::ReadAt;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::{self, Read};
 
-/// What no single stream may unpack to more than.
+/// The maximum unpacked size of a single stream.
 const LIMIT: usize = 256 << 20;
-/// This many bytes before an error, if they look like noise, are not a coincidence: the stream is damaged. Other bytes may decode
-/// for a while, too.
+/// If this many bytes were decoded before an error and look like noise, the stream is real but damaged. Other bytes may
+/// also decode for a while.
 const MEANT: u64 = 4096;
-/// Bits per byte of such a start at least. Numbers that deflate well have 5, tables that happen to decode under 3.
+/// The minimum entropy in bits per byte for that. Numbers that deflate well have 5, tables that happen to decode under
+/// 3.
 const NOISY: f64 = 4.0;
 /// `xz -9` takes 65 MiB.
 const XZ_MEMORY: u32 = 128 << 10;
 
-/// What came out of a stream.
+/// The result of unpacking a stream.
 #[derive(Debug)]
 pub(crate) enum Unpacked {
     /// No stream begins there.
     Not,
-    /// It is one and cannot be read to its end; with the reason and the bytes that it takes up at least.
+    /// A stream that cannot be read to its end, with the reason and the minimum number of bytes that it occupies.
     Cut(&'static str, u64),
-    /// What it holds, and the bytes that it takes up.
+    /// The content, and the number of bytes that the stream occupies.
     Whole(Vec<u8>, u64),
 }
 
-/// Bytes that may still be read and unpacked for one file: a file of nothing but marks is not worth more time.
+/// How many bytes may still be read and unpacked for one file: a file full of marks is not worth more time.
 #[derive(Debug)]
 pub(crate) struct Budget(pub u64);
 
@@ -55,7 +56,7 @@ pub(crate) fn unpack(source: &dyn ReadAt, at: u64, mark: Mark, budget: &mut Budg
     unpacked
 }
 
-/// The contents of an entry of a zip, from `at` on.
+/// The content of a zip entry that starts at `at`.
 pub(crate) fn deflated(source: &dyn ReadAt, at: u64, budget: &mut Budget) -> Unpacked {
     let mut input = Input { source, at, start: at, failed: false };
     inflate(&mut input, false, budget).unpacked(&input)
@@ -95,11 +96,11 @@ impl Read for Input<'_> {
     }
 }
 
-/// What a decoder gave, and how it ended.
+/// The output of a decoder, and how it ended.
 struct Gave {
     out: Vec<u8>,
     ended: Ended,
-    /// Bytes of the stream that the decoder took.
+    /// How many bytes of the stream the decoder consumed.
     taken: u64,
 }
 
@@ -126,7 +127,7 @@ impl Gave {
 fn inflate(input: &mut Input<'_>, header: bool, budget: &mut Budget) -> Gave {
     let mut decoder = Decompress::new(header);
     let mut gave = Gave { out: Vec::new(), ended: Ended::Wrong, taken: 0 };
-    // Small first: most marks are followed by no stream.
+    // Start small: most marks are not followed by a stream.
     let (mut step, mut room) = (512, 4096);
     loop {
         let piece = input.next(step);
@@ -206,7 +207,7 @@ fn read_all(reader: &mut dyn Read, budget: &mut Budget) -> Gave {
     }
 }
 
-/// One frame. What a frame takes up its headers say.
+/// One zstd frame. Its headers give its size.
 fn zstd(input: &mut Input<'_>, budget: &mut Budget) -> Unpacked {
     let Ok(size) = codeobject::zstd_frame_size(input.source, input.start) else { return Unpacked::Not };
     let Ok(decoder) = zstd::stream::read::Decoder::new(input.take(size)) else { return Unpacked::Not };
@@ -224,7 +225,7 @@ fn xz(input: &mut Input<'_>, budget: &mut Budget) -> Unpacked {
     let ahead = counted.buffer().len() as u64;
     input.at -= ahead;
     match gave.unpacked(input) {
-        // The header's checksum was right: it is one.
+        // The header's checksum was correct, so it is a real frame.
         Unpacked::Not => Unpacked::Cut("damaged", input.at - input.start),
         unpacked => unpacked,
     }

@@ -1,4 +1,4 @@
-//! Code that was taken out of a library is found in its archives, to the last kernel.
+//! Code that was moved out of a library is found in its archives, including every kernel.
 
 use codeobject::{CodeObject, Kernel, ReadAt};
 use inventory::{File, FileReport, Found, Look, Options, inspect};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every code object with its bytes, and every kernel with what is said of it.
+/// Every code object with its bytes, and every kernel with its metadata.
 struct All;
 
 #[derive(Default)]

@@ -1,5 +1,5 @@
-//! Real HIP libraries, compiled on the spot without ROCm: every bundle form, id form and code object version that clang
-//! writes. Skipped by name where clang with the AMDGPU target and lld are not installed.
+//! Real HIP libraries, compiled during the test without ROCm: every bundle form, id form and code object version that
+//! clang writes. Skipped if clang with the AMDGPU target and lld are not installed.
 
 use codeobject::ReadAt;
 use inventory::{File, FileReport, Nothing, Options, inspect};
@@ -33,7 +33,7 @@ impl Made {
         Some(Made { clang, dir })
     }
 
-    /// A shared library for gfx900 and gfx1201 with these flags; None where this clang does not know them.
+    /// A shared library for gfx900 and gfx1201 with these flags; None if this clang does not support them.
     fn library(&self, version: Option<&str>, flags: &[&str]) -> Option<PathBuf> {
         let path = self.dir.path().join("made.so");
         let mut clang = Command::new(&self.clang);
@@ -59,7 +59,7 @@ fn report(path: &Path) -> FileReport {
     inspect(&file, &Options::default(), true, &Nothing, |_, ()| Ok::<(), Infallible>(())).unwrap()
 }
 
-/// Three kernels for each target, two of them without device code; everything read.
+/// Three kernels for each target, two of them without device code; everything is read.
 fn check(report: &FileReport, targets: &[&str]) {
     assert!(report.is_complete(), "{:?}", report.all_problems().collect::<Vec<_>>());
     assert_eq!(report.kind, "shared library");

@@ -1,4 +1,4 @@
-//! Device code outside the device sections: every format that is read, and every one that is at least named.
+//! Device code outside the device sections: every format that can be read, and every one that is at least named.
 
 use inventory::{File, FileReport, Nothing, Options, Part, inspect};
 use made_files as make;
@@ -39,7 +39,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-/// One entry of a zip, as a local header alone.
+/// One zip entry with only a local header.
 fn zip(method: u16, contents: &[u8]) -> Vec<u8> {
     let raw = match method {
         8 => zlib(contents).get(2..).unwrap().to_vec(),
@@ -155,7 +155,7 @@ fn code_behind_the_end_of_a_code_object_is_seen() {
     let text = report(&[b"// made\n", PTX].concat());
     assert_eq!((text.kind, kernels(&text), text.is_complete()), ("NVIDIA image", 1, true));
     assert_eq!(text.targets().keys().next().map(String::as_str), Some("compute_90a"));
-    // A host object in a bundle may have code of its own, which no entry lists.
+    // A host object in a bundle may contain code that no entry lists.
     let inner = make::host(&make::usual_bundle(), &[0]);
     let entries: [(&str, &[u8]); 1] = [("host-x86_64-unknown-linux-gnu-", &inner)];
     assert!(!report(&make::bundle(&entries, 4096)).is_complete());
@@ -169,7 +169,7 @@ fn noise_that_somebody_can_explain_is_none() {
     assert!(!report(&host(&gzip(&noise(100_000)))).is_complete(), "noise in a stream is still noise");
 }
 
-/// Every made file with bytes changed, cut and repeated: nothing panics, and the map still covers the file.
+/// Every generated file with bytes changed, cut and repeated: nothing panics, and the map still covers the file.
 #[test]
 fn damaged_files_are_read_without_a_panic() {
     let object = make::two_kernels();

@@ -1,5 +1,5 @@
-//! Every quick artifact, with exact numbers: registry versions never change. The goldens were held against
-//! `llvm-readelf --notes` (see `readelf.rs`) before they were kept; `BLESS=1` writes them anew.
+//! Every quick artifact, with exact numbers: registry versions never change. The goldens were compared with
+//! `llvm-readelf --notes` (see `readelf.rs`) before they were committed; `BLESS=1` rewrites them.
 
 use inventory::{File, FileReport, Nothing, Options, inspect};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ fn report(path: &Path) -> FileReport {
     inspect(&file, &Options::default(), true, &Nothing, |_, ()| Ok::<(), Infallible>(())).unwrap()
 }
 
-/// Everything that a file's inventory counts, a line per target.
+/// All counts of a file's inventory, one line per target.
 fn describe(name: &str, report: &FileReport, out: &mut String) {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for summary in &report.bundles {
@@ -53,7 +53,7 @@ fn check(golden: &str, text: &str) {
     assert_eq!(kept.lines().count(), text.lines().count(), "{}", path.display());
 }
 
-/// All ELF files of an artifact that have GPU code for AMD, by name.
+/// All ELF files of an artifact with GPU code for AMD, by name.
 fn artifact(name: &str) {
     let Some(dir) = test_artifacts::need(name) else { return };
     let mut paths = Vec::new();
@@ -126,7 +126,7 @@ fn amd_aiter() {
     check("amd-aiter.txt", &groups.iter().map(line).collect::<String>());
 }
 
-/// Whatever is gathered comes in the order of the file, also in pieces, also when the first bundle is the slowest.
+/// Results arrive in file order, also in pieces, and also if the first bundle is the slowest.
 #[test]
 fn pieces_come_in_order() {
     use codeobject::{CodeObject, Kernel};
@@ -145,7 +145,7 @@ fn pieces_come_in_order() {
             out.push((found.bundle.unwrap(), found.entry, kernel.mangled().to_owned()));
         }
 
-        // Every few kernels are a piece.
+        // A piece every few kernels.
         fn weight(&self, out: &Self::Out) -> usize {
             out.len() << 18
         }

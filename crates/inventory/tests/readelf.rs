@@ -1,5 +1,5 @@
-//! A seeded sample of the code objects of real files, field by field against `llvm-readelf`. `cargo xtask deep` does
-//! the same on every object.
+//! A seeded sample of the code objects of real files, compared field by field with `llvm-readelf`. `cargo xtask deep`
+//! does the same for every object.
 
 use codeobject::{CodeObject, Kernel, ReadAt};
 use inventory::{File, Format, Found, Look, Options, inspect};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{convert::Infallible, fs};
 use sys::random::Seeded;
 
-/// Takes about one in `every` of the device ELFs, always the same ones.
+/// Selects about one in `every` of the device ELFs, always the same ones.
 struct Sample<'a> {
     every: u64,
     dir: &'a Path,
@@ -33,7 +33,7 @@ impl Look for Sample<'_> {
     fn kernel(&self, _: &Found<'_>, _: &CodeObject<'_>, _: &Kernel, _: &mut Vec<PathBuf>) {}
 }
 
-/// The sampled objects of one file are read by both; how many kernels were compared.
+/// Reads the sampled objects of one file with both; returns how many kernels were compared.
 fn compare(path: &Path, every: u64) -> usize {
     let Some(readelf) = llvm_oracle::need("llvm-readelf") else { return usize::MAX };
     let dir = tempfile::tempdir().unwrap();
@@ -102,7 +102,7 @@ fn bare_objects_of_aiter_agree_with_readelf() {
     assert!(compare_objects(&readelf, &sample) >= 150);
 }
 
-/// Every processor number that readelf has a name for has the same one here, and the other way round.
+/// Processor numbers and names are the same in readelf and here.
 #[test]
 fn processor_numbers_are_llvms() {
     let Some(readelf) = llvm_oracle::need("llvm-readelf") else { return };
@@ -124,7 +124,7 @@ fn processor_numbers_are_llvms() {
         let named = flags.split(',').map(str::trim).find(|word| word.starts_with("gfx"));
         let ours = codeobject::target::from_flags(*number, 5).map(|flags| flags.target.processor);
         match (ours.as_deref(), named) {
-            // LLVM took these two back; old objects still have them.
+            // LLVM removed these two; old objects still have them.
             (Some("gfx940" | "gfx941"), None) => {}
             // LLVM 22 is older than these.
             (Some("gfx1170" | "gfx1171" | "gfx1172" | "gfx1310" | "gfx12-5-generic"), None) => {}

@@ -1,4 +1,4 @@
-//! SPIR-V in host files: found where it lies, named where the file says so, and not believed where it is none.
+//! SPIR-V in host files: found wherever it is, named if the file has names, and rejected if it is not valid.
 
 use inventory::{File, FileReport, Form, Nothing, Options, inspect};
 use made_files as make;
@@ -11,7 +11,7 @@ fn report(path: &Path) -> FileReport {
     inspect::<_, std::convert::Infallible>(&file, &Options::all(), false, &Nothing, |_, ()| Ok(())).expect("read")
 }
 
-/// A library of C with these modules, by their names.
+/// A C library with these modules, by name.
 fn library(dir: &Path, modules: &[(&str, Vec<u8>)], strip: bool) -> PathBuf {
     let mut text = String::new();
     for (name, bytes) in modules {
@@ -30,7 +30,7 @@ fn library(dir: &Path, modules: &[(&str, Vec<u8>)], strip: bool) -> PathBuf {
     library
 }
 
-/// Debian's own library: the same modules as a search through all its bytes finds, each a kernel.
+/// Debian's own library: the same modules as a search through all of its bytes finds, each a kernel.
 #[test]
 fn ggml_ships_its_kernels_as_modules() {
     let name = "root/usr/lib/x86_64-linux-gnu/ggml/backends0/libggml-vulkan.so";
@@ -49,7 +49,7 @@ fn ggml_ships_its_kernels_as_modules() {
     let features = |name: &str| report.modules.iter().filter(|of| of.module.features().contains(&name)).count();
     assert!(features("matrix") > 100 && features("dot") > 10, "{} {}", features("matrix"), features("dot"));
     assert!(report.modules.iter().all(|of| of.name.is_none()), "Debian strips it, and nothing is guessed");
-    // Whoever drives a GPU compiles them for it.
+    // Any Vulkan driver compiles them for its GPU.
     let serves = report.serves(&gpu::Arch::parse("gfx1201").expect("known"));
     assert_eq!(serves.answer(), Some(true), "{serves:?}");
 }

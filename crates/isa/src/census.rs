@@ -14,14 +14,14 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     pub range: Range<usize>,
-    /// Whether the symbol states the size; if not, what pads its end is not its own.
+    /// Whether the symbol states the size; if not, padding at its end does not belong to it.
     pub stated: bool,
 }
 
-/// What was counted in one stretch of code.
+/// The counts for one range of code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// A dual instruction is one instruction and two operations.
+    /// A dual instruction counts as one instruction and two operations.
     pub instructions: u64,
     pub operations: u64,
     /// Bytes of decoded instructions.
@@ -30,14 +30,15 @@ pub struct Tally {
     pub mnemonics: Vec<(Mnemonic, u64)>,
     /// Offsets in the section of words that are not instructions.
     pub undecoded: Vec<usize>,
-    /// Offsets of instructions that the end of their function or section cuts off, and how many bytes are there.
+    /// Offsets of instructions that are cut off by the end of their function or section, and how many bytes are
+    /// present.
     pub cut: Vec<(usize, usize)>,
     /// Bytes of padding.
     pub padding: u64,
 }
 
 impl Tally {
-    /// Every byte was an instruction or padding.
+    /// Whether every byte was an instruction or padding.
     pub fn is_complete(&self) -> bool {
         self.undecoded.is_empty() && self.cut.is_empty()
     }
@@ -50,7 +51,7 @@ impl Tally {
         self.count(|mnemonic| Family::of(mnemonic) == family)
     }
 
-    /// Families that occur, with how often.
+    /// The families that occur, with their counts.
     pub fn families(&self) -> Vec<(Family, u64)> {
         let mut counts = vec![0; Family::ALL.len()];
         for (mnemonic, count) in &self.mnemonics {
@@ -62,7 +63,7 @@ impl Tally {
     }
 }
 
-/// The counts of a whole: many tallies added up.
+/// The sum of many tallies.
 #[derive(Debug, Clone, Default)]
 pub struct Sum {
     counts: Vec<u64>,
@@ -109,15 +110,16 @@ impl Sum {
     }
 }
 
-/// A section, counted: one tally for each function asked about, one for the rest.
+/// The counts of a section: one tally for each requested function, one for the rest.
 #[derive(Debug, Clone, Default)]
 pub struct Section {
     pub functions: Vec<Tally>,
     pub outside: Tally,
 }
 
-/// Counts `bytes`. Functions may be in any order. Where two overlap, the bytes belong to the one that starts last. If two start
-/// at the same place, the second counts as an alias: it gets the same tally, and the caller adds only one of them (`aliases`).
+/// Counts `bytes`. Functions may be in any order. If two overlap, the bytes belong to the one that starts last. If two
+/// start at the same place, the second counts as an alias: it gets the same tally, and the caller adds only one of them
+/// (`aliases`).
 pub fn section(decoder: &Decoder, bytes: &[u8], functions: &[Function]) -> Section {
     let mut order: Vec<usize> = (0..functions.len()).collect();
     order.sort_by_key(|&i| functions.get(i).map_or(0, |function| function.range.start));
@@ -280,7 +282,7 @@ impl<'d> Counter<'d> {
         4 * words.take_while(|word| self.is_padding(word)).count()
     }
 
-    /// Where a function of unstated size ends: before the padding behind its last instruction.
+    /// Where a function of unstated size ends: before the padding after its last instruction.
     fn content_end(&self, bytes: &[u8], range: Range<usize>) -> usize {
         let code = bytes.get(range.clone()).unwrap_or_default();
         let (mut end, mut at) = (0, 0);

@@ -1,9 +1,9 @@
-//! How often each mnemonic was met, cheap to read out and to start again.
+//! Counts of mnemonics, cheap to read and to reset.
 
 use crate::mnemonic::Mnemonic;
 
-/// Counts by mnemonic, dense, with a bit for each 64 of them that was touched: reading them out and starting again then
-/// costs what the function has, not what the tables know.
+/// A dense array of counts by mnemonic, with a bit for each group of 64 that was touched. Reading and resetting
+/// therefore costs as much as the function uses, not as much as the tables contain.
 #[derive(Debug)]
 pub(crate) struct Counts {
     counts: Vec<[u64; 64]>,
@@ -25,7 +25,7 @@ impl Counts {
         }
     }
 
-    /// What was counted, in the order of the names; everything is zero again.
+    /// Returns the counts in the order of the names and resets them.
     pub fn take(&mut self) -> Vec<(Mnemonic, u64)> {
         let mut taken = Vec::with_capacity(48);
         for (block, (counts, touched)) in self.counts.iter_mut().zip(&mut self.touched).enumerate() {

@@ -18,7 +18,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// As LLVM prints it, with the mark of its encoding.
+    /// The name as LLVM prints it, with the suffix of its encoding.
     pub fn printed(&self) -> String {
         match self.second {
             Some(second) => format!("{} :: {second}", self.mnemonic),
@@ -33,7 +33,7 @@ pub enum DecodeStep {
     Instruction(Instruction),
     /// A word that is not an instruction of this processor.
     Undecoded,
-    /// An instruction that needs more bytes than there are, or less than a word.
+    /// An instruction that needs more bytes than are present, or less than a word.
     Cut,
 }
 
@@ -74,7 +74,7 @@ impl Decoder {
             Some((instruction, entry)) if self.allows(slot, entry, instruction.form, word, bytes) => {
                 DecodeStep::Instruction(instruction)
             }
-            // Half of the opcode may be in the missing word; certain is only that bytes are missing.
+            // Half of the opcode may be in the missing word; it is only certain that bytes are missing.
             None if !there && slot.format.op[1].low >= 32 => DecodeStep::Cut,
             _ => DecodeStep::Undecoded,
         }
@@ -86,8 +86,8 @@ impl Decoder {
         entry.limits().is_none_or(|limits| limits.allow(self.table.generation, slot, form, word))
     }
 
-    /// Name and length of every instruction of `bytes`, in order, as far as that can be said without looking closely.
-    /// Returns the offset at which [`Decoder::step`] has to go on.
+    /// Name and length of every instruction of `bytes`, in order, as far as the fast path can decode. Returns the
+    /// offset at which [`Decoder::step`] has to continue.
     #[inline(always)]
     pub(crate) fn rush(&self, bytes: &[u8], mut each: impl FnMut(u32, Mnemonic, usize)) -> usize {
         let quick = &self.table.quick;
@@ -127,7 +127,7 @@ impl Decoder {
         for (half, source) in [x, y].iter().zip(slot.format.sources) {
             announced |= announcement(0, *source, word) & half.announced;
         }
-        // Where a half has a literal by its opcode, a source that announces one means the same.
+        // If a half has a literal by its opcode, a source that announces one means the same literal.
         let further = match x.dwords > dwords || y.dwords > dwords {
             false if announced >> LITERAL64 & 1 == 1 => 2,
             false if announced == 0 => 0,
@@ -152,7 +152,7 @@ fn plain(entry: Entry) -> Instruction {
     Instruction { mnemonic: entry.mnemonic, second: None, form: entry.form, length: usize::from(entry.dwords) * 4 }
 }
 
-/// Adds what the source fields announce. None if they announce what the opcode does not take.
+/// Adds the words that the source fields announce. None if the opcode does not accept them.
 #[inline]
 fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     let mut instruction = plain(entry);
@@ -189,7 +189,7 @@ fn sourced(entry: Entry, slot: &Slot, word: u64) -> Option<Instruction> {
     Some(instruction)
 }
 
-/// The flag bit of what the value of the `index`-th source announces.
+/// The flag bit for the value of the `index`-th source, if it announces more words.
 #[inline]
 fn announcement(index: u32, source: Bits, word: u64) -> u32 {
     let value = source.get(word);
@@ -216,7 +216,7 @@ pub struct Walk<'a> {
 }
 
 impl Iterator for Walk<'_> {
-    /// Offset, length in bytes, and what it is.
+    /// Offset, length in bytes, and the item.
     type Item = (usize, usize, DecodeStep);
 
     #[inline]

@@ -1,7 +1,7 @@
-//! Families: what an instruction is for, whichever generation spells it.
+//! Families: the purpose of an instruction, independent of a generation's spelling.
 //!
 //! `ds_read_b128` and `ds_load_b128`, `global_load_dwordx4` and `global_load_b128`, `s_waitcnt` and `s_wait_loadcnt`
-//! are the same kind of thing. A dual instruction counts as both of its halves.
+//! belong to the same family. A dual instruction counts as both of its halves.
 
 use crate::mnemonic::Mnemonic;
 use std::fmt;
@@ -85,7 +85,7 @@ impl Family {
         table.get(mnemonic.index()).copied().unwrap_or(Family::Vector)
     }
 
-    /// Changes memory that others see. Scratch and LDS end with the kernel.
+    /// Whether it changes memory that others can see. Scratch and LDS end with the kernel.
     pub fn has_effect(self) -> bool {
         use Family::*;
         matches!(
@@ -144,7 +144,7 @@ fn memory(rest: &str, [load, store, atomic]: [Family; 3]) -> Family {
 fn vector(rest: &str) -> Family {
     let rest = rest.strip_prefix("pk_").unwrap_or(rest);
     let head = rest.split('_').next().unwrap_or(rest);
-    // Integer multiply-adds name integer types; what is left of mad and mac is floating point.
+    // Integer multiply-adds have an integer type in their name; other mad and mac instructions are floating point.
     let integer = || ["_u", "_i"].iter().any(|kind| rest.contains(kind));
     match head {
         "fma" | "fmac" | "fmaak" | "fmamk" => Family::Fma,

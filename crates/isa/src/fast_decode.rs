@@ -1,22 +1,22 @@
-//! Name and length of an instruction, and nothing else: the loop that a census spends its time in.
+//! Decodes only the name and length of an instruction: the loop in which a census spends its time.
 //!
-//! The start of the next instruction depends on the length of this one, so a walk is one long chain of loads. This keeps the
-//! chain short and free of branches that real code would mispredict: the top nine bits give the shifts and masks, the opcode
-//! gives the row, and the source values are looked up in a table instead of being compared. Rare cases (dual instructions, pairs,
-//! refused encodings, words that are not instructions) are left to [`Decoder::step`](crate::Decoder::step); a test compares both
-//! on arbitrary bytes.
+//! The start of the next instruction depends on the length of this one, so a walk is one long chain of loads. This
+//! keeps the chain short and free of branches that real code would mispredict: the top nine bits give the shifts and
+//! masks, the opcode gives the row, and the source values are looked up in a table instead of being compared. Rare
+//! cases (dual instructions, pairs, refused encodings, words that are not instructions) are left to
+//! [`Decoder::step`](crate::Decoder::step); a test compares both on arbitrary bytes.
 
 use crate::layout::{Bits, Generation, Operand, Tail};
 use crate::limits::is_refused;
 use crate::mnemonic::Mnemonic;
 use crate::table::{DPP8, DPP16, Entry, LITERAL, LITERAL64, REFUSED, SDWA, Slot};
 
-/// No instruction is longer.
+/// The length of the longest instruction.
 pub(crate) const LONGEST: usize = 20;
 
-/// Where opcode and sources stand in the words with the same top nine bits. Sources stand in one of three ways, so
-/// that all but one of the shifts are constant: in the low word at 0 or at 0 and 8 (scalar), in the high word at 0, 9
-/// and 18 (VOP3); a mask of zero is a source that is not there. A scalar destination is looked up as the third.
+/// The positions of opcode and sources in words with the same top nine bits. There are three layouts of sources, so all
+/// shifts but one are constant: in the low word at 0, or at 0 and 8 (scalar); in the high word at 0, 9 and 18 (VOP3). A
+/// mask of zero means that there is no such source. A scalar destination is looked up as the third source.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lane {
     base: u32,
@@ -27,7 +27,7 @@ struct Lane {
     first: u16,
     second: u16,
     third: u16,
-    /// Into the tables of second and third sources.
+    /// The index into the tables of second and third sources.
     at: u16,
     third_at: u16,
     third_shift: u8,
@@ -44,7 +44,7 @@ struct Row {
     fixed: u64,
     value: u64,
     third: u32,
-    /// Bits that, set together with the one below, make a scalar operand a number that may be refused.
+    /// Bits that, if set together with the next lower one, make a scalar operand a number that may be refused.
     high: u64,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct Quick {
     rows: Vec<Row>,
 }
 
-/// What a value announces in the first, second and third source. The second of VOP3 is looked up doubled, since it is one bit
-/// higher than the scalar one, whose values follow from [`SCALAR`] on. Scalar destinations follow the values of the third from
-/// [`DESTINATION`] on.
+/// What a value announces in the first, second and third source. The second source of VOP3 is one bit higher than the
+/// scalar one, so it is looked up doubled; the scalar values follow from [`SCALAR`] on. Scalar destinations follow the
+/// values of the third from [`DESTINATION`] on.
 const FIRST: [u16; 512] = {
     let mut table = refusals([0; 512], 0, 1, 0);
     table[255] = 1 << LITERAL;
@@ -84,13 +84,13 @@ const THIRD: [u16; 1024] = {
     table
 };
 const WIDE: u16 = 7 << LITERAL64;
-/// A value that some generation refuses as a single register, as a pair (one bit for each source), and as more than two
-/// (in any of them). An opcode with an operand of that width has a closer look.
+/// Marks for values that some generation refuses as a single register, as a pair (one bit for each source), or as more
+/// than two (in any source). An opcode with an operand of that width takes the slow path.
 const SINGLE: u16 = 1 << 13;
 const PAIR: u16 = 1 << 10;
 const TUPLE: u16 = 1 << 9;
 
-/// Marks what is refused in the `index`-th source, every `step` places from `start` on.
+/// Marks the refused values of the `index`-th source, every `step` places from `start` on.
 const fn refusals<const N: usize>(mut table: [u16; N], start: usize, step: usize, index: u32) -> [u16; N] {
     let mut value = 0;
     while value < 256 {
@@ -113,7 +113,7 @@ const fn refusals<const N: usize>(mut table: [u16; N], start: usize, step: usize
 
 impl Quick {
     pub fn new(by_top: &[u8; 512], slots: &[Slot], entries: &[Entry], pairs: bool) -> Self {
-        // The row for everything that is not quick comes first.
+        // The first row is for everything that needs the slow path.
         let mut quick = Quick { lanes: Box::new([Lane::default(); 512]), rows: vec![Row::default()] };
         let lanes: Vec<Lane> = slots.iter().map(|slot| quick.lane(slot, entries, pairs).unwrap_or_default()).collect();
         for (lane, &slot) in quick.lanes.iter_mut().zip(by_top) {
@@ -122,7 +122,7 @@ impl Quick {
         quick
     }
 
-    /// Mnemonic and length in bytes; None if more has to be looked at.
+    /// Mnemonic and length in bytes; None if the slow path is needed.
     #[inline(always)]
     pub fn get(&self, word: u64, third: u32) -> Option<(Mnemonic, usize)> {
         let lane = self.lanes.get((word as u32 >> 23) as usize)?;
@@ -142,7 +142,7 @@ impl Quick {
         Some((row.mnemonic, dwords * 4))
     }
 
-    /// The lane of a format; its rows are added. None if it is not one of the quick ones.
+    /// The lane of a format; adds its rows. None if the format needs the slow path.
     fn lane(&mut self, slot: &Slot, entries: &[Entry], pairs: bool) -> Option<Lane> {
         let format = slot.format;
         match format.tail {
@@ -192,7 +192,7 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
         ..Row::default()
     };
     let Some(limits) = entry.limits() else { return row };
-    // These forms have fixed bits of their own.
+    // These forms have their own fixed bits.
     row.refused |= 1 << SDWA | if limits.dpp.mask == 0 { 0 } else { 1 << DPP16 };
     (row.fixed, row.value, row.third) =
         (limits.plain.mask as u64, limits.plain.value as u64, (limits.plain.mask >> 64) as u32);
@@ -202,7 +202,7 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
             0 => {}
             _ if index < slot.format.sources.len() || destination => {
                 row.refused |= doubts(registers, if destination { 2 } else { index });
-                // What announces DPP or SDWA in a vector source means nothing in a scalar one.
+                // Values that announce DPP or SDWA in a vector source have no such meaning in a scalar one.
                 if operand.bits.width == 8 && index == 0 {
                     row.refused |= 1 << SDWA | 1 << DPP16 | 1 << DPP8;
                 }
@@ -215,7 +215,7 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
     row
 }
 
-/// The marks that make an operand of that many registers doubtful.
+/// The marks for which an operand with this many registers needs a closer check.
 fn doubts(registers: u8, index: usize) -> u16 {
     match registers {
         1 => SINGLE << index,
@@ -224,7 +224,7 @@ fn doubts(registers: u8, index: usize) -> u16 {
     }
 }
 
-/// The bits of a number from 192 on, and of one from 96 to 127 where the operand is wider than a register.
+/// The bits of a number from 192 on, and of a number from 96 to 127 if the operand is wider than one register.
 fn high(operand: &Operand, registers: u8) -> u64 {
     let bit = |number: u32| operand.bits.mask() & 1 << (u32::from(operand.bits.low) + number - operand.unit.ilog2());
     bit(7) | if registers > 1 { bit(6) } else { 0 }

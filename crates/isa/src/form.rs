@@ -1,9 +1,9 @@
-//! The marks behind a name: which encoding of an instruction it is.
+//! Name suffixes that tell the encoding of an instruction.
 
-/// Which encoding of the instruction it is, as LLVM marks it behind the name.
+/// The encoding of an instruction, as LLVM marks it in the name's suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Form {
-    /// The only one there is: no mark.
+    /// The only encoding there is: no suffix.
     #[default]
     Plain,
     E32,
@@ -29,7 +29,8 @@ impl Form {
     }
 }
 
-/// A printed name into the canonical one and its form. The longest suffix first: `_e64_dpp` ends in `_dpp`.
+/// Splits a printed name into the canonical name and its form. The longest suffix comes first: `_e64_dpp` ends in
+/// `_dpp`.
 pub fn split(printed: &str) -> (&str, Form) {
     for form in [Form::E64Dpp, Form::Dpp, Form::Sdwa, Form::E32, Form::E64] {
         if let Some(name) = printed.strip_suffix(form.suffix()) {

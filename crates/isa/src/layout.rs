@@ -1,10 +1,10 @@
-//! Where each format keeps its fixed bits, its opcode and its sources, generation by generation.
+//! Where each format has its fixed bits, its opcode and its sources, by generation.
 //!
-//! These are the facts that the table generator enumerates over and the decoder reads by: one description, two
-//! readers. The authority is the "Microcode Formats" chapter of AMD's ISA guides; LLVM is asked to confirm every
-//! bit of it (`cargo xtask isa-tables`, `cargo xtask deep isa`).
+//! The table generator enumerates over these descriptions, and the decoder uses the same ones. The authority is the
+//! "Microcode Formats" chapter of AMD's ISA guides; every bit is checked against LLVM (`cargo xtask isa-tables`, `cargo
+//! xtask deep isa`).
 
-/// A run of bits in the first 64 bits of an instruction. Width 0 is a field that is not there.
+/// A run of bits in the first 64 bits of an instruction. Width 0 means that there is no such field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
     pub low: u8,
@@ -32,14 +32,14 @@ impl Bits {
     }
 }
 
-/// What may follow the fixed part of an instruction, beside what its table row says.
+/// What may follow the fixed part of an instruction, besides what its table row states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
     /// Nothing.
     None,
-    /// A literal (or, where the row says so, a DPP or SDWA word) announced by a source field.
+    /// A literal (or, if the row says so, a DPP or SDWA word) announced by a source field.
     Sources,
-    /// As many further address words as this field counts (MIMG, non-sequential addresses).
+    /// Further address words, as many as this field counts (MIMG, non-sequential addresses).
     Addresses(Bits),
     /// Two operations in one instruction (VOPD), each with a first source that may announce the one literal. The opcode of the
     /// second is `width` bits wide and is in the low part of both.
@@ -64,7 +64,7 @@ pub struct Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operand {
     pub bits: Bits,
-    /// How many registers the number counts in.
+    /// The number of registers per unit of the number.
     pub unit: u64,
 }
 
@@ -296,7 +296,7 @@ impl Generation {
         Generation::Gfx125,
     ];
 
-    /// In the order in which they are to be tried: the first whose fixed bits match is the format.
+    /// In the order in which they are tried: the first format whose fixed bits match is used.
     pub const fn formats(self) -> &'static [Format] {
         match self {
             Generation::Gfx8 | Generation::Gfx9 => GFX8,

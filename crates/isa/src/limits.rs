@@ -1,11 +1,12 @@
-//! What an opcode refuses: scalar operands that do not exist, and bits that have only one value. LLVM refuses the same, and neither changes
-//! a name or a length: a word that breaks these rules is data, or code for another processor.
+//! The restrictions of an opcode: scalar operands that do not exist, and bits with only one valid value. LLVM has the
+//! same restrictions. They do not affect a name or a length: a word that violates them is data, or code for another
+//! processor.
 
 use crate::layout::{Bits, Generation, Operand};
 use crate::mnemonic::Form;
 use crate::table::Slot;
 
-/// The bits that have only one value.
+/// Bits with only one valid value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fixed {
     pub mask: u128,
@@ -18,22 +19,24 @@ impl Fixed {
     }
 }
 
-/// What one opcode refuses.
+/// The restrictions of one opcode.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// How many registers each operand of the format has, in the order of [`crate::layout::Format::operands`]. 0 takes any value.
+    /// How many registers each operand of the format has, in the order of [`crate::layout::Format::operands`]. 0
+    /// accepts any value.
     pub widths: [u8; 4],
     pub plain: Fixed,
-    /// Of the DPP and SDWA forms of an instruction of four bytes.
+    /// For the DPP and SDWA forms of a four-byte instruction.
     pub dpp: Fixed,
     pub sdwa: Fixed,
 }
 
-/// What part of a register an SDWA form takes: of both sources, and of the result (which a comparison does not have). 7 does not exist.
+/// The selector fields of an SDWA form: for both sources, and for the result (which a comparison does not have). The
+/// value 7 is invalid.
 const SELECTORS: [Bits; 3] = [Bits::new(50, 48), Bits::new(58, 56), Bits::new(42, 40)];
 
 impl Limits {
-    /// Whether the opcode takes this encoding, of which `form` was read.
+    /// Whether the opcode accepts this encoding, decoded as `form`.
     pub fn allow(&self, generation: Generation, slot: &Slot, form: Form, word: u128) -> bool {
         let fixed = match form {
             Form::Dpp if word & 0x1ff == 250 => self.dpp,
@@ -42,7 +45,7 @@ impl Limits {
         };
         let refused = |(operand, &registers): (&Operand, &u8)| {
             let number = operand.bits.get(word as u64) * operand.unit;
-            // What announces DPP or SDWA in the first source of a vector instruction is not a register.
+            // A value that announces DPP or SDWA in the first source of a vector instruction is not a register.
             let announces = operand.bits.width == 9 && operand.bits.low % 32 == 0 && is_announcement(number);
             !announces && is_refused(generation, registers, number)
         };
@@ -58,7 +61,7 @@ const fn is_announcement(number: u64) -> bool {
     matches!(number, 233 | 234 | 249 | 250)
 }
 
-/// No processor of the generation has `registers` scalar registers, or a constant, under this number.
+/// Whether no processor of the generation has `registers` scalar registers, or a constant, with this number.
 pub(crate) const fn is_refused(generation: Generation, registers: u8, number: u64) -> bool {
     use Generation::{Gfx8, Gfx9, Gfx10, Gfx125};
     let scalars = if matches!(generation, Gfx8 | Gfx9) { 102 } else { 106 };
@@ -70,13 +73,13 @@ pub(crate) const fn is_refused(generation: Generation, registers: u8, number: u6
         (1, _) => false,
         // The 64-bit literal of gfx1250.
         (_, 254) => !matches!(generation, Gfx125),
-        // LLVM rounds a misaligned pair of numbered registers down, and refuses one of named registers.
+        // LLVM rounds a misaligned pair of numbered registers down, but refuses a misaligned pair of named ones.
         (2, 231) => true,
         (2, _) => number == m0 || number % 2 == 1 && (number >= scalars && number < traps || number == 127),
         (_, 124..=127) => number != null,
         (_, 230..=239 | 251..=253) => true,
         (_, 128..) => false,
-        // Only in fours, below s104 or among the trap registers.
+        // Only aligned to four, below s104 or among the trap registers.
         (_, _) => {
             let end = number / 4 * 4 + registers as u64;
             !(number < scalars && end <= 104 || number >= traps && end <= traps + 16)

@@ -1,4 +1,4 @@
-//! Mnemonics: every name that the tables know, numbered once for all processors.
+//! Mnemonics: every name in the tables, with one number for all processors.
 
 pub use crate::form::{Form, split};
 use crate::table;

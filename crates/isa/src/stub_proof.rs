@@ -1,18 +1,18 @@
-//! What decoded code proves about a kernel: that it can do nothing.
+//! Proves from decoded code that a kernel does nothing.
 //!
-//! A source that has nothing for a target still ships every kernel for it, with a body that traps or ends at once. The
-//! rule is read off the whole, completely decoded extent, never off a name:
+//! A source without code for a target still ships every kernel for it, with a body that traps or ends at once. The
+//! proof uses the whole, completely decoded extent, never the name:
 //!
-//! - *empty*: nothing but waits, hints and messages, and an end;
+//! - *empty*: only waits, hints and messages, and an end;
 //! - *no return*: no `s_endpgm` at all, so every path ends in a trap, a loop or a call that never returns;
-//! - *no effect*: it ends, but no instruction of it can change memory that anybody else sees, and it calls nothing.
+//! - *no effect*: it ends, but none of its instructions can change memory that others can see, and it calls nothing.
 
 use crate::census::Tally;
 use crate::family::Family;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Proof {
-    /// Something in it has an effect, or may have.
+    /// Something in it has an effect, or may have one.
     None,
     Empty,
     NoReturn,
@@ -20,7 +20,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Of a kernel; other functions return to their caller and end nothing.
+    /// For kernels only; other functions return to their caller instead of ending.
     pub fn of_kernel(tally: &Tally) -> Self {
         if !tally.is_complete() || tally.instructions == 0 {
             return Proof::None;

@@ -1,4 +1,4 @@
-//! The generated tables (`tables/*.txt`, made into records by `build.rs`), as one dense array per processor.
+//! The generated tables (`tables/*.txt`, converted to records by `build.rs`), as one dense array per processor.
 
 use crate::fast_decode::Quick;
 use crate::layout::{Format, Generation, Operand, Tail};
@@ -15,49 +15,49 @@ pub(crate) const LITERAL64: u32 = 3;
 pub(crate) const SDWA: u32 = 6;
 pub(crate) const DPP16: u32 = 7;
 pub(crate) const DPP8: u32 = 8;
-/// Refusals stand above the extensions, in the same order.
+/// The bits for refusals follow the extensions, in the same order.
 pub(crate) const REFUSED: u32 = 9;
 
-/// One opcode. Without a length, the opcode does not exist.
+/// One opcode. A length of zero means that the opcode does not exist.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entry {
     pub announced: u32,
     pub mnemonic: Mnemonic,
     pub dwords: u8,
     pub form: Form,
-    /// LLVM marks no form of v_nop behind the name.
+    /// LLVM prints v_nop without a form suffix.
     pub unmarked: bool,
     limits: u16,
 }
 
 impl Entry {
-    /// What the opcode refuses.
+    /// The restrictions of the opcode.
     pub fn limits(&self) -> Option<&'static Limits> {
         LIMITS.get(usize::from(self.limits))
     }
 }
 
-/// A format with the place of its opcodes in the array.
+/// A format with the position of its opcodes in the array.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     pub format: &'static Format,
     pub operands: Vec<Operand>,
     pub base: usize,
-    /// LLVM marks no DPP or SDWA form of these behind the name.
+    /// LLVM prints the DPP and SDWA forms of these without a suffix.
     pub unmarked: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct OpcodeTable {
     pub generation: Generation,
-    /// By the top nine bits of the first word: index into `slots`, NONE where no format has them.
+    /// Indices into `slots` by the top nine bits of the first word; NONE if no format has them.
     pub by_top: [u8; 512],
     pub slots: Vec<Slot>,
     pub entries: Vec<Entry>,
     /// The two halves of a dual instruction, by their own opcodes.
     pub dual: [Vec<Entry>; 2],
     pub dual3: [Vec<Entry>; 2],
-    /// Both opcodes of a pair, and what it is called.
+    /// Both opcodes of a pair, and its name.
     pub pairs: Vec<(u16, Entry)>,
     pub quick: Quick,
 }

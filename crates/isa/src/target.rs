@@ -1,4 +1,4 @@
-//! The processors that the tables cover, by LLVM's names, and what a name says about the encoding.
+//! The processors in the tables, by LLVM's names, and what a name implies about the encoding.
 
 use crate::layout::Generation;
 
@@ -27,9 +27,10 @@ targets! {
     Gfx125: "gfx1250" "gfx1251";
 }
 
-/// Processors that are decoded by another one's column, because no instruction sets them apart: LLVM's features for gfx801,
-/// gfx802 and gfx805 (`FeatureISAVersion8_*`) differ from gfx803's in bugs, rates and XNACK; gfx940 and gfx941, which LLVM no
-/// longer has, were gfx942 with stores forced to system scope; gfx12-5-generic is what gfx1250 and gfx1251 have in common.
+/// Processors that are decoded by another one's column, because their instructions are the same: LLVM's features for
+/// gfx801, gfx802 and gfx805 (`FeatureISAVersion8_*`) differ from gfx803's in bugs, rates and XNACK; gfx940 and gfx941,
+/// which LLVM no longer has, were gfx942 with stores forced to system scope; gfx12-5-generic is the common subset of
+/// gfx1250 and gfx1251.
 const ALIKE: &[(&str, &str)] = &[
     ("gfx801", "gfx803"),
     ("gfx802", "gfx803"),
@@ -56,7 +57,7 @@ impl Target {
 mod tests {
     use super::*;
 
-    /// Processors that no table covers: the encodings before gfx8, and those that LLVM's tools here do not have yet.
+    /// Processors without a table: the encodings before gfx8, and those that the LLVM tools used here do not have yet.
     const NOT_COVERED: &[&str] = &[
         "gfx600", "gfx601", "gfx602", "gfx700", "gfx701", "gfx702", "gfx703", "gfx704", "gfx705", "gfx810", "gfx1170",
         "gfx1171", "gfx1172", "gfx1310",

@@ -1,10 +1,10 @@
-//! Any bytes at all: decoding ends, covers every byte once, and the census counts each of them.
+//! Arbitrary bytes: decoding ends and covers every byte once, and the census counts each of them.
 
 use isa::census::{Function, aliases, section};
 use isa::{DecodeStep, Decoder, Family, Mnemonic, TARGETS};
 use proptest::prelude::*;
 
-/// Words as code has them: any bits, the values that announce more words in the places of sources, and zeros.
+/// Words as in real code: any bits, values that announce more words in source positions, and zeros.
 fn words() -> impl Strategy<Value = Vec<u8>> {
     let announcing = prop_oneof![Just(255u32), Just(254), Just(249), Just(250), Just(233), Just(234)];
     let word = prop_oneof![
@@ -77,7 +77,7 @@ proptest! {
             total += tally.cut.iter().map(|(_, length)| length).sum::<usize>();
             prop_assert_eq!(tally.operations, tally.mnemonics.iter().map(|(_, count)| count).sum::<u64>());
         }
-        // What lies past the end of the bytes belongs to no one; functions there count nothing.
+        // Functions past the end of the bytes count nothing.
         prop_assert_eq!(total, bytes.len());
     }
 }
@@ -92,7 +92,7 @@ fn names_are_sorted_unique_and_classified() {
     }
 }
 
-/// Real code that a decoder must not lose its place in: two kernels of clang's, by hand.
+/// Real code in which a decoder must not lose its position: two clang kernels, written by hand.
 #[test]
 fn padding_is_told_from_code() {
     let decoder = Decoder::new(isa::Target::find("gfx1201").expect("gfx1201")).expect("a table");
@@ -103,7 +103,7 @@ fn padding_is_told_from_code() {
     let census = section(&decoder, &bytes, &stated);
     assert_eq!(census.functions.iter().map(|tally| tally.instructions).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((census.outside.padding, census.outside.instructions), (20, 0));
-    // Tensile's assembly states no sizes: what pads the end of a function is not its own.
+    // Tensile's assembly states no sizes: padding at the end of a function does not belong to it.
     let open = [Function { range: 0..16, stated: false }, Function { range: 16..32, stated: false }];
     let census = section(&decoder, &bytes, &open);
     assert_eq!(census.functions.iter().map(|tally| tally.instructions).collect::<Vec<_>>(), [1, 2]);

@@ -1,5 +1,5 @@
-//! Encodings with LLVM's own answers (`cargo xtask isa-tables` writes them): the decoder says the same, for every
-//! processor, where no LLVM is installed.
+//! Encodings with LLVM's own answers (written by `cargo xtask isa-tables`): the decoder must agree for every processor,
+//! even where no LLVM is installed.
 
 use isa::{DecodeStep, Decoder, TARGETS};
 
@@ -10,7 +10,7 @@ const FILES: [&str; 4] = [
     include_str!("encodings/memory.txt"),
 ];
 
-/// `FORMAT WORDS NAME PROCESSORS`; the name of a dual instruction has blanks in it.
+/// `FORMAT WORDS NAME PROCESSORS`; the name of a dual instruction contains spaces.
 fn parse(line: &str) -> Option<(Vec<u8>, &str, u64)> {
     let (_, rest) = line.split_once(' ')?;
     let (words, rest) = rest.split_once(' ')?;
@@ -28,7 +28,7 @@ fn every_encoding_is_named_as_llvm_names_it() {
     for line in FILES.iter().flat_map(|file| file.lines()) {
         let (bytes, name, processors) = parse(line).unwrap_or_else(|| panic!("{line}"));
         for (column, decoder) in decoders.iter().enumerate().filter(|(column, _)| processors >> column & 1 == 1) {
-            // More bytes than it needs: the length is the decoder's to say.
+            // More bytes than needed: the decoder must determine the length.
             let mut padded = bytes.clone();
             padded.extend([0; 16]);
             let target = TARGETS[column].name;
@@ -54,7 +54,7 @@ fn an_instruction_that_the_end_cuts_off_is_reported() {
         let (bytes, _, processors) = parse(line).unwrap_or_else(|| panic!("{line}"));
         let decoder = Decoder::new(&TARGETS[processors.trailing_zeros() as usize]).expect("a table");
         for length in 1..bytes.len() {
-            // A pair's first half stands for itself where the second is not there.
+            // If the second half of a pair is missing, the first stands alone.
             match decoder.step(&bytes[..length]) {
                 DecodeStep::Cut => {}
                 DecodeStep::Instruction(found) => {

@@ -1,5 +1,5 @@
-//! Encodings with a known opcode that LLVM 22 refuses, rule by rule, each beside one that differs in a field and is accepted. LLVM's answer to
-//! every word here was asked for with `LLVMDisasmInstruction`.
+//! Encodings with a known opcode that LLVM 22 refuses, rule by rule, each beside an accepted one that differs in one
+//! field. LLVM's answer for every word here comes from `LLVMDisasmInstruction`.
 
 use isa::{DecodeStep, Decoder, TARGETS, Target};
 

@@ -1,9 +1,9 @@
-//! BLAS calls for people and for `rocblas-bench`.
+//! BLAS calls for display and for `rocblas-bench`.
 
 use crate::record::{Blas, blas};
 use std::fmt::Write;
 
-/// The name of a data type as rocblas-bench takes it, from hipDataType or the older hipblasDatatype_t.
+/// The name of a data type in rocblas-bench, from hipDataType or the older hipblasDatatype_t.
 pub fn data_type(value: u32) -> &'static str {
     match value {
         0 | 151 => "f32_r",
@@ -27,7 +27,7 @@ pub fn compute_type(value: u32) -> &'static str {
     }
 }
 
-/// The tensor type that a matrix operand has, in ggml's words.
+/// The tensor type of a matrix operand, by ggml's name.
 pub fn tensor_type(value: u32) -> &'static str {
     match data_type(value) {
         "f32_r" => "F32",
@@ -47,12 +47,13 @@ fn transposed(operation: u32) -> char {
     }
 }
 
-/// Whether a call's column count counts for the width of an evaluation: attention's products come as a batch.
+/// Whether a call's column count determines the width of an evaluation: attention's products come as a batch and do not
+/// count.
 pub fn is_weight_product(batch: i64) -> bool {
     batch <= 1
 }
 
-/// One line that rocblas-bench replays, with m, n, k, types and strides as they were passed.
+/// A command line with which rocblas-bench replays the call: m, n, k, types and strides as passed.
 pub fn bench_line(call: &Blas) -> String {
     let function = match call.call {
         blas::SGEMM | blas::HGEMM | blas::DGEMM | blas::ROCBLAS_SGEMM | blas::ROCBLAS_HGEMM | blas::ROCBLAS_DGEMM => {

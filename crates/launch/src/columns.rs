@@ -1,9 +1,9 @@
-//! How many columns a multiplication had: read from the launch, not guessed from the request.
+//! The number of columns of a multiplication, read from the launch rather than guessed from the request.
 //!
-//! Vector kernels carry the number in their name. `mul_mat_q` and its fix-up take it as an argument whose place changes
-//! between ggml versions; it is bound by the shape of the argument list: behind the pointers come the blocks per row
-//! (packed with their reciprocal as three words since 2026, one word before), the rows of the weights, then the columns
-//! (ggml-cuda/mmq.cuh).
+//! Vector kernels have the number in their name. `mul_mat_q` and its fix-up take it as an argument whose position
+//! changes between ggml versions. It is located by the form of the argument list: after the pointers come the blocks
+//! per row (packed with their reciprocal as three words since 2026, one word before), the rows of the weights, then the
+//! columns (ggml-cuda/mmq.cuh).
 
 use crate::grammar::{Facts, Family};
 
@@ -13,7 +13,7 @@ pub fn columns(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<u64>
     of_value(facts, given)
 }
 
-/// Which argument holds the column count, for kernels that take it as one.
+/// The index of the argument with the column count, for kernels that have one.
 pub fn place(facts: &Facts, layout: &[(u32, u32)]) -> Option<usize> {
     const POINTER: u32 = 8;
     const PACKED: u32 = 12;
@@ -29,16 +29,16 @@ pub fn place(facts: &Facts, layout: &[(u32, u32)]) -> Option<usize> {
     }
 }
 
-/// Whether the launch computes with experts: its third pointer, the list of who serves which column, is set (`ids` of
-/// mul_mat_vec_q, mul_mat_vec_f and mul_mat_f, `ids_dst` of mul_mat_q; ggml-cuda/mmvq.cu, mmvf.cu, mmf.cuh, mmq.cuh). Versions
-/// without that argument have fewer pointers in front; None if it cannot be told.
+/// Whether the launch computes with experts: its third pointer, the list that assigns experts to columns, is set (`ids`
+/// of mul_mat_vec_q, mul_mat_vec_f and mul_mat_f, `ids_dst` of mul_mat_q; ggml-cuda/mmvq.cu, mmvf.cu, mmf.cuh,
+/// mmq.cuh). Versions without that argument have fewer leading pointers. None if this cannot be determined.
 pub fn routed(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<bool> {
     let least = match facts.family {
         Family::Mmvq | Family::Mmvf | Family::Mmf => 4,
         Family::Mmq | Family::MmqFixup => 6,
         _ => return None,
     };
-    // The fusion's own arguments are a structure of pointers.
+    // The arguments of the fusion are a structure of pointers.
     let pointers = layout.iter().take_while(|arg| arg.1 >= 8 && arg.1 != 12).count();
     if pointers < least {
         return None;
@@ -48,11 +48,11 @@ pub fn routed(facts: &Facts, layout: &[(u32, u32)], args: &[u8]) -> Option<bool>
     Some(u64::from_le_bytes(*bytes) != 0)
 }
 
-/// The column count, given the value of the argument at [`place`] where it could be read.
+/// The column count, given the value of the argument at [`place`] if it could be read.
 pub fn of_value(facts: &Facts, given: Option<u64>) -> Option<u64> {
     match facts.family {
         Family::Mmvq | Family::Mmvf | Family::Dmmv => facts.columns.map(u64::from),
-        // One tile is as wide as the product, up to 16 columns.
+        // Up to 16 columns, one tile is as wide as the product.
         Family::Mmf => {
             let tile = facts.columns.or(facts.tile.map(|tile| tile.columns)).map(u64::from);
             given.filter(|&columns| columns > 0 && tile.is_none_or(|tile| columns >= tile)).or(tile)
@@ -62,7 +62,7 @@ pub fn of_value(facts: &Facts, given: Option<u64>) -> Option<u64> {
     }
 }
 
-/// A four-byte argument, not negative.
+/// A non-negative four-byte argument.
 pub fn integer(args: &[u8], (offset, size): (u32, u32)) -> Option<u64> {
     if size != 4 {
         return None;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::grammar;
 
-    /// Argument bytes for a layout: pointers zero, the rest as given in order.
+    /// Argument bytes for a layout: zero for pointers, the given words for the rest, in order.
     fn made(sizes: &[u32], words: &[i32]) -> (Vec<(u32, u32)>, Vec<u8>) {
         let (mut layout, mut bytes, mut words) = (Vec::new(), Vec::new(), words.iter());
         for &size in sizes {

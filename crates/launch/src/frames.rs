@@ -1,7 +1,7 @@
-//! The frame of a trace file: its header, and its records one after another, whatever they are of.
+//! The frame of a trace file: its header and its consecutive records, of any kind.
 //!
-//! A process may have died at any instruction. What it had reserved and not finished is counted as torn and stepped over;
-//! nothing behind it is lost.
+//! A process may have died at any instruction. Reserved but unfinished records are counted as torn and skipped; the
+//! records after them are not lost.
 
 use crate::record::{FIRST, MAGIC};
 
@@ -35,7 +35,7 @@ pub struct Frames<'a> {
     pub start_ns: u64,
     /// Records that found no room.
     pub lost: u64,
-    /// Records that were begun and never finished, among those that were gone through.
+    /// Unfinished records among those that were read.
     pub torn: u64,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Iterator for Frames<'a> {
         loop {
             let (len, kind) = self.head()?;
             if len == 0 {
-                // Reserved and never begun: records are 8-byte aligned, so the next one is at some multiple of 8.
+                // Reserved but never begun: records are 8-byte aligned, so the next one is at a multiple of 8.
                 self.torn += 1;
                 while self.head().is_some_and(|(len, _)| len == 0) {
                     self.at += 8;

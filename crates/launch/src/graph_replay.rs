@@ -1,23 +1,23 @@
-//! From records to what would have run: graph replays multiplied out, and cut into evaluations.
+//! From records to the launches that would have run: expands graph replays and splits the sequence into evaluations.
 //!
-//! A launch under capture launches nothing; each replay of its graph launches it once. The host reads a result back at the
-//! end of each evaluation (a prompt, or one decoded token), so that is where the sequence is cut.
+//! A captured launch launches nothing; each replay of its graph launches it once. The host reads a result back at the
+//! end of each evaluation (a prompt, or one decoded token), so the sequence is split there.
 //!
-//! This reader keeps the order, of a finished trace whose graphs were all seen made. The one that counts as launches come, and says what it
-//! did not see, is `watch::Graphs`; `crates/watch/tests/replays.rs` holds the two against each other.
+//! This reader keeps the order, for a finished trace in which the creation of all graphs was observed. `watch::Graphs`
+//! counts launches as they arrive and reports what it did not see; `crates/watch/tests/replays.rs` compares the two.
 
 use crate::record::graph;
 use crate::trace::{Event, Trace};
 use std::collections::HashMap;
 
-/// Places in `trace.events` of the launches and BLAS calls of one evaluation, in order; those of a replayed graph stand
-/// there as often as it was replayed.
+/// Indices in `trace.events` of the launches and BLAS calls of one evaluation, in order. Those of a replayed graph
+/// occur once per replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evaluation {
     pub items: Vec<usize>,
-    /// When each was made, in the same order: for a replayed one the time of the replay.
+    /// The time of each, in the same order; for a replayed one, the time of the replay.
     pub times: Vec<u64>,
-    /// Bytes that the host read back at its end; 0 if the trace ends without.
+    /// Bytes that the host read back at its end; 0 if the trace ends without a readback.
     pub readback: u64,
 }
 
@@ -28,10 +28,10 @@ impl Evaluation {
     }
 }
 
-/// Rejected launches are not launches: they are left out here and counted by the caller.
+/// Rejected launches are left out here; the caller counts them.
 pub fn evaluations(trace: &Trace) -> Vec<Evaluation> {
     let mut graphs: HashMap<u32, Vec<usize>> = HashMap::new();
-    // As the graph was when it was instantiated: what is captured into it afterwards is not in it.
+    // The graph as it was when instantiated; later captures into it do not count.
     let mut execs: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut done = Vec::new();
     let mut now = Evaluation::default();

@@ -1,4 +1,4 @@
-//! Every kernel of a file as one compact text: what an inventory keeps as raw evidence, and a report lists.
+//! Every kernel of a file as one compact text, which an inventory stores as raw evidence and a report lists.
 //!
 //! A library has the same names for ten targets, so a name is listed once and counted:
 //!
@@ -15,14 +15,14 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The kind under which it is kept.
+/// The kind of evidence under which it is stored.
 pub const KIND: &str = "kernel listing";
 const HEADER: &str = "whichkernel kernels 1";
 
 /// One kernel of one code object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// `gfx1100`, with its features where the bundle names them.
+    /// `gfx1100`, with its features if the bundle names them.
     pub target: String,
     pub bundle: Option<u32>,
     /// In the readable form of the kernel-name grammar.
@@ -35,7 +35,7 @@ pub struct Listed {
     pub stub: bool,
 }
 
-/// What was read of a list.
+/// The result of reading a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelList {
     pub kernels: Vec<Listed>,
@@ -45,7 +45,7 @@ pub struct KernelList {
     pub damaged: u64,
 }
 
-/// At most `limit` of them; the number of the others is at the end.
+/// Writes at most `limit` kernels; the end gives the number of the others.
 pub fn write(kernels: &[Listed], limit: usize) -> String {
     let mut out = format!("{HEADER}\n");
     let mut names: HashMap<&str, usize> = HashMap::new();
@@ -76,7 +76,7 @@ pub fn write(kernels: &[Listed], limit: usize) -> String {
     out
 }
 
-/// None if the text is not such a list. A malformed line is counted and skipped.
+/// None if the text is not such a list. Malformed lines are counted and skipped.
 pub fn read(text: &str) -> Option<KernelList> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {
@@ -131,7 +131,7 @@ fn number(value: Option<u32>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-/// A name is one field of one line, whatever its author put into it.
+/// Makes a name fit into one field of one line, whatever it contains.
 fn plain(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {

@@ -1,4 +1,4 @@
-//! One launch record for everything that sees launches, and the grammar that turns kernel names into facts.
+//! One launch record for all observers of launches, and the grammar that turns kernel names into facts.
 #![forbid(unsafe_code)]
 
 pub mod blas;

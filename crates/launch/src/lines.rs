@@ -1,7 +1,7 @@
 //! The lines that `--trace FILE` writes, one JSON object per launch: one definition for writer and reader.
 //!
-//! A trace ends with a line that says what was counted ([`End`]): without it, it is unknown whether the lines are complete. Lines
-//! are numbered from 0 without gaps, so that a removed line is noticed.
+//! A trace ends with a line of counts ([`End`]): without it, it is unknown whether the lines are complete. Lines are
+//! numbered from 0 without gaps, so that a missing line is noticed.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     pub seq: u64,
-    /// Who wrote it, where it matters: [`STAND_IN`].
+    /// The writer, if it matters: [`STAND_IN`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,13 +32,13 @@ pub struct Line {
     /// The kernel's mangled name, or a Vulkan pipeline's; None for a call, a replay, and an unnamed launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// The address that an unnamed launch passed.
+    /// The address passed by an unnamed launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
-    /// Of a Vulkan pipeline: module, constants and subgroup size, which tell those of one name apart.
+    /// For a Vulkan pipeline: module, constants and subgroup size, which distinguish pipelines of one name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// Of a Vulkan pipeline whose name hides the type of its weights.
+    /// The type of the weights, for a Vulkan pipeline whose name does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
     #[serde(default)]
@@ -47,19 +47,19 @@ pub struct Line {
     pub block: [u32; 3],
     #[serde(default)]
     pub shmem: u32,
-    /// What the call returned: anything but 0 is a launch that was refused. None if its return was not looked at.
+    /// The result of the call: any value but 0 is a refused launch. None if the result was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u32>,
-    /// Not a separate launch: the launch of that line was refused, which was known only when it returned.
+    /// Not a separate launch: reports that the launch in that line was refused, which was known only after its return.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuses: Option<u64>,
-    /// So many of them, which were counted and not told one by one: their moments and their order are unknown.
+    /// How many launches this line stands for, if they were only counted: their times and order are unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// With `times`: so many of this kind were refused, of these and of those that lines before tell as made.
+    /// With `times`: how many of this kind were refused, among these and those that earlier lines report as made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_refused: Option<u64>,
-    /// The capture that it went into; 0: launched at once.
+    /// The capture that contains it; 0: launched immediately.
     #[serde(default)]
     pub graph: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,18 +78,18 @@ pub struct Line {
     pub file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<u32>,
-    /// The bytes of the arguments, as digits.
+    /// The bytes of the arguments, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<String>,
-    /// How long the device worked on it, by its own clock, where that was asked for and told.
+    /// How long the device worked on it, by its own clock, if this was requested and reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
-    /// The call as a line of rocblas-bench.
+    /// The call as a command line of rocblas-bench.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bench: Option<String>,
 }
 
-/// The dry run: nothing was executed, and a graph's launches stand where it was replayed.
+/// The dry run: nothing was executed, and a graph's launches appear where it was replayed.
 pub const STAND_IN: &str = "dryrun";
 
 impl Line {
@@ -101,7 +101,7 @@ impl Line {
         self.exec.is_some()
     }
 
-    /// Into a graph: it was not launched at this moment.
+    /// Whether it was captured into a graph, so that it was not launched at this time.
     pub fn is_captured(&self) -> bool {
         self.graph != 0 && self.by.as_deref() != Some(STAND_IN)
     }
@@ -110,7 +110,7 @@ impl Line {
         self.status.is_some_and(|status| status != 0)
     }
 
-    /// Numbers beyond what a program can launch are rejected: their sums would overflow.
+    /// Rejects numbers beyond what a program can launch, because their sums would overflow.
     fn is_possible(&self) -> bool {
         [self.times, self.times_refused].into_iter().flatten().all(|count| count <= MOST)
     }
@@ -121,40 +121,40 @@ impl Line {
     }
 }
 
-/// The last line of a trace: the writer's counts, and how well it observed. What is counted here and missing in the lines is not
-/// in the trace.
+/// The last line of a trace: the writer's counts, and how well it observed. Anything counted here but missing in the
+/// lines is not in the trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct End {
     /// Lines before this one.
     pub lines: u64,
-    /// Who looked.
+    /// The observer.
     pub by: String,
-    /// Launches that were accepted, as far as anybody knows; those that graphs replayed among them.
+    /// Accepted launches, as far as known, including those that graphs replayed.
     pub launches: u64,
     pub calls: u64,
     pub refused: u64,
-    /// Launches that are known to have been made and were not seen.
+    /// Launches that are known to have happened but were not observed.
     pub lost: u64,
     pub unknown_replays: u64,
-    /// How long it was looked at.
+    /// The length of the observation.
     pub window_ns: u64,
     pub gaps: Vec<Missed>,
 }
 
-/// What was not seen when the trace was written, as its writer says it.
+/// A gap in the observation, as stated by the writer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missed {
     pub key: String,
-    /// What it leaves open: `launches`, `order`, `acceptance`.
+    /// What the gap affects: `launches`, `order`, `acceptance`.
     pub open: String,
     pub count: u64,
     pub what: String,
     pub why: String,
 }
 
-/// A day of launches, a million of them a second; the sum over as many lines as are read at once is a number, too.
+/// The number of launches in a day at a million per second; the sum over all lines that are read at once still fits.
 const MOST: u64 = 1 << 37;
 
 impl End {
@@ -171,34 +171,34 @@ pub struct Closing {
     pub end: End,
 }
 
-/// What such a file holds.
+/// The content of a trace file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// Each once, refusals that became known later applied to what they refuse.
+    /// Lines without duplicates, with later refusals applied to the launches that they refuse.
     pub lines: Vec<Line>,
-    /// Lines that could not be read, the last one apart.
+    /// Unreadable lines, except the last one.
     pub damaged: u64,
-    /// The last line is incomplete: the writer was stopped.
+    /// Whether the last line is incomplete because the writer was stopped.
     pub cut_off: bool,
     /// The writer's summary at the end; None without an end, several if traces were concatenated.
     pub ends: Vec<End>,
-    /// Lines that should be there by their numbers or by the end's count, and cannot be read or are not there.
+    /// Lines that should exist according to the numbers or the end's count, but are unreadable or missing.
     pub missing: u64,
-    /// Lines whose number another line has: the same once more, which does not count, or a different one, which does.
+    /// Lines with the number of another line: identical ones, which do not count, or different ones, which do.
     pub repeated: u64,
 }
 
 impl Lines {
-    /// From the first moment to the last, in nanoseconds.
+    /// The time from the first to the last line, in nanoseconds.
     pub fn span_ns(&self) -> u64 {
         let moments = || self.lines.iter().map(|line| line.time_ns).filter(|time| *time > 0);
         moments().max().unwrap_or(0).saturating_sub(moments().min().unwrap_or(0))
     }
 
-    /// Lines that are there once, and those that are not there at all: by the end's count, or else by the numbers.
+    /// Removes duplicate lines and counts missing ones: by the end's count, otherwise by the numbers.
     fn number(&mut self) {
         let before = self.lines.len();
-        // By number, and by their place where they have the same: what was read first stays first.
+        // By number; lines with the same number keep their order.
         self.lines.sort_by_key(|line| line.seq);
         let numbers = self.lines.chunk_by(|a, b| a.seq == b.seq).count();
         self.repeated = (before - numbers) as u64;
@@ -211,7 +211,7 @@ impl Lines {
         self.missing = wanted.saturating_sub(there).max(unread);
     }
 
-    /// Turns the launches that later lines refuse into what they are. What refuses a line that is not there is a refused launch itself.
+    /// Marks launches that later lines refuse. A refusal of a missing line counts as a refused launch itself.
     fn refuse(&mut self) {
         let refusals: Vec<Line> = self.lines.extract_if(.., |line| line.refuses.is_some()).collect();
         if refusals.is_empty() {
@@ -229,7 +229,7 @@ impl Lines {
     }
 }
 
-/// None if the file does not begin with such a line: it is another kind of file.
+/// None if the file does not begin with such a line, so that it is another kind of file.
 pub fn read(bytes: &[u8]) -> Option<Lines> {
     let mut found = Lines::default();
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();

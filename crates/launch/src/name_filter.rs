@@ -1,7 +1,8 @@
-//! `--kernel`: which kernels a person means. Every name that this program prints means that kernel.
+//! `--kernel`: the kernels that a user's text selects. Every name that this program prints selects its kernel.
 //!
-//! A kernel has three names here: mangled, demangled and readable (`mul_mat_q<Q4_K,112,false>`). The text is tried on each, as a
-//! regular expression and literally: a C++ name is full of characters with another meaning in an expression.
+//! A kernel has three names here: mangled, demangled and readable (`mul_mat_q<Q4_K,112,false>`). The text is tried on
+//! each, as a regular expression and literally, because a C++ name contains many characters with a special meaning in
+//! an expression.
 
 use crate::grammar;
 use regex::{Regex, RegexBuilder};
@@ -9,22 +10,23 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// A range of template values, as `inspect --bundles` prints it (`mul_mat_vec_q<Q4_K,1..8>`), may name this many.
+/// The maximum number of values in a range of template values, as `inspect --bundles` prints it
+/// (`mul_mat_vec_q<Q4_K,1..8>`).
 const RANGE: u64 = 4096;
 
 #[derive(Debug, Clone)]
 pub struct NameFilter {
     text: String,
     expression: Option<Pattern>,
-    /// The text literally, without blanks, with ranges expanded.
+    /// The text literally, without spaces, with ranges expanded.
     literal: Pattern,
-    /// The kernel's identifier, where the text begins with one and a `<`: most names can be skipped by it.
+    /// The kernel's identifier, if the text begins with one and a `<`. It excludes most names quickly.
     identifier: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 enum Pattern {
-    /// Nothing in it means anything else than itself.
+    /// A text without special characters.
     Text(String),
     Expression(Regex),
 }
@@ -65,12 +67,12 @@ impl NameFilter {
         Ok(NameFilter { text: text.to_owned(), expression: Pattern::new(text).ok(), literal, identifier })
     }
 
-    /// As it was typed.
+    /// The user's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the kernel is meant. `name` is the demangled name, or the mangled one again.
+    /// Whether the text selects this kernel. `name` is the demangled name, or again the mangled one.
     pub fn matches(&self, mangled: &str, name: &str) -> bool {
         if self.hits(mangled) || self.hits(name) {
             return true;
@@ -83,7 +85,7 @@ impl NameFilter {
         self.expression.as_ref().is_some_and(|pattern| pattern.is_in(name)) || self.literal.is_in(&blankless(name))
     }
 
-    /// The names that come nearest to what was typed, in their readable form: for "nothing matches".
+    /// The names most similar to the text, in their readable form, for "nothing matches".
     pub fn nearest<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<String> {
         const SHOWN: usize = 3;
         let wanted: String = self.text.chars().take(80).filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
@@ -112,7 +114,7 @@ fn blankless(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text quoted for an expression, with each `A..B` replaced by its numbers.
+/// The text escaped for an expression, with each `A..B` replaced by its numbers.
 fn spelled_out(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -138,7 +140,7 @@ fn spelled_out(text: &str) -> String {
     out + &regex::escape(rest)
 }
 
-/// The length of the longest piece that both have.
+/// The length of the longest common substring.
 fn common(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.get(..b.len().min(400)).unwrap_or(b).as_bytes());
     let mut row = vec![0usize; b.len() + 1];

@@ -1,4 +1,4 @@
-//! What the parent hands to the stand-in GPU: the device, and what is known of each kernel that may be launched.
+//! The parent's input for the stand-in GPU: the device, and the known facts about each kernel that may be launched.
 //!
 //! Only `core` is used; the shim includes this file by path and maps both files read-only. All integers are
 //! little-endian, all structs are plain data at 8-byte alignment.
@@ -7,17 +7,19 @@
 pub const DEVICE_MAGIC: [u8; 8] = *b"WKDEVIC2";
 /// First bytes of `kernels`.
 pub const KERNELS_MAGIC: [u8; 8] = *b"WKKERNE1";
-/// First bytes of `kernels` where it holds a table for each device.
+/// First bytes of `kernels` if it contains a table for each device.
 pub const TABLES_MAGIC: [u8; 8] = *b"WKTABLE1";
-/// So many devices can have tables of their own.
+/// The maximum number of devices with their own tables.
 pub const MOST_TABLES: usize = 16;
-/// The variable that names the directory which holds `device` and `kernels` and takes the trace files `trace.PID.N`.
+/// The environment variable with the directory that contains `device` and `kernels` and receives the trace files
+/// `trace.PID.N`.
 pub const DIRECTORY: &str = "WHICHKERNEL_DRYRUN";
-/// A page of counters in that directory, there before the program starts: where the disk is full, records are lost and counts are not.
+/// A page of counters in that directory, created before the program starts: if the disk is full, records are lost but
+/// counts are not.
 pub const COUNTS: &str = "counts";
-/// Bytes of it: [`COUNTED`] words of eight bytes are used.
+/// Its size in bytes: [`COUNTED`] words of eight bytes are used.
 pub const COUNTS_SIZE: usize = 4096;
-/// Records by their kind, written or not. Index 0 is not a kind: processes that called HIP.
+/// Counts of records by kind, written or not. Index 0 is not a kind: it counts processes that called HIP.
 pub const COUNTED: usize = 16;
 
 /// One device. `device` holds a `DeviceFile`, then `count` of these.
@@ -26,7 +28,7 @@ pub const COUNTED: usize = 16;
 pub struct Device {
     pub name: [u8; 128],
     pub arch: [u8; 64],
-    /// The generic target whose code HIP takes for it, `gfx12-generic`; empty if there is none.
+    /// The generic target whose code HIP uses for it, `gfx12-generic`; empty if there is none.
     pub generic: [u8; 32],
     pub version: [u32; 3],
     pub multiprocessors: u32,
@@ -52,15 +54,15 @@ pub struct Device {
 pub struct DeviceFile {
     pub magic: [u8; 8],
     pub count: u32,
-    /// 1: a target that the file does not ship is refused as the real runtime does; 0: the host's choice goes on, but for
-    /// devices whose own table says otherwise.
+    /// 1: a target that the file does not ship is refused, as by the real runtime; 0: the host's choice continues,
+    /// except for devices whose own table says otherwise.
     pub strict: u32,
-    /// What hipRuntimeGetVersion answers.
+    /// The result of hipRuntimeGetVersion.
     pub runtime_version: u32,
     pub reserved: u32,
 }
 
-/// Head of `kernels` where it holds a table for each device, in their order. `count` of [`TableAt`] follow.
+/// Head of `kernels` if it contains a table for each device, in order. `count` of [`TableAt`] follow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct TablesFile {
@@ -69,14 +71,14 @@ pub struct TablesFile {
     pub reserved: u32,
 }
 
-/// The table of one device; devices of one target share theirs.
+/// The table of one device; devices with the same target share theirs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct TableAt {
     /// From the start of the file, a multiple of 8.
     pub at: u64,
     pub len: u64,
-    /// As [`DeviceFile::strict`], for this device.
+    /// Like [`DeviceFile::strict`], for this device.
     pub strict: u32,
     pub reserved: u32,
 }
@@ -88,7 +90,7 @@ pub struct KernelsFile {
     pub magic: [u8; 8],
     pub files: u32,
     pub bundles: u32,
-    /// Places in the hash table; a power of two.
+    /// The size of the hash table; a power of two.
     pub slots: u32,
     pub entries: u32,
     pub files_at: u64,
@@ -117,18 +119,18 @@ pub struct File {
 pub struct Bundle {
     pub address: u64,
     pub index: u32,
-    /// Whether it holds code for the device's target.
+    /// Whether it contains code for the device's target.
     pub ships: u32,
 }
 
-/// One kernel of one bundle, for the target that the stand-in plays (or, relaxed, a near one).
+/// One kernel of one bundle, for the target of the stand-in (or, relaxed, a near one).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     pub key: u64,
     pub name: u32,
     pub name_len: u32,
-    /// Place of its bundle in the list of bundles.
+    /// The index of its bundle.
     pub bundle: u32,
     pub args: u32,
     pub args_len: u16,
@@ -140,7 +142,7 @@ pub struct Entry {
     pub max_block: u16,
     pub wavefront: u16,
     pub private: u32,
-    /// Which arguments steer expert routing, if flag `ROUTE_*` is set: ids, rows, used.
+    /// The arguments that control expert routing, if a flag `ROUTE_*` is set: ids, rows, used.
     pub route: [u8; 4],
     pub experts: u32,
 }
@@ -148,11 +150,11 @@ pub struct Entry {
 pub mod flag {
     pub const STUB: u16 = 1;
     pub const WGP: u16 = 2;
-    /// `ids[row][used]`: expert numbers of each token are written there; argument places in `route`.
+    /// `ids[row][used]`: the expert numbers of each token are written there; argument indices in `route`.
     pub const ROUTE_TOPK: u16 = 4;
-    /// `dst[row][ncols]`: a full order of the experts per row.
+    /// `dst[row][ncols]`: a complete order of the experts per row.
     pub const ROUTE_ARGSORT: u16 = 8;
-    /// Described by another target's metadata: good enough for an estimate, not for refusing a launch.
+    /// Described by another target's metadata: good enough for an estimate, but not for refusing a launch.
     pub const FOREIGN: u16 = 16;
 }
 
@@ -164,7 +166,7 @@ pub struct Arg {
     pub size: u16,
 }
 
-/// Key of a kernel in the hash table: its name, mixed with the bundle's place.
+/// The key of a kernel in the hash table: its name, combined with the bundle's index.
 pub const fn key(name: &[u8], bundle: u32) -> u64 {
     let hash = crate::record::fnv(crate::record::FNV, name);
     let key = hash ^ (bundle as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,12 +1,12 @@
 //! The parent's input for the preload shim: the offset of each kernel argument, so that its bytes can be copied.
 //!
-//! Only `core` is used; the shim includes this file by path and maps the file read-only. A kernel is found by its name and
-//! the build id of the library that registers it: a layout from another build of the same kernel could lead a copy out of
-//! the caller's arguments, so it is never used.
+//! Only `core` is used; the shim includes this file by path and maps the file read-only. A kernel is found by its name
+//! and the build id of the library that registers it: a layout from another build of the same kernel could make a copy
+//! leave the caller's arguments, so it is never used.
 
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"WKLAYOU1";
-/// The file's name in the session's directory. Where it is, argument bytes are recorded.
+/// The file's name in the session's directory. Argument bytes are recorded if it exists.
 pub const FILE: &str = "layouts";
 /// Arguments beyond this are not recorded.
 pub const MOST: usize = 4096;
@@ -15,9 +15,9 @@ pub const MOST: usize = 4096;
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
     pub magic: [u8; 8],
-    /// Places in the hash table that follows; a power of two.
+    /// The size of the hash table that follows; a power of two.
     pub slots: u32,
-    /// Arguments behind the table.
+    /// The number of arguments after the table.
     pub args: u32,
 }
 

@@ -1,47 +1,47 @@
 //! The file format of launch records: written by the stand-in GPU and the preload shim, read by all observers.
 //!
-//! Only `core` is used and nothing is allocated: the shims include this file by path. A trace file is a header page,
-//! then records one after another, each 8-byte aligned, none straddling a segment border. A record's length is
-//! stored when its place is reserved, its kind when it is complete, so a process may die at any instruction and what it
-//! had finished can still be read.
+//! Only `core` is used and nothing is allocated, because the shims include this file by path. A trace file is a header
+//! page followed by records, each 8-byte aligned, none crossing a segment border. A record's length is stored when its
+//! space is reserved, its kind when it is complete. So a process may die at any instruction, and its finished records
+//! can still be read.
 
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"WKTRACE1";
-/// The file grows by whole segments; each is mapped on its own.
+/// The file grows by whole segments; each is mapped separately.
 pub const SEGMENT: u64 = 2 << 20;
 /// The first record follows the header page.
 pub const FIRST: u64 = 4096;
 
-/// First word of a `__hip_fatbin_wrapper` whose code was taken out of the library (kpack). All of them point to the one
-/// reference, so its own address is what tells it from the others; of the rest it is their bundle's.
+/// First word of a `__hip_fatbin_wrapper` whose code was moved out of the library (kpack). All of these point to the
+/// same reference, so a wrapper's own address identifies it; other wrappers are identified by their bundle's address.
 pub const PACKED_WRAPPER: u32 = u32::from_le_bytes(*b"HIPK");
 
-/// The header at offset 0. `used` counts reserved bytes from the start of the file, the header included.
+/// The header at offset 0. `used` counts reserved bytes from the start of the file, including the header.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Header {
     pub magic: [u8; 8],
     pub used: u64,
-    /// Records that found no room (disk full, mapping refused): the trace says that it is not complete.
+    /// Records that found no room (disk full, mapping refused): the trace is then incomplete.
     pub lost: u64,
     pub pid: u32,
     pub ppid: u32,
     pub start_ns: u64,
     /// 1: the stand-in GPU, 2: the preload shim.
     pub writer: u32,
-    /// 1: the reader has gone, nothing more need be written.
+    /// 1: the reader has gone, so nothing more need be written.
     pub closed: u32,
-    /// Bytes that a live reader is done with; with `limit`, what makes a ring of the file.
+    /// Bytes that a live reader has consumed; together with `limit`, this makes the file a ring buffer.
     pub consumed: u64,
-    /// Most bytes that may wait for the reader; further records are counted as lost. 0: no limit.
+    /// The maximum number of bytes that may wait for the reader; further records count as lost. 0: no limit.
     pub limit: u64,
 }
 
-/// In front of every record's body.
+/// Precedes every record's body.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// Bytes with this head and the padding; 0 if the process died between reserving and writing.
+    /// Bytes including this head and the padding; 0 if the process died between reserving and writing.
     pub len: u32,
     /// 0 until the body is complete.
     pub kind: u32,
@@ -49,17 +49,17 @@ pub struct Head {
 
 /// Kinds of records.
 pub mod kind {
-    /// Fills a segment's end.
+    /// Fills the end of a segment.
     pub const PAD: u32 = 1;
     pub const MODULE: u32 = 2;
     pub const KERNEL: u32 = 3;
     pub const LAUNCH: u32 = 4;
-    /// Exec instantiated from a graph, updated to a graph, or launched.
+    /// An executable graph was instantiated from a graph, updated to a graph, or launched.
     pub const GRAPH: u32 = 5;
-    /// A call that the stand-in does not have, by name.
+    /// A call that the stand-in does not support, by name.
     pub const UNSUPPORTED: u32 = 6;
     pub const BLAS: u32 = 7;
-    /// Device to host: where the host reads a result back, one evaluation ends.
+    /// Device to host: an evaluation ends where the host reads a result back.
     pub const READBACK: u32 = 8;
     /// An allocation that did not fit the card.
     pub const NO_MEMORY: u32 = 9;
@@ -67,17 +67,18 @@ pub mod kind {
     pub const PROCESS: u32 = 10;
     /// A runtime that launches: its build id in hexadecimal digits, a space, its path.
     pub const RUNTIME: u32 = 11;
-    /// A launch that is told in full once; it launches nothing by itself.
+    /// A launch that is described once in full; by itself it does not count as a launch.
     pub const SHAPE: u32 = 12;
-    /// One more launch like a shape that was told before.
+    /// One more launch like an earlier shape.
     pub const REPEAT: u32 = 13;
-    /// A node of a graph as the runtime tells it, when the graph becomes executable or a node is changed.
+    /// A node of a graph as the runtime reports it, when the graph becomes executable or a node is changed.
     pub const NODE: u32 = 14;
-    /// A device file that the process held when it had launched: its device number in decimal digits, a space, its path.
+    /// A device file that the process had open after it launched: its device number in decimal digits, a space, its
+    /// path.
     pub const DEVICE: u32 = 15;
 }
 
-/// Which call made a launch.
+/// The call that made a launch.
 pub mod api {
     pub const LAUNCH_KERNEL: u32 = 1;
     pub const LAUNCH_COOPERATIVE: u32 = 2;
@@ -92,9 +93,9 @@ pub mod api {
     pub const CUDA_COOPERATIVE: u32 = 19;
     pub const CU_LAUNCH_EX: u32 = 20;
     pub const CU_COOPERATIVE: u32 = 21;
-    /// A kernel node put into a graph by hand.
+    /// A kernel node that was added to a graph explicitly.
     pub const GRAPH_NODE: u32 = 32;
-    /// A node that holds a graph of its own: launches nothing by itself.
+    /// A node that contains a graph: launches nothing by itself.
     pub const GRAPH_CHILD: u32 = 33;
 
     pub fn name(api: u32) -> &'static str {
@@ -119,13 +120,13 @@ pub mod api {
     }
 }
 
-/// A fat binary that was registered, or an image that was loaded. Followed by `path_len` bytes of path.
+/// A registered fat binary, or a loaded image. Followed by `path_len` bytes of path.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Module {
     pub id: u32,
     pub path_len: u32,
-    /// Of the bundle in its file, for a registered one; 0 for a loaded image.
+    /// The address of the bundle in its file, if registered; 0 for a loaded image.
     pub address: u64,
     /// FNV-1a of a loaded image's bytes; 0 for a registered one.
     pub hash: u64,
@@ -139,7 +140,7 @@ pub struct Module {
 pub struct Kernel {
     pub id: u32,
     pub module: u32,
-    /// Place in the kernel table that was handed over, counted from 1; 0: not in it.
+    /// Index in the parent's kernel table, starting at 1; 0: not in it.
     pub entry: u32,
     pub name_len: u32,
 }
@@ -150,13 +151,13 @@ pub struct Kernel {
 pub struct Launch {
     pub time_ns: u64,
     pub stream: u64,
-    /// The graph under capture; 0: launched at once.
+    /// The graph under capture; 0: launched immediately.
     pub graph: u32,
     pub kernel: u32,
     pub thread: u32,
     pub device: u32,
     pub api: u32,
-    /// What the call returned; anything but 0 is a rejected launch.
+    /// The result of the call; any value but 0 is a rejected launch.
     pub status: u32,
     pub grid: [u32; 3],
     pub block: [u32; 3],
@@ -164,7 +165,7 @@ pub struct Launch {
     pub args_len: u32,
 }
 
-/// Most launches repeat an earlier one: a number then replaces the whole record, which keeps the file small.
+/// Most launches repeat an earlier one. A number then replaces the whole record, which keeps the file small.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -178,7 +179,7 @@ pub struct Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeat {
     pub shape: u32,
-    /// Since the header's `start_ns`, in units of 2^`REPEAT_SHIFT` ns (a millisecond): more than seven weeks.
+    /// The time since the header's `start_ns`, in units of 2^`REPEAT_SHIFT` ns (a millisecond): more than seven weeks.
     pub time: u32,
 }
 
@@ -200,27 +201,27 @@ pub mod graph {
     pub const INSTANTIATE: u32 = 1;
     pub const UPDATE: u32 = 2;
     pub const LAUNCH: u32 = 3;
-    /// How the runtime answered when it was asked for a graph's nodes: `stream` is how many were told, `status` one of
-    /// `asked::*`. Stands before the record that the nodes are for.
+    /// The runtime's response to a query for a graph's nodes: `stream` is the number of reported nodes, `status` one of
+    /// `asked::*`. Precedes the record that the nodes belong to.
     pub const ASKED: u32 = 4;
-    /// A node (`stream`) of an executable graph has new parameters: the node that was told last.
+    /// A node (`stream`) of an executable graph has new parameters: those of the last reported node.
     pub const SET: u32 = 5;
-    /// A node (`stream`) of an executable graph holds another graph: the nodes that were told last.
+    /// A node (`stream`) of an executable graph contains another graph: the last reported nodes.
     pub const CHILD: u32 = 6;
-    /// A node (`stream`) of an executable graph takes part (`graph` 1) or not (0).
+    /// A node (`stream`) of an executable graph is enabled (`graph` 1) or not (0).
     pub const ENABLE: u32 = 7;
 }
 
-/// How much of a graph its runtime told.
+/// How much of a graph its runtime reported.
 pub mod asked {
     pub const ALL: u32 = 0;
-    /// Some of it runs as often as the device decides, or was more than could be asked for.
+    /// A part: some of it runs as often as the device decides, or was too much to query.
     pub const PART: u32 = 1;
     /// Nothing: the graph counts as it was captured.
     pub const NONE: u32 = 2;
 }
 
-/// Followed by a launch (in `Launch::graph` the number that the nodes share) and its argument bytes.
+/// Followed by a launch (with the number that the nodes share in `Launch::graph`) and its argument bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
@@ -258,14 +259,15 @@ pub struct Blas {
     /// Bits of the scalars as double.
     pub alpha: u64,
     pub beta: u64,
-    /// 0 recorded only; 1 begins, 2 ends a call that the real library serves: launches between are its own.
+    /// 0: only recorded. 1 begins and 2 ends a call that the real library serves: launches between are the library's
+    /// own.
     pub bracket: u32,
     pub status: u32,
-    /// One of `lane::*`: the library behind the bracket.
+    /// One of `lane::*`: the library that serves the call.
     pub lane: u32,
-    /// The solution's index where the library tells it at the end of a bracket, else negative.
+    /// The solution's index, if the library reports it at the end of a bracket, otherwise negative.
     pub solution: i32,
-    /// The device that was current; `NO_DEVICE` where the writer did not ask.
+    /// The current device; `NO_DEVICE` if the writer did not query it.
     pub device: u32,
     pub reserved: u32,
 }
@@ -332,7 +334,7 @@ pub mod blas {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Readback {
     pub time_ns: u64,
-    /// 0: not a result, but which experts are to compute; that ends no evaluation.
+    /// 0: not a result, but the list of experts to compute; this does not end an evaluation.
     pub bytes: u64,
     pub stream: u64,
 }

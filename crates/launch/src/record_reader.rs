@@ -1,4 +1,4 @@
-//! One record of a trace: from the bytes behind its head to a value. Layouts are those of `record.rs`.
+//! Reads one record of a trace: from the bytes after its head to a value. `record.rs` defines the layouts.
 
 use crate::record::{self, kind};
 
@@ -16,7 +16,7 @@ pub struct Module {
 pub struct Kernel {
     pub id: u32,
     pub module: u32,
-    /// Place in the kernel table that was handed over, from 1; 0: not in it.
+    /// Index in the parent's kernel table, starting at 1; 0: not in it.
     pub entry: u32,
     pub name: String,
 }
@@ -28,7 +28,7 @@ pub struct Runtime {
     pub path: String,
 }
 
-/// A device file that a process held.
+/// A device file that a process had open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// The device's number (`st_rdev`).
@@ -56,7 +56,7 @@ pub enum Record<'a> {
     Process(String),
     Runtime(Runtime),
     Device(Held),
-    /// Padding, and kinds of a later version.
+    /// Padding, and kinds from later versions.
     Other,
 }
 
@@ -125,8 +125,8 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Little-endian fields one after another. A field behind the end reads as zero: a record that was cut short then has an
-/// empty name or no grid, and the caller's checks see that.
+/// Little-endian fields in sequence. A field after the end reads as zero: a truncated record then has an empty name or
+/// no grid, which the caller's checks detect.
 pub(crate) struct Fields<'a> {
     pub bytes: &'a [u8],
     pub at: usize,

@@ -1,9 +1,9 @@
-//! The kernel table that is handed to the stand-in GPU: made here, read here again when the trace comes back.
+//! The kernel table for the stand-in GPU: written here, and read here again when the trace comes back.
 
 use crate::nullgpu_input::{Arg, Bundle, Entry, File, KERNELS_MAGIC, KernelsFile, flag, key};
 use std::collections::HashMap;
 
-/// What is known of one kernel of one bundle.
+/// The known facts about one kernel of one bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelInfo {
     pub name: String,
@@ -28,9 +28,9 @@ pub struct KernelInfo {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelPlace {
     pub path: String,
-    /// The bundle's number in its file.
+    /// The bundle's index in its file.
     pub bundle: u32,
-    /// The position of the bundle in the library's memory image.
+    /// The address of the bundle in the library's memory image.
     pub address: u64,
     pub ships: bool,
 }
@@ -46,13 +46,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The bundles that follow belong to the library at `path`, as the process will see it.
+    /// Starts the library at `path`, as the process will see it: the following bundles belong to it.
     pub fn file(&mut self, path: &str) {
         let (path, path_len) = self.keep(path);
         self.files.push(File { path, path_len, first_bundle: self.bundles.len() as u32, bundles: 0 });
     }
 
-    /// The kernels that follow belong to this bundle.
+    /// Starts a bundle: the following kernels belong to it.
     pub fn bundle(&mut self, address: u64, index: u32, ships: bool) {
         self.bundles.push(Bundle { address, index, ships: u32::from(ships) });
         if let Some(file) = self.files.last_mut() {
@@ -150,8 +150,8 @@ impl Builder {
     }
 }
 
-/// Which arguments of a kernel steer expert routing: `topk_moe_cuda<experts, ..>(logits, weights, ids, [bias,] rows, used)`
-/// and `k_argsort_f32_i32(x, dst, ncols, ..)` (ggml-cuda/topk-moe.cu, argsort.cu).
+/// The arguments of a kernel that control expert routing: `topk_moe_cuda<experts, ..>(logits, weights, ids, [bias,]
+/// rows, used)` and `k_argsort_f32_i32(x, dst, ncols, ..)` (ggml-cuda/topk-moe.cu, argsort.cu).
 fn routing(name: &str, args: &[(u32, u32)]) -> (u16, [u8; 4], u32) {
     let none = (0, [0; 4], 0);
     let size = |place: usize| args.get(place).map_or(0, |arg| arg.1);
@@ -219,12 +219,12 @@ fn head_bytes(head: &KernelsFile) -> Vec<u8> {
     out
 }
 
-/// A table that was made before: kernels by their place, as the trace names them.
+/// A table that was written before: kernels by index, as the trace refers to them.
 #[derive(Debug, Default)]
 pub struct KernelTable {
     pub kernels: Vec<KernelInfo>,
     pub places: Vec<KernelPlace>,
-    /// Place in `places` of each kernel's bundle.
+    /// The index in `places` of each kernel's bundle.
     pub of: Vec<u32>,
 }
 
@@ -246,7 +246,7 @@ impl KernelTable {
         let word = |at: u64| read::<4>(bytes, at).map(u32::from_le_bytes).ok_or(wrong(at, "number"));
         let short = |at: u64| read::<2>(bytes, at).map(u16::from_le_bytes).ok_or(wrong(at, "number"));
         let (files, bundles, entries) = (word(8)?, word(12)?, word(20)?);
-        // From here on no sum of such a place and a small number is too large for one.
+        // After this check, adding a small number to such an offset cannot overflow.
         let inside =
             |at: u64| long(at).and_then(|to| (to <= bytes.len() as u64).then_some(to).ok_or(wrong(at, "offset")));
         let (files_at, bundles_at, entries_at) = (inside(24)?, inside(32)?, inside(48)?);
@@ -263,7 +263,7 @@ impl KernelTable {
             for bundle in u64::from(first)..u64::from(first) + u64::from(count.min(bundles)) {
                 let at = bundles_at.saturating_add(bundle * 16);
                 let (index, ships) = (word(at + 8)?, word(at + 12)? != 0);
-                // A bundle is one file's.
+                // A bundle belongs to one file.
                 if table.places.len() >= bundles as usize {
                     return Err(wrong(at, "bundle"));
                 }
@@ -274,7 +274,7 @@ impl KernelTable {
         for entry in 0..u64::from(entries) {
             let at = entries_at.saturating_add(entry * size);
             let (args, args_len, flags) = (word(at + 20)?, short(at + 24)?, short(at + 26)?);
-            // No more than there are bytes of arguments.
+            // Not more than there are bytes of arguments.
             if args_len > 4096 {
                 return Err(wrong(at + 24, "arguments"));
             }
@@ -302,7 +302,7 @@ impl KernelTable {
         Ok(table)
     }
 
-    /// By the place that the trace gives, counted from 1.
+    /// A kernel by the index in the trace, starting at 1.
     pub fn kernel(&self, entry: u32) -> Option<(&KernelInfo, &KernelPlace)> {
         let at = (entry as usize).checked_sub(1)?;
         Some((self.kernels.get(at)?, self.places.get(*self.of.get(at)? as usize)?))
@@ -345,7 +345,7 @@ mod tests {
         builder.finish()
     }
 
-    /// Found by mutations: a table beyond the end of all numbers.
+    /// Found by mutation tests: a table whose offsets overflow.
     #[test]
     fn a_part_that_lies_behind_the_end_is_an_error() {
         for at in [24, 32, 48, 56, 72] {

@@ -1,7 +1,7 @@
-//! The kernel tables of several devices in one file, and which of them speaks of a launch.
+//! The kernel tables of several devices in one file, and which of them applies to a launch.
 //!
-//! Devices of one machine may be of different targets: what is a kernel with code on one is a stub on another, and each has
-//! registers and a block size of its own. So a launch is judged by the table of the device that it was made on.
+//! The devices of one machine may have different targets: a kernel with code on one can be a stub on another, and
+//! registers and block sizes differ. So a launch is judged by the table of the device on which it was made.
 
 use crate::nullgpu_input::{MOST_TABLES, TABLES_MAGIC};
 use crate::table::{KernelInfo, KernelPlace, KernelTable, TableError};
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 const HEAD: usize = 16;
 const ROW: usize = 24;
 
-/// Puts the tables of all devices, in their order, into one file; equal ones stand there once. `strict`: the device refuses
-/// what its target is not in. None for more devices than can have their own.
+/// Puts the tables of all devices, in order, into one file; equal tables are stored once. `strict`: the device refuses
+/// files without its target. None if there are too many devices.
 pub fn join(tables: &[(&[u8], bool)]) -> Option<Vec<u8>> {
     if tables.len() > MOST_TABLES {
         return None;
@@ -39,13 +39,13 @@ pub fn join(tables: &[(&[u8], bool)]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// What was handed over, read again: one table for all devices, or one each.
+/// The tables as read back: one for all devices, or one each.
 #[derive(Debug, Default)]
 pub struct Tables {
     list: Vec<KernelTable>,
-    /// Place in `list` of each device's table; empty if all share the first.
+    /// The index in `list` of each device's table; empty if all share the first.
     of_device: Vec<usize>,
-    /// Entries of each table by the kernel's name, for tables that the trace does not number.
+    /// Entries of each table by kernel name, for tables that the trace's indices do not refer to.
     by_name: Vec<HashMap<String, Vec<u32>>>,
 }
 
@@ -80,12 +80,12 @@ impl Tables {
         Ok(tables)
     }
 
-    /// The table that the trace's own numbers are of: the first device's.
+    /// The table that the trace's indices refer to: the first device's.
     pub fn first(&self) -> Option<&KernelTable> {
         self.list.first()
     }
 
-    /// What is known of a kernel on a device: by the number that the trace gives where that device's table is the first, else
+    /// The known facts about a kernel on a device: by the trace's index if that device's table is the first, otherwise
     /// by name and bundle.
     pub fn kernel(&self, device: u32, kernel: &Kernel, module: Option<&Module>) -> Option<(&KernelInfo, &KernelPlace)> {
         if self.of_device.is_empty() {
@@ -111,7 +111,7 @@ fn names(table: &KernelTable) -> HashMap<String, Vec<u32>> {
     map
 }
 
-/// As the stand-in takes it: the loader may name a file through a link, so the last part decides.
+/// Compares like the stand-in: the loader may name a file through a symlink, so only the last path component counts.
 fn same_file(known: &str, seen: &str) -> bool {
     known.rsplit('/').next() == seen.rsplit('/').next()
 }

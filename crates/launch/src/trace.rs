@@ -1,7 +1,7 @@
-//! Reading a trace file: every record that its writer finished, in order.
+//! Reads a trace file: every record that its writer finished, in order.
 //!
-//! A process may have died at any instruction. What it had reserved and not finished is counted as torn and stepped over;
-//! nothing behind it is lost.
+//! A process may have died at any instruction. Reserved but unfinished records are counted as torn and skipped; the
+//! records after them are not lost.
 
 pub use crate::frames::TraceError;
 use crate::frames::{Frame, Frames};
@@ -9,7 +9,7 @@ use crate::record;
 pub use crate::record_reader::{Held, Kernel, Module, Record, Runtime};
 use std::collections::HashMap;
 
-/// Who made a launch record.
+/// The writer of a launch record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writer {
     StandIn,
@@ -31,7 +31,7 @@ pub enum Event {
     Blas(Box<record::Blas>),
     Readback(record::Readback),
     NoMemory(record::NoMemory),
-    /// A call that the stand-in does not have.
+    /// A call that the stand-in does not support.
     Unsupported(String),
 }
 
@@ -49,7 +49,7 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// Records that found no room.
     pub lost: u64,
-    /// Records that were begun and never finished.
+    /// Unfinished records.
     pub torn: u64,
     shapes: HashMap<u32, record::Launch>,
     bytes: Vec<u8>,
@@ -75,7 +75,7 @@ impl Trace {
                 let args = (at + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
             }
-            // What is read at the end counts a graph as it was when it became executable.
+            // Reading a finished trace counts a graph as it was when it became executable.
             Record::Node(_, head, _) if head.api == record::api::GRAPH_NODE => {
                 let args = (at + size_of::<record::Node>() + size_of::<record::Launch>(), head.args_len as usize);
                 self.events.push(Event::Launch(Launch { head, args }));
@@ -103,7 +103,7 @@ impl Trace {
         self.bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or(&[])
     }
 
-    /// The kernel of a launch; ids are given in order, but a child of a fork begins with those of its parent.
+    /// The kernel of a launch. Ids are assigned in order, but a forked child starts with those of its parent.
     pub fn kernel(&self, id: u32) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.id == id)
     }
@@ -113,7 +113,7 @@ impl Trace {
     }
 }
 
-/// One more launch of a shape. A launch with a lost shape still counts, as an unknown launch.
+/// One more launch of a shape. If the shape was lost, the launch still counts, as an unknown one.
 pub fn repeated(shapes: &HashMap<u32, record::Launch>, repeat: record::Repeat, start_ns: u64) -> record::Launch {
     let time_ns = start_ns.saturating_add(u64::from(repeat.time) << record::REPEAT_SHIFT);
     match shapes.get(&repeat.shape) {
@@ -136,7 +136,7 @@ pub fn repeated(shapes: &HashMap<u32, record::Launch>, repeat: record::Repeat, s
 }
 
 impl Trace {
-    /// An empty trace with what the header says.
+    /// An empty trace with the fields of the header.
     fn blank(header: &Frames<'_>) -> Trace {
         Trace {
             writer: match header.writer {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::record::{FIRST, MAGIC, kind};
 
-    /// A trace put together by hand: header, then the given (length, kind, body) records.
+    /// A handmade trace: header, then the given (length, kind, body) records.
     fn made(records: &[(u32, u32, Vec<u8>)], tail: usize) -> Vec<u8> {
         let mut bytes = vec![0; FIRST as usize];
         bytes[..8].copy_from_slice(&MAGIC);

@@ -1,4 +1,4 @@
-//! `runtime add`: a directory where it is, or archives (an Ollama release, Debian packages) unpacked into the cache.
+//! `runtime add`: links a directory in place, or unpacks archives (an Ollama release, Debian packages) into the cache.
 
 use crate::{
     cache::{Cache, check_name},
@@ -15,7 +15,7 @@ use std::{
 };
 use sys::files::{self, Access};
 
-/// Told by the first bytes; a file's name proves nothing.
+/// Determined by the first bytes, because file names are unreliable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     Deb,
@@ -39,7 +39,7 @@ pub fn sniff(head: &[u8]) -> Option<Packing> {
     }
 }
 
-/// The name that a path gives when none is said: `ollama-linux-amd64-rocm.tgz` -> `ollama-linux-amd64-rocm`.
+/// The default name for a path: `ollama-linux-amd64-rocm.tgz` -> `ollama-linux-amd64-rocm`.
 pub fn default_name(path: &Path) -> String {
     let base = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let base = base.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -49,8 +49,8 @@ pub fn default_name(path: &Path) -> String {
     stem.chars().map(plain).collect::<String>().trim_start_matches('.').to_owned()
 }
 
-/// Puts `paths` into the cache under `name`. One directory is linked where it is; archives are unpacked, all into
-/// one tree; `only` leaves out the files of other targets (empty: all).
+/// Puts `paths` into the cache under `name`. A directory is linked in place; archives are unpacked into one tree.
+/// `only` excludes the files of other targets (empty: all).
 pub fn add(cache: &Cache, name: &str, paths: &[PathBuf], only: &[String], step: &dyn Fn(u64)) -> Result<Index> {
     check_name(name)?;
     let place = cache.runtime(name);
@@ -77,7 +77,7 @@ pub fn add(cache: &Cache, name: &str, paths: &[PathBuf], only: &[String], step: 
     }
 }
 
-/// A directory of the cache's own under a name among the runtimes. The caller holds the name's lock.
+/// Links one of the cache's own directories as a runtime. The caller holds the name's lock.
 pub(crate) fn link_into(cache: &Cache, name: &str, dir: &Path) -> Result<()> {
     let staging = cache.runtimes().join(format!(".part-{name}"));
     crate::fetch::remove(&staging)?;
@@ -113,7 +113,7 @@ fn link(name: &str, dir: &Path, staging: &Path) -> Result<Index> {
     Ok(index)
 }
 
-/// Files and bytes below `dir`, links not followed.
+/// The files and bytes below `dir`, without following symlinks.
 fn measure(dir: &Path) -> io::Result<(u64, u64)> {
     let (mut files, mut bytes) = (0, 0);
     let mut queue = vec![dir.to_owned()];
@@ -195,7 +195,7 @@ fn unpack_one(unpacker: &Unpacker<'_>, packing: Packing, path: &Path) -> Result<
     .map_err(damaged)
 }
 
-/// A Debian package's file name carries its name and version; other archives have only their own name.
+/// A Debian package's file name contains its name and version; other archives have only their file name.
 fn summary(path: &Path, packing: Packing, unpacked: &Unpacked) -> Result<Package> {
     let base = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut fields = base.trim_end_matches(".deb").splitn(3, '_');

@@ -1,4 +1,4 @@
-//! What `runtime find` and `runtime list` answer, as a program reads it.
+//! The answers of `runtime find` and `runtime list`, as data for programs.
 
 use crate::find::{Found, Kind};
 use crate::{Cache, Index, index};

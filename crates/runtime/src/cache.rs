@@ -1,4 +1,4 @@
-//! Where runtimes are kept: `$WHICHKERNEL_CACHE`, else the user's cache directory.
+//! The location of the cache: `$WHICHKERNEL_CACHE`, otherwise the user's cache directory.
 
 use crate::error::{Error, Result, at};
 use std::{
@@ -46,12 +46,12 @@ impl Cache {
         (check_name(name).is_ok() && root.is_dir()).then_some(root)
     }
 
-    /// The private apt root of a suite; its downloads are kept, so that a second fetch need not repeat them.
+    /// The private apt root of a suite. Its downloads are kept, so that a second fetch need not repeat them.
     pub fn apt(&self, name: &str) -> PathBuf {
         self.dir.join("apt").join(name)
     }
 
-    /// Holds `name` for this process until the guard is dropped.
+    /// Locks `name` for this process until the guard is dropped.
     pub fn lock(&self, name: &str) -> Result<Lock> {
         let dir = self.runtimes();
         files::create_dir_all(&dir, Access::Public).map_err(at(&dir))?;
@@ -64,7 +64,7 @@ impl Cache {
         }
     }
 
-    /// Takes a runtime out, and gives back how many bytes that were. What it only points to stays where it is.
+    /// Removes a runtime and returns the number of bytes freed. The target of a linked runtime is not touched.
     pub fn remove(&self, name: &str) -> Result<u64> {
         check_name(name)?;
         let place = self.runtime(name);
@@ -81,13 +81,13 @@ impl Cache {
     }
 }
 
-/// The file stays: removing it would let two processes hold two different locks.
+/// A lock. Its file is never deleted: deleting it would let two processes hold two different locks.
 #[derive(Debug)]
 pub struct Lock {
     _file: fs::File,
 }
 
-/// A name becomes a directory, so it must be one plain component, and not one of our hidden ones.
+/// A name becomes a directory, so it must be a single plain component, and not one of our hidden ones.
 pub fn check_name(name: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
     if name.is_empty() || name.len() > 128 || name.starts_with('.') || !name.chars().all(plain) {

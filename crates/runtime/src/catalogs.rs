@@ -1,4 +1,4 @@
-//! Tensile library directories on disk: where they are, and their files for `tensile` to read.
+//! Tensile library directories on disk: their locations, and their files for `tensile` to read.
 
 use crate::linkage::FileAt;
 use codeobject::{
@@ -24,7 +24,7 @@ pub struct LibraryDir {
 }
 
 impl LibraryDir {
-    /// None if nothing in it is of a Tensile library.
+    /// None if nothing in it belongs to a Tensile library.
     pub fn open(dir: &Path) -> io::Result<Option<LibraryDir>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(dir)? {
@@ -41,7 +41,7 @@ impl LibraryDir {
         &self.dir
     }
 
-    /// `rocblas` or `hipblaslt`, by the files or else by the path.
+    /// `rocblas` or `hipblaslt`, from the files, otherwise from the path.
     pub fn library(&self) -> &'static str {
         let path = self.dir.to_string_lossy();
         if self.listing.is_hipblaslt() || path.contains("hipblaslt") { "hipblaslt" } else { "rocblas" }
@@ -116,7 +116,7 @@ fn symbols(source: &dyn ReadAt, target: &str) -> codeobject::Result<Vec<String>>
     if elf.header.machine != EM_AMDGPU {
         return Ok(Vec::new());
     }
-    // The file's name says one target, e_flags may say another: the latter decide what the GPU accepts.
+    // The file's name and e_flags may name different targets: e_flags decide what the GPU accepts.
     let object = CodeObject::parse(source)?;
     if object.processor() != target {
         return Ok(Vec::new());

@@ -1,6 +1,6 @@
 //! The Debian package container (deb(5)): an `ar` archive of `debian-binary`, `control.tar.*` and `data.tar.*`.
 //!
-//! Streams: a package of 280 MB that unpacks to 4 GB is read once, front to back, and nothing of it is held.
+//! Streaming: a package of 280 MB that unpacks to 4 GB is read once, front to back, and not held in memory.
 
 use crate::unpack::{Compression, decompress};
 use std::io::{self, Read};
@@ -48,7 +48,7 @@ impl<R: Read> Ar<R> {
         Ok(Ar { inner, offset: 8, left: 0, padding: 0 })
     }
 
-    /// The next member, after skipping what is left of the current one.
+    /// The next member, after skipping the rest of the current one.
     pub fn next_member(&mut self) -> Result<Option<Member>, DebError> {
         let skip = self.left.saturating_add(self.padding);
         let skipped = io::copy(&mut (&mut self.inner).take(skip), &mut io::sink())?;

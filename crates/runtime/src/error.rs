@@ -1,4 +1,4 @@
-//! What can go wrong with a runtime, said with the place and the way out.
+//! Errors of runtimes, with the path and a remedy.
 
 use std::{io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! `runtime find`: the GPU stacks that are on this machine, wherever people put them.
+//! `runtime find`: finds the GPU stacks on this machine, wherever they are installed.
 
 mod places;
 mod processes;
@@ -23,14 +23,14 @@ say::named! {
     }
 }
 
-/// One installation: a directory, what told us what it is, and the libraries in it that matter.
+/// One installation: a directory, the evidence for its kind, and its relevant libraries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub kind: Kind,
     pub path: PathBuf,
-    /// Where its version is written down, or what its library names say.
+    /// The version from a version file, or from its library names.
     pub version: Option<String>,
-    /// How it was come upon: `PATH`, a well-known directory, a running process.
+    /// How it was found: `PATH`, a well-known directory, a running process.
     pub by: String,
     pub libraries: Vec<Library>,
 }
@@ -41,7 +41,7 @@ pub struct Library {
     pub size: u64,
 }
 
-/// Everything found under `root` (`/` but in tests), each directory once.
+/// Everything found under `root` (`/` except in tests), each directory once.
 pub fn find(root: &Path) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (dir, by) in candidates(root).into_iter().chain(processes::directories(root)) {
@@ -57,7 +57,7 @@ pub fn find(root: &Path) -> Vec<Found> {
     found
 }
 
-/// The kind of `dir`, by its libraries (two levels deep: Ollama keeps one directory per GPU library).
+/// The kind of `dir`, determined by its libraries (two levels deep: Ollama has one directory per GPU library).
 pub(crate) fn look(dir: &Path, by: String) -> Option<Found> {
     let libraries = libraries(dir, 2);
     let has = |start: &str| libraries.iter().any(|library| base(&library.path).starts_with(start));
@@ -72,10 +72,11 @@ pub(crate) fn look(dir: &Path, by: String) -> Option<Found> {
     Some(Found { kind, version: version(dir, &libraries), path: dir.to_owned(), by, libraries })
 }
 
-/// No directory of libraries has more entries; one that a stranger's process names may.
+/// The maximum number of entries read from a directory. Real library directories have fewer, but another user's process
+/// may name any directory.
 const MOST: usize = 1 << 14;
 
-/// Shared libraries of a GPU stack, links left out, so that each file is named once.
+/// Shared libraries of a GPU stack, without symlinks, so that each file is listed once.
 fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
     let mut out = Vec::new();
     let Ok(entries) = fs::read_dir(dir) else { return out };
@@ -94,7 +95,8 @@ fn libraries(dir: &Path, depth: u32) -> Vec<Library> {
 
 fn version(dir: &Path, libraries: &[Library]) -> Option<String> {
     const LONGEST: u64 = 256;
-    // The directory may be anybody's: what is there is read only if it is theirs, and shown only if it is a version.
+    // The directory may belong to anyone: a file is read only if it has the same owner, and shown only if it contains a
+    // version.
     let read = |file: &&str| sys::regular_file::owned_start(dir, &dir.join(file), LONGEST).ok();
     let written = [".info/version", "../.info/version"].iter().find_map(read);
     let written = written.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());

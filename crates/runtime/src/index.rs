@@ -1,4 +1,4 @@
-//! What came into the cache: `index.json` beside the tree, with versions, hashes and what was left out.
+//! The index of a runtime in the cache: `index.json` beside the tree, with versions, hashes and omissions.
 
 use crate::{
     cache::Cache,

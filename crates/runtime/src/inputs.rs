@@ -1,7 +1,7 @@
-//! What a person names: files, patterns, static libraries and packages, as the files that are to be looked at.
+//! Resolves the user's inputs (files, patterns, static libraries and packages) to the files to examine.
 //!
-//! A package (wheel, zip, deb, tar) is unpacked into a private directory that is removed with the value; only files that can hold
-//! GPU code are written. A static library is not unpacked: its members are parts of it.
+//! A package (wheel, zip, deb, tar) is unpacked into a private directory that is removed with the value; only files
+//! that can contain GPU code are written. A static library is not unpacked: its members are read as parts of it.
 
 use crate::deb;
 use crate::unpack::{Bound, Compression, Unpacker, decompress, unpack_zip};
@@ -34,11 +34,11 @@ say::worded! { InputError {
 
 say::wraps! { InputError { Open(OpenError) }}
 
-/// A package, unpacked for as long as this lives.
+/// A package, unpacked as long as this value exists.
 #[derive(Debug)]
 pub struct Unpacked {
     dir: SessionDir,
-    /// Files that were left packed, because nothing in them can be GPU code.
+    /// Files that were not unpacked because they cannot contain GPU code.
     pub passed_over: u64,
     /// Entries that were not written, with the reason.
     pub refused: Vec<String>,
@@ -50,12 +50,12 @@ impl Unpacked {
     }
 }
 
-/// The package kind of a file; None for anything else, and for what cannot be opened.
+/// The package kind of a file; None for anything else, and for files that cannot be opened.
 pub fn pack(path: &Path) -> Option<Pack> {
     File::open(path).ok().and_then(|file| Pack::of(&file))
 }
 
-/// Patterns (`lib*.so`) become the files that they match; everything else stays as it is.
+/// Expands patterns (`lib*.so`) to the matching files; other inputs are unchanged.
 pub fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
     let mut all = Vec::new();
     for input in inputs {
@@ -90,7 +90,7 @@ fn step(dir: &Path, part: &str) -> Vec<PathBuf> {
     names.filter(|name| wanted(&name.to_string_lossy())).map(|name| dir.join(name)).collect()
 }
 
-/// `*` any characters, `?` one. In time that grows with the product of the lengths, whatever the pattern.
+/// `*` matches any characters, `?` one. The time is bounded by the product of the lengths, for any pattern.
 fn matches(pattern: &[char], name: &str) -> bool {
     let mut reached = vec![false; pattern.len() + 1];
     reached[0] = true;
@@ -118,8 +118,8 @@ fn matches(pattern: &[char], name: &str) -> bool {
     reached[pattern.len()]
 }
 
-/// The files below a directory, links not followed, that have device code of AMD's, and what may have some and could not be
-/// looked at: damaged or locked files, archives in it.
+/// The files below a directory with AMD device code, without following symlinks; and what may have some but could not
+/// be examined: damaged or locked files, and archives.
 pub fn device_files(dir: &Path) -> (Vec<PathBuf>, Vec<Unread>) {
     let (mut found, mut packed) = (Vec::new(), Vec::new());
     let mut unread = inventory::walk_files(dir, &[], &mut |file, what| {
@@ -142,7 +142,8 @@ pub fn device_files(dir: &Path) -> (Vec<PathBuf>, Vec<Unread>) {
     (found, unread)
 }
 
-/// The members of a static library that hold GPU code, or may: one that is damaged is among them. And how many there are.
+/// The members of a static library that contain GPU code or may do so, including damaged ones; and the total number of
+/// members.
 pub fn members(file: &File) -> Result<(Vec<File>, usize), InputError> {
     let ar = |source| InputError::Ar { path: file.path().to_owned(), source };
     let all = codeobject::ar::members(file).map_err(ar)?;
@@ -173,7 +174,7 @@ fn has_any(part: &File) -> bool {
     !report.targets().is_empty() || !report.modules.is_empty() || !report.is_complete()
 }
 
-/// Unpacks a package. What its names say cannot be GPU code stays packed.
+/// Unpacks a package. Files whose names show that they cannot contain GPU code are skipped.
 pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     let failed = |source| InputError::Unpack { path: path.to_owned(), source };
     let mut file = sys::regular_file::open(path).map_err(failed)?;
@@ -204,7 +205,7 @@ pub fn unpack(path: &Path, pack: Pack) -> Result<Unpacked, InputError> {
     Ok(Unpacked { dir, passed_over: done.skipped_files, refused: done.refused })
 }
 
-/// By its name. Text and pictures are skipped; whatever is left is opened and looked at.
+/// Whether a file may contain code, by its name. Text and pictures are skipped; everything else is opened.
 fn may_hold_code(path: &Path) -> bool {
     const NEVER: [&str; 22] = [
         "py", "pyi", "pyc", "txt", "md", "rst", "html", "css", "js", "json", "h", "hpp", "cuh", "cpp", "c", "cu",

@@ -1,23 +1,23 @@
-//! The runtimes that there are to look at: those that a person names, those in the cache, those installed here.
+//! The runtimes that can be examined: those the user names, those in the cache, and those installed on this machine.
 
 use crate::find::{self, Found, Kind};
 use crate::{Cache, index};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-/// A directory or file with a GPU stack, and the name under which observations speak of it.
+/// A directory or file with a GPU stack, and its name in observations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     pub name: Option<String>,
     pub path: PathBuf,
-    /// Where to look for libraries: the path itself, or the files of the stack if it shares a directory with others, as in
-    /// `/usr/lib`.
+    /// Where to search for libraries: the path itself, or the files of the stack if it shares a directory with others,
+    /// as in `/usr/lib`.
     pub parts: Vec<PathBuf>,
-    /// A whole ROCm tree of the system: gigabytes of libraries that no language model server may ever load.
+    /// A whole ROCm tree of the system: gigabytes of libraries that a language model server may never load.
     pub is_rocm_tree: bool,
 }
 
-/// Each once, in this order: what was named, the cache, the system below `root`.
+/// All runtimes without duplicates, in this order: named ones, the cache, the system below `root`.
 pub fn list(named: &[PathBuf], cache: &Cache, root: &Path) -> Vec<Installed> {
     let cached = index::list(cache).into_iter().filter_map(|(name, index)| index.ok().and(cache.root(&name)));
     let mut all: Vec<Installed> = Vec::new();
@@ -28,7 +28,7 @@ pub fn list(named: &[PathBuf], cache: &Cache, root: &Path) -> Vec<Installed> {
         }
     }
     let mut system = find::find(root);
-    // The innermost first: a directory above an Ollama bundle is not a second installation.
+    // Innermost first: a directory above an Ollama bundle is not a second installation.
     system.sort_by_key(|found| Reverse(found.path.components().count()));
     for found in system.into_iter().filter(|found| found.kind != Kind::Cuda) {
         let known = |file: &PathBuf| all.iter().any(|known| file.starts_with(&known.path));
@@ -63,7 +63,7 @@ pub fn name(path: &Path, cache: &Cache) -> Option<String> {
     }
 }
 
-/// The digits that AMD's builds end in: `librocblas.so.4.3.60303` -> `60303`.
+/// The digits at the end of AMD's builds: `librocblas.so.4.3.60303` -> `60303`.
 fn digits(found: &Found) -> Option<&str> {
     found.libraries.iter().find_map(|library| {
         let name = library.path.file_name()?.to_str()?;
@@ -95,7 +95,7 @@ mod tests {
         let all = list(&[here.join("build")], &cache, &here.join("system"));
         let names: Vec<Option<&str>> = all.iter().map(|one| one.name.as_deref()).collect();
         assert_eq!(names, [None, Some("ollama-rocm-60303"), Some("rocm-60401")], "{all:?}");
-        // The notes' own library, by its path alone.
+        // The library from the field notes, identified by its path alone.
         let library = here.join("system/usr/local/lib/ollama/rocm/libggml-hip.so");
         assert_eq!(name(&library, &cache).as_deref(), Some("ollama-rocm-60303"));
     }

@@ -1,13 +1,13 @@
-//! The libraries of a GPU stack by name, and what their file names say about versions.
+//! The libraries of a GPU stack by name, and the versions in their file names.
 
 pub const VULKAN_LOADER: &str = "vulkan-loader";
 pub const VULKAN_LAYER: &str = "vulkan-layer";
-/// Vulkan on the processor.
+/// Vulkan on the CPU.
 pub const LAVAPIPE: &str = "lavapipe";
-/// Mesa's, in the place of a kernel driver.
+/// Mesa's replacement for a kernel driver.
 pub const DRM_STAND_IN: &str = "drm-stand-in";
 
-/// Start of the file name and the part of the stack it is; the longest match counts.
+/// Prefixes of file names and the part of the stack that each stands for; the longest match counts.
 const PARTS: [(&str, &str); 45] = [
     ("libamdhip64", "hip"),
     ("libhiprtc", "hiprtc"),
@@ -56,12 +56,12 @@ const PARTS: [(&str, &str); 45] = [
     ("libnouveau_noop_drm_shim", DRM_STAND_IN),
 ];
 
-/// A driver that Vulkan's loader opens, by its part.
+/// Whether the Vulkan loader opens this part as a driver.
 pub fn is_vulkan_driver(part: &str) -> bool {
     matches!(part, "vulkan-driver" | "radv" | LAVAPIPE | "anv" | "nvk" | "amdvlk" | "nvidia-vulkan")
 }
 
-/// The part of a GPU stack that a file is, by its name.
+/// The part of a GPU stack that a file belongs to, by its name.
 pub fn part(file_name: &str) -> Option<&'static str> {
     if !file_name.contains(".so") {
         return None;
@@ -70,7 +70,7 @@ pub fn part(file_name: &str) -> Option<&'static str> {
     fits.max_by_key(|(start, _)| start.len()).map(|(_, part)| *part)
 }
 
-/// AMD's own libraries: those whose releases must agree within one process.
+/// Whether this is one of AMD's own libraries, whose releases must agree within one process.
 pub fn is_rocm(part: &str) -> bool {
     matches!(
         part,
@@ -93,8 +93,8 @@ pub fn version(file_name: &str) -> Option<String> {
     version.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())
 }
 
-/// AMD's own builds end in the release as five or six digits: `librocblas.so.4.3.60303` is ROCm 6.3.3.
-/// HIP's build numbers look alike (`libamdhip64.so.6.4.43484`) but start with a release that never had them.
+/// AMD's own builds end in the release as five or six digits: `librocblas.so.4.3.60303` is ROCm 6.3.3. HIP's build
+/// numbers look similar (`libamdhip64.so.6.4.43484`), but their first digits are not a release.
 pub fn rocm_release(file_name: &str) -> Option<String> {
     let (_, last) = file_name.rsplit_once('.')?;
     let number: u32 = last.parse().ok().filter(|_| (5..=6).contains(&last.len()))?;

@@ -1,4 +1,4 @@
-//! Source trees that claims are about, each at one commit: fetched with git into the cache, never checked out.
+//! Source trees that claims refer to, each at one commit: fetched with git into the cache, never checked out.
 
 use crate::cache::Cache;
 use crate::error::{Error, Result, at};
@@ -6,18 +6,19 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use sys::files::{self, Access};
 
-/// A measured download size: mirrors repack, so another day's may differ.
+/// A measured download size: mirrors repack, so it may change from day to day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     pub megabytes: u64,
     pub on: &'static str,
 }
 
-/// ggml and its tools of debian-sid, by the sizes in Debian's index of that day: what `runtime fetch debian-sid --parts ggml,tools`
-/// says before it fetches. The index itself must be fetched first, which an offer does not do.
+/// ggml and its tools from debian-sid, by the sizes in Debian's index of that day, as `runtime fetch debian-sid --parts
+/// ggml,tools` shows before it fetches. An offer cannot use the current index, because that would have to be fetched
+/// first.
 pub const DEBIAN_GGML: Measured = Measured { megabytes: 129, on: "2026-11-15" };
 
-/// A tree at a commit, and how much there was to fetch (`git fetch --depth 1`, the size of its pack).
+/// A tree at a commit, and its download size (`git fetch --depth 1`, the size of its pack).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceTree {
     pub name: &'static str,
@@ -47,14 +48,14 @@ impl SourceTree {
         cache.dir().join("sources").join(format!("{}.git", self.name))
     }
 
-    /// As `source` takes it, `DIR@COMMIT`; None if it was not fetched yet.
+    /// In the form that `source` takes, `DIR@COMMIT`; None if it was not fetched yet.
     pub fn here(&self, cache: &Cache) -> Option<String> {
         let place = self.place(cache);
         let done = sys::regular_file::text(&place.join("whichkernel-commit"), 1 << 10).ok()?;
         (done.trim() == self.commit).then(|| format!("{}@{}", place.display(), self.commit))
     }
 
-    /// One commit, without its history. After a failure the partial result is removed.
+    /// Fetches one commit without its history. After a failure the partial result is removed.
     pub fn fetch(&self, cache: &Cache) -> Result<String> {
         if let Some(here) = self.here(cache) {
             return Ok(here);
@@ -78,7 +79,7 @@ impl SourceTree {
     }
 }
 
-/// Without the user's own settings: an address alias or a helper must not affect the fetch.
+/// git without the user's own settings: a URL alias or a helper must not affect the fetch.
 fn git() -> std::io::Result<Command> {
     let mut git = sys::program::command("git")?;
     git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_TERMINAL_PROMPT", "0");

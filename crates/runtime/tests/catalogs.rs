@@ -39,7 +39,7 @@ fn rocblas_of_sid_serves_two_targets() {
     assert_eq!((absent.verdict(), absent.files), (Verdict::No, 0));
 }
 
-/// What a user sees when a file is gone: it is named, the rest is still shown.
+/// If a file is missing, it is named and the rest is still shown.
 #[test]
 fn a_missing_object_and_a_missing_leaf_are_named() {
     struct Without {

@@ -13,7 +13,7 @@ fn open(path: &Path) -> FileAt {
     FileAt::new(std::fs::File::open(path).unwrap()).unwrap()
 }
 
-/// The build that Debian says its packages come from: `b11669`.
+/// The build that Debian states for its packages: `b11669`.
 fn debian_build(root: &Path) -> Option<u32> {
     let text = std::fs::read_to_string(root.join("usr/share/doc/libllama0/nightly-tag.txt")).ok()?;
     text.trim().strip_prefix('b')?.parse().ok()
@@ -34,7 +34,7 @@ fn debians_ggml_lies_in_its_window() {
     if let Some(build) = debian_build(&root) {
         assert!(found.spans.iter().any(|span| span.holds(build)), "b{build} is not in {:?}", found.spans);
     }
-    // What the field notes' bundle was made from is ruled out by kernels that did not exist then.
+    // The build of the field notes' bundle is excluded by kernels that did not exist then.
     assert!(matches!(against_table(&shapes, &table, 6841), Against::Impossible { .. }));
     let found = tools(&file, "libggml-hip.so").unwrap();
     println!("{found:?}");
@@ -42,8 +42,8 @@ fn debians_ggml_lies_in_its_window() {
     assert!(found.required.iter().any(|need| need.starts_with("libamdhip64.so")), "{found:?}");
 }
 
-/// A release of llama.cpp in a crate, whose build number is known: its own kernels fit it, and one that is
-/// changed in a single number does not.
+/// A release of llama.cpp in a crate, with a known build number: its own kernels fit it, and a kernel with one changed
+/// number does not.
 #[test]
 fn a_source_tree_fits_itself_only() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

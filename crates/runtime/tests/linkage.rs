@@ -1,9 +1,9 @@
-//! The computed chain against `ldd`, which asks the real loader.
+//! The computed chain against `ldd`, which uses the real loader.
 
 use runtime::linkage::{Chain, How, Inside, Search};
 use std::{collections::BTreeMap, path::Path, process::Command};
 
-/// name -> path, as ldd prints it; the kernel's vDSO is no file. None for what is no dynamic program.
+/// name -> path, as ldd prints it, without the kernel's vDSO, which is not a file. None if it is not a dynamic program.
 fn ldd(path: &Path, library_path: &str) -> Option<BTreeMap<String, String>> {
     let mut command = Command::new(test_artifacts::program("ldd", "install libc-bin")?);
     command.arg(path).env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD");
@@ -34,7 +34,7 @@ fn ours(path: &Path, library_path: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// ldd shows the loader by its own path, and under the name libraries ask for it only if one does.
+/// ldd shows the loader by its own path, and under its library name only if a library requests it.
 fn same(path: &Path, library_path: &str) {
     let Some(mut theirs) = ldd(path, library_path) else { return };
     let mut ours = ours(path, library_path);

@@ -1,4 +1,4 @@
-//! Archives that lie: whatever they say, nothing comes to be outside of the cache.
+//! Hostile archives: whatever they contain, nothing is created outside the cache.
 
 use runtime::{
     Cache, Error,
@@ -13,7 +13,7 @@ use tar::{Builder, EntryType, Header};
 
 fn header(path: &str, kind: EntryType, size: u64) -> Header {
     let mut header = Header::new_gnu();
-    // set_path would refuse what a hostile archive has.
+    // set_path would reject the path of a hostile archive.
     header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
     header.set_entry_type(kind);
     header.set_mode(0o4755);
@@ -43,7 +43,7 @@ fn hostile() -> Vec<u8> {
     link(&mut tar, "lib/hard.so", "lib/good.so", EntryType::Link);
     link(&mut tar, "up", "../../../../etc", EntryType::Symlink);
     link(&mut tar, "root-link", "/lib", EntryType::Symlink);
-    // Inside by its text, outside by where it leads: a/b/up is the root, and one step up from there is not.
+    // Inside by its text, outside by its target: a/b/up is the root, and its parent is not inside.
     link(&mut tar, "a/b/up", "../..", EntryType::Symlink);
     link(&mut tar, "sneaky", "a/b/up/..", EntryType::Symlink);
     // Through a link: must not be followed for writing.
@@ -94,7 +94,7 @@ fn every_packing_is_told_by_its_bytes() {
     let zip = zip.finish().unwrap().into_inner();
     let cache = Cache::at(dir.path().join("cache"));
     for (name, data) in [("tar", tar.clone()), ("gz", gz), ("zst", zst), ("zip", zip)] {
-        // The name lies on purpose.
+        // The name is wrong on purpose.
         let path = dir.path().join(format!("{name}.txt"));
         fs::write(&path, data).unwrap();
         add(&cache, name, &[path], &[], &|_| ()).unwrap();
@@ -109,7 +109,7 @@ fn every_packing_is_told_by_its_bytes() {
     assert!(!cache.runtime("no").exists(), "nothing half done is left");
 }
 
-/// Zeros pack well: 300 MiB of them into some kilobytes. Nothing is left of it.
+/// Zeros compress well: 300 MiB into a few kilobytes. Nothing of it remains.
 #[test]
 fn an_archive_that_swells_is_given_up() {
     let dir = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ fn a_directory_is_linked_where_it_is() {
     assert_eq!(default_name(Path::new("/x/ollama-linux-amd64-rocm.tgz")), "ollama-linux-amd64-rocm");
 }
 
-/// A real package, by our reader and by dpkg-deb: the same files.
+/// A real package, unpacked by our reader and by dpkg-deb: the same files.
 #[test]
 fn a_real_package_unpacks_as_dpkg_does() {
     let Some(runtime) = test_artifacts::need("debian-sid") else { return };

@@ -1,9 +1,10 @@
-//! What a question to a tree costs, asked again and again in one process: the processor time of each, over all threads.
+//! Measures a question to a tree, repeated in one process: the CPU time of each repetition, over all threads.
 //!
 //!     cargo run --release -p whichkernel-source --example question -- TREE GPUS TYPES COLUMNS [TIMES]
 //!     cargo run --release -p whichkernel-source --example question -- REPO@REV history:SINCE GPUS TYPES COLUMNS
 //!
-//! `all` stands for thirteen GPUs and for all types, `default` for the 26 column counts of a table; `1..1024` is every count.
+//! `all` means thirteen GPUs, or all types; `default` means the 26 column counts of a table; `1..1024` means every
+//! count.
 
 use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_GPUS, Device, Overrides, Question, Shape, Survey, Tree};
 use std::path::Path;
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..times.first().map_or(Ok(1), |times| times.parse())? {
         let before = processor_ms();
         let opened = Tree::open(tree)?;
-        // As the command does it: versions that nobody gave are varied for a few cells, and single counts are points.
+        // Like the command: unspecified versions are varied for a few cells, and single counts are points.
         let cells = question.devices.len() * question.types.len() * question.columns.len();
         let overrides = Overrides { vary_versions: cells <= 64, ..Overrides::default() };
         let survey = Survey::run(&opened, question.clone(), &overrides)?;
@@ -71,7 +72,7 @@ fn question(gpus: &str, types: &str, columns: &str) -> Result<Question, Box<dyn 
     Ok(Question { points, ..question })
 }
 
-/// What all threads of this process have used so far.
+/// The CPU time of all threads of this process so far.
 fn processor_ms() -> f64 {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let used = threads.filter_map(|thread| {

@@ -1,4 +1,4 @@
-//! Comparisons and histories as programs get them, and what may be concluded from either.
+//! Comparisons and histories as data for programs, and the conclusions from them.
 
 use crate::cause::Cause;
 use crate::comparison::{Comparison, Difference, Side, brief};
@@ -67,7 +67,7 @@ impl From<&Side> for Served {
 }
 
 impl Served {
-    /// `MMQ 64`: for people.
+    /// `MMQ 64`: for display.
     pub fn brief(&self) -> String {
         brief(&self.path, self.tile)
     }
@@ -229,7 +229,7 @@ impl HistoryAnswer {
     }
 }
 
-/// An operation by its name, what was asked about it, and what two sides came to.
+/// An operation by name, the question about it, and the results of both sides.
 #[derive(Debug)]
 pub struct Compared<'a> {
     pub operation: &'a str,
@@ -237,9 +237,8 @@ pub struct Compared<'a> {
     pub found: &'a Comparison,
 }
 
-/// The conclusion for so many cells, without those that a side leaves open and without those that were not asked for.
-/// `of`: the two sides. `unread`: operations without readable rules on one side, or commits without any, with the
-/// reason.
+/// The conclusion over all cells, except those that a side leaves open and those that were not asked for. `of`: the two
+/// sides. `unread`: operations without readable rules on one side, or commits without any, with the reason.
 pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)], not_asked: &[String]) -> Conclusion {
     let sum = |count: fn(&Comparison) -> u64| all.iter().map(|one| count(one.found)).sum::<u64>();
     let (asked, answered) = (sum(|found| found.asked), sum(|found| found.answered));
@@ -250,7 +249,7 @@ pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)]
     for (what, why) in unread {
         basis = basis.without(format!("{what}: {why}"), None, LeftOutWhy::Unreadable);
     }
-    // Those that only one side settles are among them: what they are on the other is unknown.
+    // Includes cells that only one side settles: their result on the other side is unknown.
     let undetermined = sum(|found| found.undetermined + found.half);
     if undetermined > 0 {
         basis = basis.without("UNDETERMINED", Some(undetermined), LeftOutWhy::Undetermined);
@@ -285,7 +284,7 @@ pub fn conclude(of: [&str; 2], all: &[Compared<'_>], unread: &[(String, String)]
         let types: Vec<&str> =
             ALL_TYPES.iter().copied().filter(|ty| !question.types.iter().any(|asked| asked == ty)).collect();
         if !types.is_empty() {
-            // Of one operation, the types speak for themselves.
+            // With a single operation, the types need no prefix.
             let of = if all.len() > 1 { format!("{operation}: ") } else { String::new() };
             basis = basis.without(format!("{of}{}", types.join(", ")), None, LeftOutWhy::NotAsked);
         }

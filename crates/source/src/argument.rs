@@ -1,4 +1,4 @@
-//! A template argument of a kernel, as far as it is known: two that are unknown are not the same.
+//! A template argument of a kernel, as far as it is known. Two unknown arguments are never equal.
 
 use cxx::eval::{Machine, Ty, Value};
 use schemars::JsonSchema;
@@ -54,7 +54,7 @@ impl Argument {
         }
     }
 
-    /// Whether two are one; None if one of them is unknown.
+    /// Whether two arguments are the same; None if one of them is unknown.
     pub fn same(&self, other: &Argument) -> Option<bool> {
         match (self, other) {
             (Argument::Unknown, _) | (_, Argument::Unknown) => None,
@@ -73,7 +73,7 @@ fn with_arguments(machine: &Machine<'_>, name: &str, args: &[Value]) -> Option<S
     }
 }
 
-/// A type as it is written; None if it is unknown, or has no name.
+/// A type as it is written; None if it is unknown or unnamed.
 fn type_text(machine: &Machine<'_>, ty: &Rc<Ty>) -> Option<String> {
     match ty.as_ref() {
         Ty::Ptr(inner) => Some(format!("{} *", type_text(machine, inner)?)),

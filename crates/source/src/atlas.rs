@@ -1,8 +1,9 @@
-//! All releases of a clone: a decision table for each at which something changed, in a folder that is added to and never begun anew.
+//! All releases of a clone: a decision table for each release at which something changed, in a folder that is only ever
+//! extended.
 //!
-//! A release in which no file changed that the table before was read from has that table ([`crate::reuse`]), as in a history. Of the
-//! others only those cells are evaluated in whose answers something had a part that is otherwise now ([`crate::carried`]). What
-//! is done is written down as it goes, so a run that is cut short goes on where it was.
+//! If no file changed that the previous table was read from, a release shares that table ([`crate::reuse`]), as in a
+//! history. Otherwise only the cells that depend on a change are evaluated ([`crate::carried`]). Progress is saved
+//! after each step, so an interrupted run continues where it stopped.
 
 use crate::carried_answers::{self, Carried};
 use crate::decision_table::{COLUMNS, DecisionTable};
@@ -19,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
 
-/// More targets than a default table has: every generation that a release builds for.
+/// Targets beyond those of a default table: every generation that a release builds for.
 const MORE: &[&str] = &[
     "gfx803", "gfx950", "gfx1010", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "sm_70", "sm_80", "sm_86", "sm_89",
     "sm_120",
@@ -46,7 +47,7 @@ say::worded! { AtlasError {
 
 say::wraps! { AtlasError { Tree(TreeError), Rules(RulesError) }}
 
-/// One release, and the release whose table holds for it: its own name where something changed.
+/// A release, and the release whose table applies to it: its own name if something changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     pub name: String,
@@ -59,7 +60,7 @@ pub struct Release {
     pub unreadable: Option<String>,
 }
 
-/// What a folder knows: the question, the releases done, and what the last table was read from.
+/// The state of a folder: the question, the finished releases, and the sources of the last table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     question: String,
@@ -70,12 +71,13 @@ struct State {
 #[derive(Debug)]
 pub struct Atlas {
     pub releases: Vec<Release>,
-    /// The tables that are there, oldest first.
+    /// The existing tables, oldest first.
     pub tables: Vec<DecisionTable>,
     pub count: Count,
 }
 
-/// Of one run: releases looked at, of these those whose sources had to be read, and cells of those that kept their answers.
+/// Counts of one run: releases examined, releases whose sources had to be read, and cells of those that kept their
+/// answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     pub looked_at: usize,
@@ -83,7 +85,7 @@ pub struct Count {
     pub spared: usize,
 }
 
-/// The question of the tables that come with the program: every target, type and column count up to [`COLUMNS`].
+/// The question behind the embedded tables: every target, type and column count up to [`COLUMNS`].
 pub fn question(gpus: &[String], types: &[String]) -> Result<Question, crate::device::DeviceError> {
     let names: Vec<&str> = match gpus {
         [] => DEFAULT_GPUS.iter().chain(MORE).copied().collect(),
@@ -110,11 +112,12 @@ pub fn table(
     Ok(DecisionTable::build(&survey, source, version, commit, date))
 }
 
-/// What a release leaves for the next: its answers with what they were read from, and its table.
+/// What a release passes to the next: its answers with their dependencies, and its table.
 pub type Before = (Carried, DecisionTable);
 
-/// The table of one tree after that of an earlier state: which cells had to be asked again is found out. The second is how many
-/// were not; the third is for the next tree, and None if nothing can be carried to it.
+/// The table of one tree, starting from that of an earlier state. Only the cells that may have changed are evaluated.
+/// Also returns the number of cells that were reused, and the state for the next tree (None if nothing can be carried
+/// over).
 pub fn next_table(
     tree: &Tree,
     question: &Question,
@@ -138,7 +141,8 @@ fn next(
     Ok((table, spared.len(), Carried::of(survey)))
 }
 
-/// A tree of which no answer is known has no table: releases before the backend had buffers of its own, for one.
+/// Fails for a tree without any known answer, which gets no table; for example, releases before the backend had its own
+/// buffers.
 fn nothing_told(survey: &Survey<'_>) -> Result<(), RulesError> {
     let mut why = None;
     for answer in survey.answers.iter().flatten().flatten() {
@@ -152,7 +156,7 @@ fn nothing_told(survey: &Survey<'_>) -> Result<(), RulesError> {
     why.map_or(Ok(()), |(place, why)| Err(RulesError::Unreadable { place, why }))
 }
 
-/// The releases `b<number>` of a clone since one of them, oldest first.
+/// The releases `b<number>` of a clone, starting with `since`, oldest first.
 fn releases(repo: &Path, since: Option<&str>) -> Result<Vec<Commit>, AtlasError> {
     let number = |name: &str| crate::pins::number(name);
     let from = since.and_then(number).unwrap_or(0);
@@ -171,7 +175,8 @@ fn releases(repo: &Path, since: Option<&str>) -> Result<Vec<Commit>, AtlasError>
     Ok(list)
 }
 
-/// Goes through the releases that the folder does not know yet. `told` hears of each, and whether it was evaluated.
+/// Processes the releases that the folder does not contain yet. `told` is called for each, with whether it was
+/// evaluated.
 pub fn make(
     repo: &Path,
     out: &Path,
@@ -203,7 +208,7 @@ pub fn make(
                 state.footprint = kept;
                 series.apply(moved);
             }
-            // The last release that is done already is only where the next begins.
+            // The last finished release only serves as the starting point.
             if begin + at < done {
                 continue;
             }
@@ -242,7 +247,7 @@ pub fn make(
             told(&release, fresh, begin + at + 1, list.len());
             state.releases.push(release);
             state.question = asked(question);
-            // What was not evaluated is soon found out again.
+            // Releases that were not evaluated need no saving: finding out again is cheap.
             if fresh || begin + at + 1 == list.len() {
                 store.put("state.json", &json(&state))?;
             }
@@ -255,14 +260,14 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
-/// The conditions for continuing a folder: everything beside the sources that a table depends on.
+/// Everything besides the sources that a table depends on. A folder is continued only if it is the same.
 fn asked(question: &Question) -> String {
     let targets: Vec<&str> =
         question.devices.iter().map(|device| device.card.as_deref().unwrap_or(&device.target)).collect();
     format!("{} {} {} {:?}", env!("CARGO_PKG_VERSION"), targets.join(","), question.types.join(","), question.shape)
 }
 
-/// The same answers by the same rules; only the release is another.
+/// Whether two tables have the same answers and rules, ignoring the release.
 fn alike(a: &DecisionTable, b: &DecisionTable) -> bool {
     let bare = |table: &DecisionTable| DecisionTable {
         version: String::new(),
@@ -273,8 +278,7 @@ fn alike(a: &DecisionTable, b: &DecisionTable) -> bool {
     bare(a) == bare(b)
 }
 
-/// The folder.
-/// Of a table; those of a year have a few megabytes.
+/// The largest size of a table file; the tables of a year take a few megabytes.
 const LONGEST: u64 = 1 << 30;
 
 struct Store {
@@ -316,7 +320,7 @@ impl Store {
         serde_json::from_str(&self.text(&path)?).map_err(damaged)
     }
 
-    /// Whole or as it was.
+    /// Writes a file atomically.
     fn put(&self, name: &str, text: &str) -> Result<(), AtlasError> {
         put(&self.dir, name, text)
     }
@@ -328,7 +332,7 @@ impl Store {
     }
 }
 
-/// Writes one file of the folder, whole or as it was.
+/// Writes one file of the folder atomically.
 pub fn put(dir: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), AtlasError> {
     let path = dir.join(name);
     files::replace(&path, Access::Public, content)

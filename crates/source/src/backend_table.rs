@@ -1,24 +1,24 @@
-//! The tables by which a backend is called: what `supports_op` and `graph_compute` of it are.
+//! The function tables of a backend: which functions `supports_op` and `graph_compute` are.
 
 use cxx::Program;
 use cxx::ast::{Base, Designator, Expr, ExprKind, Initial, Unary};
 use cxx::files::Span;
 
-/// The tables, as headers declare them: of a device since autumn 2024, of a backend.
+/// The table types in the headers: of a device (since autumn 2024) and of a backend.
 const TABLES: &[&str] = &["ggml_backend_device_i", "ggml_backend_i"];
 
-/// What a table names.
+/// The entry of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// The tree has no table of this kind, or the entry is empty.
     None,
     /// A function of the tree.
     Function(u32),
-    /// Something else: here.
+    /// Something else, at this position.
     Other(Span),
 }
 
-/// What the backend's tables name for a field.
+/// The function that the backend's tables name for a field.
 pub fn entry(program: &Program, field: &str) -> Entry {
     let Some(wanted) = program.interner.get(field) else { return Entry::None };
     let mut found = Entry::None;
@@ -46,7 +46,7 @@ pub fn entry(program: &Program, field: &str) -> Entry {
                 Entry::None => continue,
                 named => named,
             };
-            // Two tables that name two functions: which is in use is not told here.
+            // Two tables name different functions, and it is unknown which one is in use.
             if found != Entry::None && found != named {
                 return Entry::Other(global.span);
             }
@@ -59,7 +59,8 @@ pub fn entry(program: &Program, field: &str) -> Entry {
     found
 }
 
-/// Every function that the tables of a backend, its buffers and their types name, but for these fields; and what else they hold.
+/// Every function in the tables of a backend, its buffers and their types, except for these fields; and the other
+/// values in them.
 pub fn functions<'p>(program: &'p Program, without: &[&str]) -> (Vec<u32>, Vec<&'p Expr>) {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for table in TABLES.iter().chain(&["ggml_backend_buffer_i", "ggml_backend_buffer_type_i"]) {
@@ -90,7 +91,7 @@ fn named(program: &Program, value: &Expr) -> Entry {
         ExprKind::Unary(Unary::Address, inner) => named(program, inner),
         ExprKind::Name(name) => {
             let Some(last) = name.path.last() else { return Entry::Other(value.span) };
-            // A macro of C's headers that are not read.
+            // A macro from C headers that are not read.
             if program.text(last.sym) == "NULL" {
                 return Entry::None;
             }

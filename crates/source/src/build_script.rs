@@ -1,6 +1,6 @@
 //! Build files of trees that vendor ggml without CMake: a crate's `build.rs`, and the cgo lines of a Go package (Ollama
-//! 0.4 and 0.5). Of a build script, what it passes to the compiler whatever features are asked for: a define under a
-//! condition belongs to a feature, and none is on by itself.
+//! 0.4 and 0.5). From a build script, only unconditional defines are taken: a conditional define belongs to a feature,
+//! and no feature is on by default.
 
 use crate::tree::Tree;
 
@@ -12,7 +12,7 @@ pub struct Passed {
     pub place: String,
 }
 
-/// The build script above a dispatcher, if that is what compiles it: it gives defines to a compiler itself.
+/// The build script above a dispatcher, if it compiles the dispatcher, that is, if it passes defines to a compiler.
 pub fn find(tree: &Tree, dispatcher: &str) -> Option<String> {
     let mut dirs: Vec<&str> = dispatcher.match_indices('/').filter_map(|(at, _)| dispatcher.get(..at)).collect();
     dirs.insert(0, "");
@@ -21,11 +21,11 @@ pub fn find(tree: &Tree, dispatcher: &str) -> Option<String> {
     dirs.into_iter().map(file).filter(|path| tree.has(path)).find(compiles)
 }
 
-/// Defines in functions about `backend`, outside of every condition.
+/// Unconditional defines in functions about `backend`.
 pub fn passed(tree: &Tree, script: &str, backend: &str) -> Vec<Passed> {
     let Ok(text) = tree.text(script) else { return Vec::new() };
     let mut out = Vec::new();
-    // The tokens before each open brace, innermost last.
+    // The text before each open brace, innermost last.
     let mut open: Vec<String> = Vec::new();
     let mut head = String::new();
     for (number, line) in text.lines().enumerate() {
@@ -69,7 +69,7 @@ pub fn cgo(tree: &Tree, dispatcher: &str, tag: &str) -> Vec<Passed> {
             let Some((condition, flags)) = line.strip_prefix("#cgo ").and_then(|rest| rest.split_once("FLAGS:")) else {
                 continue;
             };
-            // `cuda C`, `rocm CXX`: the tags stand before the language.
+            // `cuda C`, `rocm CXX`: the build tags precede the language.
             let mut words = condition.split_whitespace().rev().skip(1);
             if !words.any(|word| word.split(',').any(|word| word == tag)) {
                 continue;

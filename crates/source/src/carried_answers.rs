@@ -1,8 +1,9 @@
-//! Answers carried from one state of a tree to the next. A device and type are asked again only where a function that had a part in
-//! their answers has another body, or where anything else that could have been seen on the way is otherwise ([`cxx::Reached`]).
+//! Answers carried from one state of a tree to the next. A device and type are evaluated again only if the body of a
+//! function that contributed to their answers changed, or if anything else that could have been visible on the way
+//! differs ([`cxx::Reached`]).
 //!
-//! The new state is read all the same: its build files, its preprocessor, its declarations; a define shows in what they come to.
-//! What is spared is the evaluation.
+//! The new state is still read and preprocessed, including its build files and declarations, so a changed define is
+//! noticed. Only the evaluation is saved.
 
 use crate::device::Vendor;
 use crate::device_globals;
@@ -19,10 +20,10 @@ use cxx::sym::FxSet;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that questions look for by themselves.
+/// Names that questions look up themselves.
 const WANTED: &[&str] = &["ggml_type_size", "ggml_blck_size", "ggml_backend_cuda_buffer_init_tensor"];
 
-/// What one state answered, and what that was read from.
+/// The answers of one state, and what they depend on.
 #[derive(Debug)]
 pub struct Carried {
     answers: Vec<Vec<Vec<Answer>>>,
@@ -31,11 +32,11 @@ pub struct Carried {
     backends: Vec<Kept>,
 }
 
-/// One vendor's part. Functions are given by their place in what was reached.
+/// One vendor's part. Functions are given by their position in `reached`.
 #[derive(Debug)]
 struct Kept {
     vendor: Vendor,
-    /// Definitions that had to be looked for, in that order.
+    /// Definitions that had to be searched for, in order.
     needed: Vec<String>,
     outside: Outside,
     reached: Reached,
@@ -45,10 +46,10 @@ struct Kept {
     cc: BTreeMap<usize, Vec<u32>>,
 }
 
-/// What is searched in the whole program, for every device.
+/// Results of searches through the whole program, the same for every device.
 #[derive(Debug, PartialEq, Eq)]
 struct Outside {
-    /// The functions that may be the dispatcher, and which of them is.
+    /// The candidates for the dispatcher, and which of them it is.
     dispatchers: (Vec<String>, Option<usize>),
     table_of_devices: Option<String>,
     writers_of_devices: Vec<String>,
@@ -56,7 +57,7 @@ struct Outside {
     before_dispatch: Option<String>,
 }
 
-/// What one device was asked again: its place, its `cc`, and its answers by type; None if it keeps what it had.
+/// The new results for one device: its index, its `cc`, and its answers by type; None for results that are kept.
 type Of = (usize, Option<Option<i64>>, Vec<Option<Vec<Answer>>>);
 
 /// One vendor's answers.
@@ -71,10 +72,10 @@ enum Asked<'t> {
     Again(Again<'t>),
 }
 
-/// Which cells were not asked again, by device and type.
+/// The cells that were not evaluated again, by device and type.
 pub type Spared = BTreeSet<(usize, usize)>;
 
-/// As [`Survey::run`], with what is known of an earlier state.
+/// Like [`Survey::run`], but reuses the results of an earlier state.
 pub fn survey<'t>(
     tree: &'t Tree,
     question: &Question,
@@ -126,7 +127,7 @@ pub fn survey<'t>(
     Ok((survey, spared))
 }
 
-/// Asks what may be otherwise; None if it cannot be told what that is.
+/// Evaluates everything that may differ; None if that cannot be determined.
 fn again<'t>(tree: &'t Tree, question: &Question, overrides: &Overrides, kept: &Kept) -> Option<Again<'t>> {
     let mut backend = open(tree, kept.vendor, overrides, &question.shape).ok()?;
     for name in &kept.needed {
@@ -134,7 +135,7 @@ fn again<'t>(tree: &'t Tree, question: &Question, overrides: &Overrides, kept: &
     }
     let list = candidates(&backend.rules.program, question.shape.operation());
     backend.rules.enter(list.get(kept.outside.dispatchers.1?).copied()?);
-    // One that has no name yet was not looked for.
+    // A function without a known name was not searched for.
     if backend.rules.needed != kept.needed || outside(&backend.rules, question) != kept.outside {
         return None;
     }
@@ -156,7 +157,7 @@ fn again<'t>(tree: &'t Tree, question: &Question, overrides: &Overrides, kept: &
         if !open.is_empty() {
             let types = open.iter().filter_map(|&ty| question.types.get(ty).cloned()).collect();
             let narrow = Question { types, ..question.clone() };
-            // What must be read first may be anything: then all is asked anew.
+            // If a definition has to be loaded first, anything may have changed, so everything is evaluated again.
             found = rules.device_answers(question.devices.get(device)?, &narrow, &columns).ok()?;
             if found.ran.len() != open.len() {
                 return None;
@@ -212,8 +213,8 @@ fn outside(rules: &Rules<'_>, question: &Question) -> Outside {
 }
 
 impl Carried {
-    /// The answers that a survey passes on to the next state. None if answers depend on inputs without a given value:
-    /// they were merged from many builds.
+    /// The answers that a survey passes to the next state. None if answers depend on unspecified inputs: these are
+    /// merged from many builds.
     pub fn of(survey: Survey<'_>) -> Option<Carried> {
         if !survey.tried.is_empty() {
             return None;
@@ -225,7 +226,7 @@ impl Carried {
 }
 
 fn keep(backend: &Backend<'_>, question: &Question) -> Option<Kept> {
-    // A device whose own code could not be run has no footprint.
+    // A device whose code could not be run has no footprint.
     let complete = |ran: &Vec<FxSet<u32>>| ran.len() == question.types.len();
     if !backend.ran.values().all(complete) {
         return None;

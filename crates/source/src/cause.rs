@@ -1,4 +1,5 @@
-//! What made two answers differ: the decision that came out differently, or, on the same path, the launch of another instance.
+//! The cause of a difference between two answers: the decision with a different outcome, or, on the same path, the
+//! launch of another instance.
 
 use crate::comparison::{Difference, Side};
 use crate::decision_diff::decision_diff;
@@ -6,14 +7,14 @@ use crate::outcome::{Outcome, Reason};
 use crate::survey::Survey;
 use rayon::prelude::*;
 
-/// Where the two ways part, on one side. Empty if that side has no condition at all.
+/// Where the two sides diverge, on one side. Empty if that side has no condition at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cause {
     pub file: String,
     pub line: usize,
     /// `mmq.cu:312: ne11 <= 64 -> true  [ne11 = 9]`.
     pub text: String,
-    /// None if it is a launch.
+    /// None if the cause is a launch.
     pub reason: Option<Reason>,
 }
 
@@ -22,7 +23,7 @@ impl Cause {
         self.file == other.file && self.line == other.line
     }
 
-    /// The text without its place.
+    /// The text without its position.
     pub fn words(&self) -> &str {
         self.text.split_once(": ").map_or("", |(_, rest)| rest)
     }
@@ -38,7 +39,7 @@ impl Reason {
         }
     }
 
-    /// `true`, `false`, or what it came to.
+    /// `true`, `false`, or the value of the condition.
     pub(crate) fn outcome_word(&self) -> &str {
         match self.truth() {
             Some(true) => "true",
@@ -47,9 +48,9 @@ impl Reason {
         }
     }
 
-    /// One line: place, condition, outcome, and the values that made it so.
+    /// One line: position, condition, outcome, and the values behind it.
     pub fn told(&self) -> String {
-        // What is switched on is its own value.
+        // A plain flag needs no separate value.
         if let [(name, value)] = self.values.as_slice()
             && *name == self.condition
             && !matches!(value.as_str(), "0" | "1")
@@ -63,7 +64,8 @@ impl Reason {
     }
 }
 
-/// Of every difference what decided it on either side, in their order. Each device is asked once for all of its differences.
+/// The deciding condition of every difference on either side, in order. Each device is evaluated once for all of its
+/// differences.
 pub fn causes(found: &[Difference], left: &Survey<'_>, right: &Survey<'_>) -> Vec<[Cause; 2]> {
     let devices = left.question.devices.len();
     let of_device = |device: usize| {
@@ -104,7 +106,7 @@ fn of(found: &Difference, a: &[Reason], b: &[Reason]) -> [Cause; 2] {
     };
     let paths = [path(&found.left), path(&found.right)];
     let diff = decision_diff(a, b, paths);
-    // The same path by the same decisions: what differs is the instance, chosen on the way to the launch.
+    // Both sides took the same decisions to the same path, so the difference is the instance chosen before the launch.
     if !diff.turned && paths[0] == paths[1] {
         return [launched(&found.left), launched(&found.right)];
     }
@@ -129,7 +131,7 @@ fn launched(side: &Side) -> Cause {
     })
 }
 
-/// Differences by what made them.
+/// Differences grouped by cause.
 pub type Grouped<'d> = Vec<([Cause; 2], Vec<&'d Difference>)>;
 
 pub fn by_cause<'d>(found: &'d [Difference], left: &Survey<'_>, right: &Survey<'_>) -> Grouped<'d> {

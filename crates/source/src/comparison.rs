@@ -1,5 +1,5 @@
-//! Two surveys of the same questions, cell by cell: which differ, in path, tile or any template argument of the kernel, and how
-//! many could be compared at all.
+//! Compares two surveys of the same question cell by cell: which cells differ in path, tile or any template argument of
+//! the kernel, and how many could be compared at all.
 
 use crate::outcome::{Answer, Launched, Outcome};
 use crate::question::{Overrides, Question};
@@ -8,14 +8,15 @@ use crate::survey::{Survey, answer};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 
-/// Column counts where two surveys differ in one way, or where one of them says nothing, for one device and type.
+/// A range of column counts, for one device and type, in which two surveys differ in the same way or one of them gives
+/// no answer.
 #[derive(Debug, Clone)]
 pub struct Difference {
     pub device: usize,
     pub ty: usize,
     pub from: i64,
     pub to: i64,
-    /// Of the counts that were asked about, those in the range.
+    /// How many of the requested counts are in the range.
     pub cells: u64,
     pub left: Side,
     pub right: Side,
@@ -33,7 +34,7 @@ impl Difference {
         if self.from == self.to { self.from.to_string() } else { format!("{}-{}", self.from, self.to) }
     }
 
-    /// Path and tile; the whole instance where these are the same on both sides.
+    /// Path and tile; the whole instance if these are the same on both sides.
     pub fn sides(&self) -> [String; 2] {
         let (a, b) = (self.left.brief(), self.right.brief());
         if a != b {
@@ -49,7 +50,7 @@ impl Difference {
     }
 }
 
-/// What one side comes to at the first count.
+/// The result of one side at the first count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
     pub outcome: Outcome,
@@ -61,7 +62,7 @@ impl Side {
         Side { outcome: answer.outcome.clone(), launch: answer.launch.clone() }
     }
 
-    /// The kernel with all of its template arguments; None for libraries and where nothing was settled.
+    /// The kernel with all of its template arguments; None for libraries and for undetermined results.
     pub fn instance(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Chosen(_) => self.launch.as_ref().map(Launched::full),
@@ -84,29 +85,30 @@ impl Side {
     }
 }
 
-/// Path and tile in one word, for people.
+/// Path and tile as one word, for display.
 pub(crate) fn brief(path: &str, tile: i64) -> String {
     if tile > 0 { format!("{path} {tile}") } else { path.to_owned() }
 }
 
-/// How many cells there were, and how many of them both sides settled.
+/// The number of cells, and how many of them both sides settled.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
     pub differences: Vec<Difference>,
     pub asked: u64,
     pub answered: u64,
-    /// Neither side settles these; one side settles those.
+    /// Cells that neither side settles; then cells that only one side settles.
     pub undetermined: u64,
     pub half: u64,
-    /// Alike as far as both are known, without the template arguments that one of them is unknown in: those, by their kernel.
+    /// Cells that agree in everything known, except template arguments that one side leaves unknown; then these
+    /// arguments, by kernel.
     pub in_part: u64,
     pub unknown: BTreeSet<String>,
-    /// Cells that both sides settle, and otherwise.
+    /// Cells that both sides settle differently.
     pub different: u64,
 }
 
 impl Comparison {
-    /// Nothing could be compared: a side could not be evaluated.
+    /// The comparison if a side could not be evaluated: nothing could be compared.
     pub fn nothing(question: &Question) -> Comparison {
         let mut columns = question.columns.clone();
         columns.sort_unstable();
@@ -116,7 +118,7 @@ impl Comparison {
     }
 }
 
-/// The same questions to two trees at once.
+/// Asks two trees the same question in parallel.
 pub fn surveys<'t>(
     trees: [&'t Tree; 2],
     question: &Question,
@@ -131,12 +133,12 @@ pub fn surveys<'t>(
 /// Answers by device and type.
 type Answers = [Vec<Vec<Answer>>];
 
-/// Everything that two surveys answer differently; neighbouring counts that differ in the same way are one entry.
+/// Everything that two surveys answer differently. Neighbouring counts that differ in the same way form one entry.
 pub fn compare(left: &Survey<'_>, right: &Survey<'_>) -> Comparison {
     compare_answers(&left.question, &left.answers, &right.answers, same_sources(left, right))
 }
 
-/// Whether all that either was read from is the same text: then what is unknown is the same, too.
+/// Whether both surveys were read from the same text, so that the same things are unknown.
 fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
     let (Some(a), Some(b)) = (left.backends.first(), right.backends.first()) else { return false };
     let (a, b) = (a.rules.tree, b.rules.tree);
@@ -145,7 +147,7 @@ fn same_sources(left: &Survey<'_>, right: &Survey<'_>) -> bool {
     reads == b.reads().into_iter().collect() && reads.iter().all(same)
 }
 
-/// The same for answers that were kept without their survey. `same_sources`: both were read from the same text.
+/// The same for answers without their survey. `same_sources`: both were read from the same text.
 pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, same_sources: bool) -> Comparison {
     let mut out = Comparison::default();
     let mut columns = question.columns.clone();
@@ -178,7 +180,7 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
                     Alike::Neither => out.undetermined += 1,
                     Alike::One => out.half += 1,
                 }
-                // What only one side settles is listed: what it is there is known.
+                // Cells that only one side settles are listed too.
                 if !matches!(alike, Alike::Different | Alike::One) {
                     out.differences.extend(open.take());
                     continue;
@@ -202,13 +204,13 @@ pub fn compare_answers(question: &Question, left: &Answers, right: &Answers, sam
 }
 
 impl Side {
-    /// One entry of a table: the same path, tile and instance.
+    /// Whether two sides belong in one entry: the same path, tile and instance.
     fn alike(&self, other: &Side) -> bool {
         self.brief() == other.brief() && self.instance() == other.instance()
     }
 }
 
-/// How two answers go together.
+/// The relation of two answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Alike {
     /// The same path, tile, check and kernel instance.
@@ -216,7 +218,7 @@ enum Alike {
     Different,
     /// The same as far as the template arguments are known.
     InPart,
-    /// Neither side settles it; one does.
+    /// Neither side settles it.
     Neither,
     One,
 }

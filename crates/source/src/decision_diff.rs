@@ -1,22 +1,23 @@
-//! Where two trees' ways to a launch part: the decisions that came out differently, not the first text that did.
+//! Finds the decisions at which two trees diverge on the way to a launch, rather than the first textual difference.
 //!
-//! Dispatchers are restructured between versions, so conditions are not compared line by line. What carries over is the
-//! predicates' names: where a function of one name returned different truths, that function decided, and in it the first
-//! inner decision that differs; else a condition of the same words that came out differently; else the decision that took
-//! one side to its path and the one by which the other refused it; else what led each side to its launch.
+//! Dispatchers are restructured between versions, so conditions are not compared line by line. The names of predicates
+//! usually survive. If a function of one name returned different truth values, that function decided, and in it the
+//! first inner decision that differs. Otherwise it is a condition with the same text but another outcome; otherwise the
+//! decision that took one side to its path and the one by which the other side refused it; otherwise whatever led each
+//! side to its launch.
 
 use crate::outcome::Reason;
 
-/// The decision of either side; none if a side has no condition at all.
+/// The deciding condition of each side; None if a side has no condition at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecisionDiff<'r> {
     pub a: Option<&'r Reason>,
     pub b: Option<&'r Reason>,
-    /// One question with two answers; not only what led each side to its own.
+    /// Whether both sides answered the same question differently, rather than taking unrelated decisions.
     pub turned: bool,
 }
 
-/// `paths`: the names of the two paths, such as MMQ and BLAS; a predicate that speaks of one is likelier the cause.
+/// `paths`: the names of the two paths, such as MMQ and BLAS. A predicate that mentions one is more likely the cause.
 pub fn decision_diff<'r>(a: &'r [Reason], b: &'r [Reason], paths: [&str; 2]) -> DecisionDiff<'r> {
     let (left, right) = (calls(a), calls(b));
     let mut turned: Vec<(&Call, &Call)> = Vec::new();
@@ -26,7 +27,7 @@ pub fn decision_diff<'r>(a: &'r [Reason], b: &'r [Reason], paths: [&str; 2]) -> 
             turned.push((call, other));
         }
     }
-    // Predicates are told before what they are asked by: the last is the outermost.
+    // Predicates are listed before their callers, so the last one is the outermost.
     let of_paths = |name: &str| paths.iter().any(|path| speaks(name, path));
     let outer = turned.iter().rev().find(|(call, _)| of_paths(&call.name)).or(turned.first());
     if let Some(&(x, y)) = outer {
@@ -50,7 +51,7 @@ pub fn decision_diff<'r>(a: &'r [Reason], b: &'r [Reason], paths: [&str; 2]) -> 
     DecisionDiff { a: led(a), b: led(b), turned: false }
 }
 
-/// Where a path was asked for and not taken: a predicate named for it that returned false, or a condition that was.
+/// Where a path was considered and rejected: a predicate named after it that returned false, or a false condition.
 fn refusal<'r>(list: &'r [Reason], calls: &[Call], path: &str) -> Option<&'r Reason> {
     let refused = calls.iter().rev().find(|call| !call.result && speaks(&call.name, path));
     if let Some(call) = refused {
@@ -59,7 +60,7 @@ fn refusal<'r>(list: &'r [Reason], calls: &[Call], path: &str) -> Option<&'r Rea
     list.iter().rev().find(|reason| reason.truth() == Some(false) && speaks(&reason.condition, path))
 }
 
-/// Whether a name or condition is about a path: by its short name, or by the name of its product's functions.
+/// Whether a name or condition refers to a path: by its short name, or by the name of its functions.
 fn speaks(text: &str, path: &str) -> bool {
     let long = match path {
         "MMVQ" => "mul_mat_vec_q",
@@ -84,7 +85,7 @@ fn same_words(x: &Reason, y: &Reason) -> bool {
     x.truth().is_some() && y.truth().is_some() && x.condition == y.condition
 }
 
-/// The decision that led to the launch: the last that held, or the last at all.
+/// The decision that led to the launch: the last condition that held, otherwise the last condition.
 fn led(list: &[Reason]) -> Option<&Reason> {
     let held = list.iter().rev().find(|reason| reason.truth() == Some(true));
     held.or(list.iter().rev().find(|reason| reason.truth().is_some())).or(list.last())
@@ -113,7 +114,7 @@ fn calls(list: &[Reason]) -> Vec<Call> {
         let Some(result) = reason.truth() else { continue };
         let mine = |other: &Reason| other.depth >= reason.depth;
         let first = list.iter().take(last).rposition(|other| !mine(other)).map_or(0, |before| before + 1);
-        // One that returns a literal was settled by the condition before it.
+        // If it returns a literal, the condition before it decided.
         let settled = matches!(returned.trim(), "true" | "false" | "0" | "1");
         let own = |other: &Reason| other.depth == reason.depth && other.function == reason.function;
         let before = list.get(first..last).unwrap_or_default().iter().rposition(own).map(|at| first + at);

@@ -29,7 +29,7 @@ pub struct DecisionTable {
     pub targets: BTreeMap<String, Target>,
     /// Families in the order in which the operation's function calls them.
     pub order: Vec<String>,
-    /// The function whose branches those are.
+    /// The function that contains those branches.
     pub function: String,
 }
 
@@ -56,7 +56,7 @@ pub struct Target {
     pub types: BTreeMap<String, usize>,
 }
 
-/// Up to `to` columns (None: all larger, as far as the table goes) this path, by this rule, with these tiles.
+/// The path up to `to` columns (None: up to the end of the table), with its rule and tiles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub to: Option<i64>,
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// The last column count that tables were asked about.
+/// The largest column count in the tables.
 pub const COLUMNS: i64 = 1024;
 
 macro_rules! tables {
@@ -103,23 +103,23 @@ const TEXTS: &[(&str, &str)] = tables!(
     "crate-llama-cpp-sys-4-0.11.0",
 );
 
-/// The tables that come with the program.
+/// The embedded tables.
 pub fn all() -> &'static [DecisionTable] {
     static TABLES: OnceLock<Vec<DecisionTable>> = OnceLock::new();
     TABLES.get_or_init(|| TEXTS.iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect())
 }
 
-/// The names under which tables are kept.
+/// The names of the embedded tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TEXTS.iter().map(|(name, _)| *name)
 }
 
-/// A table's text as it is embedded.
+/// The text of an embedded table.
 pub fn text(name: &str) -> Option<&'static str> {
     TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// By release, commit, or source; the newest of several.
+/// A table by release, commit, or source; the newest if there are several.
 pub fn find(wanted: &str) -> Option<&'static DecisionTable> {
     let fits = |table: &&DecisionTable| {
         table.version == wanted
@@ -135,7 +135,7 @@ pub fn tokens(stretches: &[(i64, Option<i64>, &str)]) -> String {
     let one = |(from, to, path): &(i64, Option<i64>, &str)| match to {
         Some(to) if to == from => format!("{from} {path}"),
         Some(to) => format!("{from}-{to} {path}"),
-        // As far as the tables go, and no further.
+        // Only as far as the tables reach.
         None => format!("{from}-{COLUMNS} {path}"),
     };
     stretches.iter().map(one).collect::<Vec<_>>().join(" | ")
@@ -159,12 +159,12 @@ impl Found<'_> {
 }
 
 impl DecisionTable {
-    /// From a survey over every column count up to [`COLUMNS`].
+    /// Builds a table from a survey over every column count up to [`COLUMNS`].
     pub fn build(survey: &Survey<'_>, source: &str, version: &str, commit: &str, date: &str) -> DecisionTable {
         DecisionTable::build_like(survey, [source, version, commit, date], None)
     }
 
-    /// The same, where some cells have the answers of another table: only one cell of each rule is needed to find the
+    /// The same when some cells take their answers from another table: only one cell per rule is evaluated, to find the
     /// rule's current position.
     pub(crate) fn build_like(
         survey: &Survey<'_>,
@@ -194,7 +194,7 @@ impl DecisionTable {
         };
         let none = Vec::new();
         let of_device = |device: usize| survey.answers.get(device).unwrap_or(&none);
-        // Where each stretch's reasons are found: whose, and the how many-th.
+        // Which device and which of its stretches has the reasons of each stretch.
         let mut first: BTreeMap<(Vendor, usize), (usize, usize)> = BTreeMap::new();
         let mut asked: Vec<Vec<(usize, i64)>> = Vec::new();
         let mut places: Vec<Vec<Vec<(usize, usize)>>> = Vec::new();
@@ -238,7 +238,7 @@ impl DecisionTable {
         table
     }
 
-    /// `reasons` has those of the stretches, in their order.
+    /// `reasons` has the reasons of the stretches, in order.
     fn entries<'r>(&mut self, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (stretch, reasons) in stretches(answers).into_iter().zip(reasons) {
@@ -263,7 +263,7 @@ impl DecisionTable {
         self.plans.get(*self.targets.get(target)?.types.get(ty)?)
     }
 
-    /// Every stretch of column counts with its path: from, to (None: as far as the table goes), path.
+    /// Every stretch of column counts with its path: from, to (None: to the end of the table), path.
     pub fn stretches(&self, target: &str, ty: &str) -> Vec<(i64, Option<i64>, &str)> {
         let plan = self.plan(target, ty);
         let mut out: Vec<(i64, Option<i64>, &str)> = Vec::new();
@@ -304,8 +304,8 @@ fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
     }
 }
 
-/// The conditions that settled it: of the predicate that said yes (for the path of last resort: of the last that said
-/// no) the last condition that held and what it returned; and the branch that was taken on it.
+/// The conditions that decided: the last condition that held in the predicate that returned true (for the fallback
+/// path, in the last one that returned false), its return value, and the branch taken on it.
 fn deciding(reasons: &[Reason], path: Option<Path>) -> Vec<Rule> {
     let top = reasons.iter().map(|reason| reason.depth).min().unwrap_or(1) + 1;
     let mut groups: Vec<Vec<&Reason>> = Vec::new();
@@ -331,7 +331,8 @@ fn deciding(reasons: &[Reason], path: Option<Path>) -> Vec<Rule> {
         line: reason.line,
         condition: reason.condition.clone(),
         outcome: reason.outcome_word().to_owned(),
-        // Columns, type and cc are the question's, not the rule's: a rule is the same for all that it decides.
+        // Columns, type and cc are inputs of the question. They are dropped, so that a rule is the same for all cells
+        // that it decides.
         values: reason.values.iter().filter(|(name, _)| !is_question(name)).cloned().collect(),
     };
     chosen.iter().map(rule).collect()

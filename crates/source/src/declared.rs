@@ -1,4 +1,5 @@
-//! What a tree declares, as the data that a program gets: one row for each GPU, type and column count, and the conditions behind it.
+//! The result of evaluating a tree, as data for programs: one row for each GPU, type and column count, and the
+//! conditions behind it.
 
 use crate::argument::Argument;
 use crate::fused_paths::FusedPath;
@@ -144,7 +145,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Every row has the conditions of its own column count; those that are alike in every value are kept once.
+    /// Every row has the conditions of its own column count. Identical lists of conditions are stored once.
     fn told_rows(&self) -> (Vec<Row>, Vec<Because>) {
         let mut reasons: Vec<Because> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -212,7 +213,7 @@ impl From<&Launched> for Launch {
 }
 
 impl Outcome {
-    /// Why nothing was settled, and what it may be; the kernel where something was.
+    /// Why a row is undetermined, and the candidates; the kernel if it is settled.
     pub fn why(&self) -> String {
         match self {
             Outcome::Chosen(choice) => choice.kernel.clone(),

@@ -1,4 +1,4 @@
-//! A GPU as the host code asks for it: which platform builds for it, and what its driver would answer.
+//! A GPU as the host code sees it: the platform that builds for it, and the answers of its driver.
 
 use cxx::eval::{Platform, Property};
 
@@ -12,9 +12,9 @@ say::named! {
 
 #[derive(Debug, Clone)]
 pub struct Device {
-    /// As answers print it: `gfx1201`, `sm_90`.
+    /// The name in answers: `gfx1201`, `sm_90`.
     pub target: String,
-    /// The card, where one was named.
+    /// The card, if one was named.
     pub card: Option<String>,
     pub vendor: Vendor,
     pub properties: Vec<(String, Property)>,
@@ -29,13 +29,13 @@ say::worded! { DeviceError {
     Unknown(name) => "source-device-unknown" (name = format!("{name:?}")),
 }}
 
-/// The GPUs of a table where none are named, in its order.
+/// The default GPUs of a table, in order.
 pub const DEFAULT: &[&str] = &[
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_61",
     "sm_75", "sm_90",
 ];
 
-/// Every target that a release of ggml builds for, or that its code has a word for.
+/// Every target that a release of ggml builds for, or that its code mentions.
 pub const ALL: &[&str] = &[
     "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1012", "gfx1030", "gfx1031",
     "gfx1032", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "sm_50",
@@ -43,12 +43,12 @@ pub const ALL: &[&str] = &[
     "sm_103", "sm_110", "sm_120", "sm_121",
 ];
 
-/// What is known of one compute capability of NVIDIA's.
+/// Known facts about one NVIDIA compute capability.
 struct Capability {
     number: u32,
-    /// The representative card if only the capability is given, in lower case without blanks.
+    /// The representative card if only the capability is given, in lower case without spaces.
     card: &'static str,
-    /// Of that card, and of no other one with the same capability (NVIDIA's data sheet of it).
+    /// The value of that card only, from its NVIDIA data sheet.
     multiprocessors: i64,
     gibibytes: i64,
     /// The shared memory that a block may opt in to, in KiB (CUDA C++ Programming Guide, table "Technical specifications per
@@ -87,7 +87,7 @@ impl Device {
             return Ok(device);
         }
         if let Some(mut device) = gpu::nvidia_target(name).and_then(nvidia) {
-            // The size is known only for the representative card of a capability.
+            // The number of multiprocessors is known only for the representative card of a capability.
             let plain: String =
                 name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
             if !NVIDIA.iter().any(|known| plain.ends_with(known.card)) {
@@ -117,7 +117,7 @@ impl Device {
         }
     }
 
-    /// A property that is a number.
+    /// A numeric property.
     pub fn number(&self, name: &str) -> Option<i64> {
         self.properties.iter().find(|(known, _)| known == name).and_then(|(_, value)| match value {
             Property::Int(value) => Some(*value),
@@ -125,7 +125,7 @@ impl Device {
         })
     }
 
-    /// Shared memory per block in bytes, for both questions that code asks.
+    /// Sets the shared memory per block in bytes, for both properties that code reads.
     pub fn set_shared_memory(&mut self, bytes: i64) {
         self.set("sharedMemPerBlock", Property::Int(bytes));
         self.set("sharedMemPerBlockOptin", Property::Int(bytes));
@@ -136,8 +136,8 @@ impl Device {
     }
 }
 
-/// `sm_90`, `sm90`, `sm_90a`: compute capability 9.0. One that is in no table takes the shared memory of the newest
-/// below it, and has neither a multiprocessor count nor a size of memory.
+/// `sm_90`, `sm90`, `sm_90a`: compute capability 9.0. A capability without an entry takes the shared memory of the
+/// nearest lower one. Its multiprocessor count and memory size are unknown.
 fn nvidia(name: &str) -> Option<Device> {
     let digits = name.strip_prefix("sm_").or_else(|| name.strip_prefix("sm"))?.trim_end_matches(['a', 'f']);
     let capability: u32 = digits.parse().ok().filter(|capability| (20..=999).contains(capability))?;
@@ -157,7 +157,7 @@ fn nvidia(name: &str) -> Option<Device> {
     Some(device)
 }
 
-/// Any `gfx` target by its name alone: version, wave size, and the 64 KiB of LDS that a work-group can have.
+/// Any `gfx` target, by name alone: version, wave size, and the 64 KiB of LDS that a work-group can have.
 fn amd(name: &str) -> Option<Device> {
     let target = gpu::TargetId::named(name).ok()?;
     let (major, minor, _) = target.version().filter(|(major, ..)| (6..=20).contains(major))?;
@@ -186,7 +186,7 @@ impl Device {
 mod tests {
     use super::Device;
 
-    /// A card's name says its capability; how many multiprocessors it has is known only of the card that the table is about.
+    /// A card's name gives its capability, but its multiprocessor count is known only for the card in the table.
     #[test]
     fn a_card_does_not_get_the_size_of_another_one() {
         let size = |name: &str| Device::find(name).unwrap().number("multiProcessorCount");

@@ -1,5 +1,5 @@
-//! What has happened before a dispatcher is called: the devices are known. Until March 2024 a function wrote them to
-//! globals, which is run once per machine; later versions find them on the first question.
+//! State that exists before a dispatcher is called: the list of devices. Until March 2024 a function wrote it to
+//! globals, so that function is run once per machine. Later versions determine the devices on first use.
 
 use crate::ggml_dialect::DEVICE_COUNT;
 use cxx::ast::{Base, Function, Struct};
@@ -8,7 +8,7 @@ use cxx::lex::Kind;
 use cxx::{Program, Sym};
 use std::sync::Arc;
 
-/// Runs what asks for the devices, takes nothing and gives nothing back: its only part is to write them down.
+/// Runs the functions that write the list of devices to globals.
 pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
     let found = writers(machine.program);
     machine.starting = true;
@@ -20,7 +20,7 @@ pub fn fill(machine: &mut Machine<'_>) -> Run<()> {
     Ok(())
 }
 
-/// The functions that do.
+/// Functions that query the devices, without parameters or a result: they can only store what they find.
 pub(crate) fn writers(program: &Program) -> Vec<u32> {
     let count = DEVICE_COUNT.map(|name| program.interner.get(name));
     let asks = |function: &Function| {
@@ -33,7 +33,7 @@ pub(crate) fn writers(program: &Program) -> Vec<u32> {
             && function.ret.pointers == 0
             && asks(function)
     };
-    // One of a unit's own that nothing there calls is not run; another may be called by a unit that is not read.
+    // A function internal to a unit is run only if something calls it. Others may be called by a unit that is not read.
     let called = |index: u32| {
         program.function(index).is_some_and(|function| {
             function.attrs & cxx::ast::INTERNAL == 0
@@ -44,7 +44,8 @@ pub(crate) fn writers(program: &Program) -> Vec<u32> {
     found.filter(|&index| called(index)).collect()
 }
 
-/// The function that gives the table of devices: it takes nothing and returns a reference to what has `devices`.
+/// The function that returns the table of devices: it has no parameters and returns a reference to a struct with
+/// `devices`.
 pub fn table(program: &Program) -> Option<Sym> {
     let devices = program.interner.get("devices")?;
     let holds = |of: &Arc<Struct>| program.members(of).fields.iter().any(|field| field.name == Some(devices));
@@ -56,7 +57,7 @@ pub fn table(program: &Program) -> Option<Sym> {
     program.functions.iter().find(gives).map(|function| function.name)
 }
 
-/// The field of the first device in a global table of devices.
+/// A field of the first device in a global table of devices.
 pub fn of_first_device(machine: &Machine<'_>, field: &str) -> Option<i64> {
     let field = machine.program.interner.get(field)?;
     machine.globals_in_use().find_map(|place| {

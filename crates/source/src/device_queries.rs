@@ -1,4 +1,4 @@
-//! What host code asks its driver and ggml's buffers, answered for the GPU that the question is about.
+//! Queries of host code to its driver and to ggml's buffers, answered for the GPU of the question.
 
 use crate::kernel_facts::resources;
 use crate::outcome::Launched;
@@ -7,7 +7,8 @@ use cxx::ast::Expr;
 use cxx::eval::{Machine, Property, Run, Value};
 use gpu::occupancy::Resources;
 
-/// `cudaGetDeviceProperties(&prop, device)`: fills the fields that are known. The driver fills the others too, with what is not.
+/// `cudaGetDeviceProperties(&prop, device)`: fills the known fields. The driver fills the others too, with unknown
+/// values.
 pub fn properties(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let Some(target) = args.first() else { return Ok(Value::int(0)) };
     let Value::Ptr(place) = machine.eval(target)? else { return Ok(Value::int(0)) };
@@ -41,7 +42,7 @@ pub fn attribute(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
     machine.give(args.first(), value)
 }
 
-/// What an attribute is called in each vendor's headers, and the property that it is.
+/// The names of an attribute in each vendor's headers, and the property that it stands for.
 const ATTRIBUTES: &[(&str, &str)] = &[
     ("virtualmemorymanagementsupported", "virtualMemoryManagementSupported"),
     ("virtualaddressmanagementsupported", "virtualMemoryManagementSupported"),
@@ -67,7 +68,7 @@ fn property_of(machine: &Machine<'_>, attribute: &str) -> Option<i64> {
     })
 }
 
-/// `ggml_backend_buffer_get_usage(buffer)`: its field, in every version.
+/// `ggml_backend_buffer_get_usage(buffer)`: the buffer's field, in every version.
 pub fn buffer_usage(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let Some(buffer) = args.first() else { return Ok(Value::Opaque(at)) };
     let Value::Ptr(place) = machine.eval(buffer)? else { return Ok(Value::Opaque(at)) };
@@ -78,7 +79,7 @@ pub fn buffer_usage(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<V
     })
 }
 
-/// `ggml_hash_find(set, key)`: the index of a tensor in a set. How addresses are hashed is the set's own business.
+/// `ggml_hash_find(set, key)`: the index of a tensor in a set. How the set hashes addresses is not modelled.
 pub fn hash_find(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let [set, key] = args else { return Ok(Value::Opaque(at)) };
     let (Value::Ptr(set), Value::Ptr(key)) = (machine.eval(set)?, machine.eval(key)?) else {
@@ -94,9 +95,9 @@ pub fn hash_find(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
     Ok(found.next().map_or(Value::Opaque(at), |(index, _)| Value::typed(index, cxx::IntTy::U64)))
 }
 
-/// `cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared)`: how many blocks of a kernel are on a
-/// multiprocessor at once. Registers, and what shared memory a kernel declares itself, are the compiler's: where its code was
-/// given, the number is computed as HIP does, and as the stand-in GPU does; the sources alone give the most that it can be.
+/// `cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared)`: how many blocks of a kernel fit
+/// on a multiprocessor. This depends on registers and static shared memory, which the compiler assigns. If compiled
+/// code was given, the number is computed as HIP and the stand-in GPU do. The sources alone give only an upper bound.
 pub fn occupancy(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let [target, kernel, threads, shared] = args else { return Ok(Value::Opaque(at)) };
     let (threads, shared) = (machine.eval(threads)?, machine.eval(shared)?);
@@ -114,7 +115,7 @@ pub fn occupancy(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Valu
     machine.give(Some(target), blocks)
 }
 
-/// What a kernel needs, where the compiled code was given.
+/// The resources of a kernel, if compiled code was given.
 fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Resources>> {
     let facts = machine.platform.facts.clone();
     if facts.is_empty() {
@@ -126,7 +127,7 @@ fn compiled(machine: &mut Machine<'_>, kernel: &Expr, at: Span) -> Run<Option<Re
     Ok(facts.get(&instance).and_then(|numbers| resources(numbers)))
 }
 
-/// How many blocks of a kernel fit; of one that nothing is known about, the most that can be.
+/// How many blocks of a kernel fit; an upper bound if its resources are unknown.
 fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Resources>) -> Option<i64> {
     let (threads, shared) = (u32::try_from(threads).ok().filter(|&threads| threads > 0)?, u64::try_from(shared).ok()?);
     let number = |property: &str| match machine.platform.properties.iter().find(|(name, _)| name == property)?.1 {
@@ -138,11 +139,11 @@ fn fitting(machine: &Machine<'_>, threads: i64, shared: i64, needs: Option<&Reso
         _ => None,
     });
     let Some(architecture) = architecture else {
-        // What CUDA computes of registers is not told here.
+        // CUDA's register accounting is not modelled.
         if needs.is_some() {
             return None;
         }
-        // No GPU of NVIDIA's has more threads, blocks or shared memory on a multiprocessor (CUDA C++ Programming Guide).
+        // No NVIDIA GPU has more threads, blocks or shared memory per multiprocessor (CUDA C++ Programming Guide).
         let by_memory = (228_u64 << 10).checked_div(shared).unwrap_or(u64::MAX);
         return Some(by_memory.min(32).min(u64::from(2048 / threads)) as i64);
     };

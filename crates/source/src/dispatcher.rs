@@ -1,4 +1,4 @@
-//! Where a tree dispatches an operation: the units that have a case for it, and the functions in them.
+//! Finds where a tree dispatches an operation: the units with a case for it, and the functions in them.
 
 use crate::node_loop::callers;
 use crate::tree::Tree;
@@ -7,8 +7,8 @@ use cxx::ast::{Base, Function};
 use cxx::sym;
 use say::{Message, say};
 
-/// Units that may hold the dispatcher: CUDA units with a case for the operation, shortest path first. They are read one
-/// at a time, so a large tree is searched only up to the right one.
+/// Units that may contain the dispatcher: CUDA units with a case for the operation, shortest path first. They are read
+/// one at a time, so that a large tree is searched only up to the right one.
 pub fn dispatchers<'t>(tree: &'t Tree, op: &str) -> impl Iterator<Item = String> + use<'t> {
     let case = format!("case {op}:");
     let finder = memchr::memmem::Finder::new(&case).into_owned();
@@ -23,7 +23,7 @@ fn units(tree: &Tree) -> Vec<&str> {
     units
 }
 
-/// Why no dispatcher may have been found: nothing there at all, or the likeliest unit is not to be had.
+/// Why no dispatcher was found: there is none, or the likeliest unit is unavailable.
 pub fn hint(tree: &Tree) -> Option<Message> {
     if tree.is_empty() {
         return Some(say!("source-no-sources"));
@@ -32,7 +32,7 @@ pub fn hint(tree: &Tree) -> Option<Message> {
     unread.map(|error| say!("source-unit-unread", error))
 }
 
-/// Functions with `case OP:` in them that take a tensor; those that return nothing or bool first.
+/// Functions that contain `case OP:` and take a tensor; those that return void or bool first.
 pub fn candidates(program: &Program, op: &str) -> Vec<u32> {
     let Some(wanted) = program.interner.get(op) else { return Vec::new() };
     let takes_tensor = |function: &Function| {
@@ -61,7 +61,7 @@ pub fn candidates(program: &Program, op: &str) -> Vec<u32> {
                 || name.contains("fuse")
         })
     };
-    // The dispatcher is what the loop over a graph's nodes calls; where such a loop is there, nothing else is one.
+    // The dispatcher is called by the loop over a graph's nodes. If there is such a loop, no other function qualifies.
     let looped = |index: &u32| program.function(*index).is_some_and(|of| callers(program, of).next().is_some());
     if found.len() > 1 {
         let called: Vec<u32> = found.iter().filter(|index| !asks_support(index) && looped(index)).copied().collect();

@@ -1,4 +1,4 @@
-//! Why this kernel: one question put to the decision tables, and its answer with what would be otherwise.
+//! Explains a choice of kernel: one question to the decision tables, and the answer with alternatives.
 
 use crate::Device;
 use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Rule};
@@ -8,16 +8,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Targets for "what if it were another one": one per generation that people have.
+/// Targets for "what if it were another card": one for each common generation.
 pub const OTHERS: &[&str] =
     &["gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "sm_75", "sm_89", "sm_90", "sm_120"];
 
 #[derive(Debug, Clone)]
 pub struct Question {
     pub device: Device,
-    /// As it was typed: `Q4_K_M`.
+    /// The user's input: `Q4_K_M`.
     pub named: String,
-    /// The types that it holds, the most frequent first.
+    /// The types in a file of this type, most frequent first.
     pub types: Vec<String>,
     /// None: every count that the tables have.
     pub columns: Option<i64>,
@@ -25,7 +25,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// The tables for the requested version: one, or the two around it.
+    /// The tables for the requested version: its own, or its two neighbours.
     pub fn tables(&self) -> Vec<&'static DecisionTable> {
         match &self.known {
             Known::Exact(table) => vec![table],
@@ -37,7 +37,7 @@ impl Question {
         self.types.first().map_or("", String::as_str)
     }
 
-    /// At this many columns; asked about all, at the most that the tables have.
+    /// The requested column count; for all counts, the largest that the tables have.
     pub fn at(&self) -> i64 {
         self.columns.unwrap_or(COLUMNS)
     }
@@ -49,7 +49,8 @@ impl Question {
         self.tables().into_iter().filter_map(look).collect()
     }
 
-    /// What is chosen: from rules alone, so at most partly what runs. Two neighbours that differ are two answers.
+    /// The chosen path. It comes from rules alone, so it is at most part of what runs. Two neighbours that differ give
+    /// two answers.
     pub fn conclusion(&self) -> Conclusion {
         let found = self.found();
         let asked = self.tables().len() as u64;
@@ -69,7 +70,7 @@ impl Question {
         basis.choice(chosen)
     }
 
-    /// What the tables that speak for the version say alike: the last of them, and what it found. None if they differ.
+    /// The answer that all tables for the version agree on: the last table, and its answer. None if they differ.
     pub fn settled(&self) -> Option<(&'static DecisionTable, Found<'static>)> {
         let found = self.found();
         let all = found.iter().map(|(_, found)| choice(found)).collect::<BTreeSet<_>>();
@@ -78,14 +79,14 @@ impl Question {
         alike.then(|| found.into_iter().next_back()).flatten()
     }
 
-    /// For which counts which path, where the tables that speak for the version say it alike.
+    /// The path for each range of counts, if the tables for the version agree.
     pub fn stretches(&self) -> Option<Vec<(i64, Option<i64>, &'static str)>> {
         let mut all = self.tables().into_iter().map(|it| it.stretches(&self.device.target, self.main_type()));
         let first = all.next()?;
         all.all(|other| other == first).then_some(first)
     }
 
-    /// None if no table has it.
+    /// None if no table has the answer.
     pub fn answer(&self) -> Option<Explained<'_>> {
         let found = self.found();
         let (last, _) = found.last()?;
@@ -132,7 +133,8 @@ impl Question {
         })
     }
 
-    /// Other column counts, other cards, other versions. What the tables that speak for the version do not say alike is left out.
+    /// Other column counts, other cards, other versions. Alternatives on which the tables for the version disagree are
+    /// left out.
     fn otherwise(&self) -> Vec<Otherwise> {
         let (target, ty, at) = (self.device.target.as_str(), self.main_type(), self.at());
         let tables = self.tables();

@@ -1,6 +1,8 @@
-//! Ways around the dispatcher: where operations are fused, a graph's evaluation calls a product's function itself.
+//! Paths around the dispatcher: when operations are fused, the evaluation of a graph calls a product's function
+//! directly.
 //!
-//! Which nodes are fused depends on the graph around them, so this is told beside an answer, not evaluated into it.
+//! Which nodes are fused depends on the surrounding graph, so these paths are reported beside an answer instead of
+//! being evaluated.
 
 use crate::path::{Path, family_of_function};
 use cxx::Program;
@@ -9,25 +11,25 @@ use cxx::files::Span;
 use cxx::lex::{Kind, Tok};
 use cxx::sym;
 
-/// A function that fuses, and what it calls past the dispatcher.
+/// A function that fuses operations, and its calls past the dispatcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FusedPath {
     pub function: String,
     pub calls: String,
     pub path: Path,
     pub file: String,
-    /// Where the calls stand.
+    /// The lines of the calls.
     pub lines: Vec<usize>,
-    /// The environment variable that is asked for there, such as GGML_CUDA_DISABLE_FUSION.
+    /// The environment variable that it reads, such as GGML_CUDA_DISABLE_FUSION.
     pub switch: Option<String>,
 }
 
-/// The whole unit of the dispatcher.
+/// Searches the whole unit of the dispatcher.
 pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
     let mut out: Vec<FusedPath> = Vec::new();
     let all = || (0..program.functions.len() as u32).filter_map(|index| program.function(index));
     let speaks = Speaks::of(program);
-    // Where the function that fuses does not ask itself, one that it is called by or calls does.
+    // If the fusing function does not read the variable itself, one of its callers or callees does.
     let elsewhere =
         all().filter(|other| other.unit == dispatcher.unit).find_map(|other| switch(program, &speaks, other));
     for function in all() {
@@ -66,7 +68,7 @@ pub fn fused_paths(program: &Program, dispatcher: &Function) -> Vec<FusedPath> {
     out
 }
 
-/// A variable of the environment that speaks of fusion, among the strings of a function.
+/// An environment variable about fusion among the strings of a function.
 fn switch(program: &Program, speaks: &Speaks, function: &Function) -> Option<String> {
     let speaks = |tok: &Tok| tok.kind == Kind::String && speaks.of_fusion(tok.sym);
     let toks = if program.has_tok(function, speaks) { program.body_toks(function) } else { &[] };
@@ -75,7 +77,7 @@ fn switch(program: &Program, speaks: &Speaks, function: &Function) -> Option<Str
     names.find(variable).map(str::to_owned)
 }
 
-/// Which spellings have "fus" in them, in either case.
+/// Spellings that contain "fus", ignoring case.
 struct Speaks(sym::SymSet);
 
 impl Speaks {

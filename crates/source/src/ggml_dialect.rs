@@ -1,4 +1,4 @@
-//! What ggml's host code, CUDA and HIP add to C++: handed to the evaluator, which knows none of it.
+//! What ggml's host code, CUDA and HIP add to C++, as a dialect for the evaluator.
 
 use crate::device_queries::{attribute, buffer_usage, hash_find, occupancy, properties};
 use crate::path;
@@ -24,7 +24,7 @@ pub static GGML: Dialect = Dialect {
         units: &["cu", "c", "cpp", "hip"],
         beside: &["cu", "c", "cpp"],
         own_header: ".cuh",
-        // The requested device is the first and only one.
+        // The device of the question is the first and only one.
         settled: &["g_main_device", "g_main_device_index"],
         answered: |name| BUILTINS.iter().any(|(known, _)| *known == name),
         role,
@@ -36,7 +36,7 @@ pub static GGML: Dialect = Dialect {
         ("CUDA_SUCCESS", 0),
         ("CUBLAS_STATUS_SUCCESS", 0),
         ("HIPBLAS_STATUS_SUCCESS", 0),
-        // What a BLAS library calls the types of matrices (library_types.h of CUDA and HIP, hipblas.h before its version 2).
+        // The type names of BLAS libraries (library_types.h of CUDA and HIP, hipblas.h before version 2).
         ("CUDA_R_32F", 0),
         ("CUDA_R_16F", 2),
         ("CUDA_R_16BF", 14),
@@ -47,7 +47,7 @@ pub static GGML: Dialect = Dialect {
         ("HIPBLAS_R_32F", 151),
         ("HIPBLAS_R_16B", 168),
     ],
-    // Words of four bytes to the compilers.
+    // The compilers align these to four bytes.
     aligned: &[("half2", 4), ("nv_bfloat162", 4)],
     hands_out_memory: |name| name.contains("pool") && (name.starts_with("ggml_") || name.contains("alloc")),
     outside,
@@ -55,7 +55,7 @@ pub static GGML: Dialect = Dialect {
     decision: path::decision,
 };
 
-/// Checks, logs and markers that have no part in a decision.
+/// Checks, logs and markers that do not affect a decision.
 pub(crate) const KEPT: &[&str] = &[
     "GGML_ASSERT",
     "GGML_ABORT",
@@ -83,7 +83,7 @@ pub(crate) const KEPT: &[&str] = &[
     "CURAND_CHECK",
 ];
 
-/// Ask for the number of devices: the stand-in is the device of the question.
+/// Functions that return the number of devices. There is exactly one: the device of the question.
 pub const DEVICE_COUNT: [&str; 2] = ["cudaGetDeviceCount", "hipGetDeviceCount"];
 
 const BUILTINS: &[(&str, Builtin)] = &[
@@ -130,8 +130,8 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("init_fastdiv_values", Builtin::UnlessFollowed),
 ];
 
-/// Memory pools and guards have no part in a choice; the backend's context hands out streams and handles, and nothing in
-/// them decides.
+/// Memory pools and guards do not affect a choice. The backend's context provides streams and handles, which decide
+/// nothing.
 fn role(name: &str) -> Role {
     let pool = name.contains("pool") && !name.ends_with("_alloc");
     if pool || name.contains("scope") || name.contains("guard") {
@@ -155,26 +155,26 @@ fn outside(name: &str) -> Outside {
     }
 }
 
-/// Asks about a kernel without launching it.
+/// Whether a function asks about a kernel without launching it.
 fn asks_about_kernel(name: &str) -> bool {
     ["FuncSetAttribute", "FuncGetAttributes", "Occupancy", "FuncSetCache", "SHARED_MEMORY_LIMIT", "FuncSetShared"]
         .iter()
         .any(|part| name.contains(part))
 }
 
-/// A copy or a fill that the driver makes: no kernel of the program's.
+/// Whether a function is a copy or fill by the driver, which launches no kernel of the program.
 pub(crate) fn is_move(name: &str) -> bool {
     let driver = ["cuda", "hip", "musa"].iter().find_map(|vendor| name.strip_prefix(vendor));
     driver.is_some_and(|call| call.starts_with("Memcpy") || call.starts_with("Memset"))
 }
 
-/// A matrix product of a BLAS library, under any vendor's name.
+/// Whether a function is a matrix product of a BLAS library, under any vendor's name.
 pub(crate) fn is_blas(name: &str) -> bool {
     let library = ["cublas", "hipblas", "rocblas", "mublas"].iter().any(|prefix| name.starts_with(prefix));
     library && ["gemm", "Gemm", "GEMM", "Matmul", "gemv"].iter().any(|part| name.contains(part))
 }
 
-/// Operations and types by their names, AMD's compute capabilities in the base in which ggml writes them.
+/// Shows operations and types by name, and AMD's compute capabilities in the base in which ggml writes them.
 fn show(machine: &mut Machine<'_>, variable: &str, number: i64) -> Option<String> {
     let of = match variable {
         "op" => Some("GGML_OP_NONE"),

@@ -1,7 +1,7 @@
-//! A repository through time: every commit at which what is chosen changed.
+//! The history of a repository: every commit at which a choice changed.
 //!
-//! Commits that touch the backend are evaluated in order. A commit is skipped if the sources that the previous answer
-//! was read from are unchanged: the answer depends on nothing else.
+//! Commits that touch the backend are evaluated in order. A commit is skipped if the sources behind the previous answer
+//! are unchanged, since the answer depends on nothing else.
 
 use crate::cause::{Cause, causes};
 use crate::comparison::{Comparison, Difference, compare_answers};
@@ -15,7 +15,7 @@ use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Where a dispatcher, its kernels and their build stood over the years, in llama.cpp and in Ollama.
+/// Paths of dispatchers, their kernels and build files over the years, in llama.cpp and in Ollama.
 const BACKEND: &[&str] = &[
     "ggml-cuda.cu",
     "ggml-cuda.h",
@@ -50,16 +50,16 @@ say::worded! { HistoryError {
 
 say::wraps! { HistoryError { Tree(TreeError) }}
 
-/// A commit at which some answer became another.
+/// A commit at which an answer changed.
 #[derive(Debug)]
 pub struct Event {
     pub commit: Commit,
-    /// The commit before it, of those that were looked at.
+    /// The previous examined commit.
     pub before: String,
-    /// The first release that has it.
+    /// The first release that contains it.
     pub tag: Option<String>,
     pub comparison: Comparison,
-    /// Commits between the two that could not be evaluated: it can be theirs.
+    /// Commits between the two that could not be evaluated: one of them may have made the change.
     pub unread: Vec<String>,
 }
 
@@ -68,22 +68,22 @@ pub struct History {
     pub events: Vec<Event>,
     pub first: Commit,
     pub last: Commit,
-    /// Both ends and the commits between them that touch the backend; of these, those whose sources had to be evaluated.
+    /// Both ends and the commits between them that touch the backend; then how many of them had to be evaluated.
     pub commits: usize,
     pub evaluated: usize,
-    /// Commits that have no dispatcher that can be read, with why.
+    /// Commits without a readable dispatcher, with the reason.
     pub unreadable: Vec<(String, String)>,
-    /// The two ends: cells that both settle, and those that one of them leaves open. All of them are open where an end could not be
-    /// evaluated.
+    /// The comparison of the two ends: cells that both settle, and cells that one of them leaves open. All cells are
+    /// open if an end could not be evaluated.
     pub ends: Comparison,
     /// Ends that could not be evaluated, and why.
     pub ends_unread: Vec<(String, String)>,
-    /// Commits that were evaluated, and at which some cell is open, or could not be compared.
+    /// Evaluated commits at which some cell is open or could not be compared.
     pub open: u64,
 }
 
 impl History {
-    /// Whether anything changed: of so many commits, without those that could not be evaluated or leave something open.
+    /// Whether anything changed among these commits, except those that could not be evaluated or leave something open.
     pub fn changed(&self) -> Conclusion {
         let unread = self.unreadable.len() as u64;
         let commits = self.commits as u64;
@@ -97,17 +97,17 @@ impl History {
         if self.open > 0 {
             basis = basis.without("UNDETERMINED", Some(self.open), LeftOutWhy::Undetermined);
         }
-        // An event at which cells only became open, or were no longer, is none that is known to have changed anything.
+        // Events at which cells only became open, or ceased to be open, do not count as known changes.
         basis.presence(self.events.iter().filter(|event| event.comparison.different > 0).count() as u64)
     }
 }
 
-/// As much of a commit's name as a person reads.
+/// An abbreviated commit id.
 fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// What one commit answers, and what of its tree that was read from.
+/// The answers of one commit, and the files that they were read from.
 struct Snapshot {
     answers: Vec<Vec<Vec<Answer>>>,
     print: Footprint,
@@ -115,7 +115,7 @@ struct Snapshot {
 
 type SnapshotResult = Result<(std::sync::Arc<Snapshot>, bool), String>;
 
-/// Everything between `since` (None: from the beginning) and `until`.
+/// All events between `since` (None: from the beginning) and `until`.
 pub fn history(
     repo: &Path,
     question: &Question,
@@ -150,7 +150,7 @@ pub fn history(
     let mut evaluated = 0;
     let mut open = 0;
     let mut known: Option<(&Commit, std::sync::Arc<Snapshot>)> = None;
-    // Commits since the last that could be evaluated.
+    // Commits since the last one that could be evaluated.
     let mut since_known: Vec<String> = Vec::new();
     for (commit, step) in all.iter().zip(&steps) {
         let (snapshot, fresh) = match step {
@@ -186,7 +186,7 @@ pub fn history(
     Ok(History { events, first, last, commits: all.len(), evaluated, unreadable, ends, ends_unread, open })
 }
 
-/// Of every event what decided its first difference, before and after.
+/// The lines that decided the first difference of every event, before and after.
 pub fn lines(
     repo: &Path,
     events: &[Event],
@@ -197,7 +197,7 @@ pub fn lines(
         let Some(first) = event.comparison.differences.first() else { return Ok(<[Cause; 2]>::default()) };
         let open = |id: &str| Tree::open(&format!("{}@{id}", repo.display()));
         let (before, after) = (open(&event.before)?, open(&event.commit.id)?);
-        // One card and type are enough to name the lines.
+        // One card and type are enough to find the lines.
         let mut narrow = question.clone();
         narrow.devices = question.devices.get(first.device).cloned().into_iter().collect();
         narrow.types = question.types.get(first.ty).cloned().into_iter().collect();
@@ -227,7 +227,7 @@ fn walk(
     let mut series = Series::begin(repo, first)?;
     for (number, (commit, changes)) in part.iter().zip(moves).enumerate() {
         if number > 0 {
-            // What stood in no answer keeps the answer.
+            // A change outside the files behind the answer keeps the answer.
             last = last.filter(|last| last.print.survives(changes, |path| series.has(path)));
             series.apply(changes);
         }

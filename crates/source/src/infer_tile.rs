@@ -1,17 +1,17 @@
-//! Tiles that no parameter of a kernel names and no variable of its launcher holds: in May 2024 they were fields of a
-//! configuration. How many blocks stand over the columns says how wide one is.
+//! Infers tiles that neither a kernel parameter nor a variable of its launcher gives: in May 2024 they were fields of a
+//! configuration. The number of blocks over the columns gives the width of a tile.
 
 use crate::op::Op;
 use crate::session::{Ended, Need, Session};
 use cxx::eval::Handoff;
 use cxx::sym::Sym;
 
-/// No tile is asked for beyond this many columns.
+/// The largest column count for which a tile is inferred.
 const MOST: i64 = 1 << 16;
 
 impl Session<'_> {
-    /// The width of a tile over the columns, from where the number of blocks grows. None if it does not grow by equal steps, or
-    /// nothing is known of the grid.
+    /// The width of a tile over the columns, from the counts at which the number of blocks grows. None if it does not
+    /// grow by equal steps, or if the grid is unknown.
     pub fn infer_tile(&mut self, op: &dyn Fn(i64) -> Op, launch: &Handoff, at: i64) -> Result<Option<i64>, Need> {
         let key = (launch.name, op(at).sources.first().cloned().flatten().map(|weights| weights.ty));
         let Some(grid) = launch.config[0] else { return Ok(None) };
@@ -64,7 +64,7 @@ impl Session<'_> {
         Ok(Some(edges[1] - edges[0]).filter(|tile| *tile > 0))
     }
 
-    /// The grid at one column count, where the same kernel is launched.
+    /// The grid at one column count, if the same kernel is launched.
     fn grid(&mut self, op: &dyn Fn(i64) -> Op, kernel: Sym, at: i64) -> Result<Option<[i64; 3]>, Need> {
         self.machine.reset(at, at);
         self.machine.script.clear();

@@ -1,5 +1,5 @@
-//! What a user gives a build and its program, held against what the tree asks for: a CMake option that no build file of the tree
-//! has, or a variable that nothing asks the environment for, is a slip of the pen and would change nothing.
+//! Checks a user's inputs against the tree: a CMake option that no build file declares, or an environment variable that
+//! no code reads, is probably a typo and would have no effect.
 
 use crate::preset::Preset;
 use crate::question::Overrides;
@@ -56,7 +56,7 @@ pub(crate) fn check(tree: &Tree, preset: &Preset, dispatcher: &str, given: &Over
     Ok(())
 }
 
-/// CMake's own, which no file needs to declare.
+/// Whether it is one of CMake's own variables, which need no declaration.
 fn is_of_cmake(name: &str) -> bool {
     name.starts_with("CMAKE_") || name == "BUILD_SHARED_LIBS"
 }
@@ -70,8 +70,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// The names that `getenv` is called with, or that are strings beside it, in the sources around the dispatcher; and what names
-/// begin with that a macro puts together (`getenv("GGML_CUDA_" #x)`).
+/// The environment variables that the sources around the dispatcher read: names passed to `getenv`, strings near it,
+/// and prefixes from which a macro builds names (`getenv("GGML_CUDA_" #x)`).
 fn asked_of_environment(tree: &Tree, dispatcher: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut dirs = dispatcher.rsplitn(3, '/').skip(1);
     let own = dirs.next().unwrap_or_default();
@@ -88,7 +88,7 @@ fn asked_of_environment(tree: &Tree, dispatcher: &str) -> (BTreeSet<String>, BTr
         if !text.contains("getenv") {
             continue;
         }
-        // A helper may be handed the name: every string that reads like a variable's counts.
+        // The name may be passed to a helper, so every string that looks like a variable name counts.
         let quoted = text.split('"').skip(1).step_by(2);
         let variable = |name: &&str| {
             name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
@@ -102,7 +102,7 @@ fn asked_of_environment(tree: &Tree, dispatcher: &str) -> (BTreeSet<String>, BTr
     (out, begun)
 }
 
-/// `; did you mean X?`, where one is near.
+/// `; did you mean X?`, if there is a similar name.
 fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<Message> {
     near::near(name, known).map(|best| say!("source-input-near", best))
 }

@@ -1,4 +1,4 @@
-//! What a kernel needs on a multiprocessor, as the numbers that the evaluator carries.
+//! The resources that a kernel needs on a multiprocessor, as numbers for the evaluator.
 
 use gpu::occupancy::Resources;
 
@@ -7,7 +7,7 @@ pub(crate) fn numbers(needs: &Resources) -> Vec<i64> {
     vec![vgprs.into(), sgprs.into(), lds.into(), wavefront.into(), wgp_mode.into()]
 }
 
-/// The same back; None of what is unknown.
+/// The reverse conversion; None for unknown resources.
 pub(crate) fn resources(numbers: &[i64]) -> Option<Resources> {
     let &[vgprs, sgprs, lds, wavefront, wgp_mode] = numbers else { return None };
     let number = |number: i64| u32::try_from(number).ok();

@@ -1,8 +1,9 @@
-//! The dispatch rules that a ggml tree declares, evaluated: which path, kernel and tile a product takes on a GPU, for
+//! Evaluates the dispatch rules that a ggml tree declares: which path, kernel and tile a product takes on a GPU, for
 //! every type and column count; the conditions behind it, its thresholds, and where two trees decide differently.
 //!
-//! Nothing from the tree is ever executed: its host code is run by the evaluator of `cxx`, under the defines that its own
-//! build files give. What is not understood is undetermined, with its place. No unsafe; only `tree` opens files.
+//! Nothing from the tree is ever executed: the evaluator of `cxx` interprets its host code, under the defines from its
+//! own build files. Code that is not understood makes the answer undetermined, with its position. No unsafe; only
+//! `tree` opens files.
 #![forbid(unsafe_code)]
 
 pub mod answers;

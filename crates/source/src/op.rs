@@ -1,10 +1,10 @@
-//! Operations: the tensors that the dispatcher is asked with.
+//! Operations: the tensors with which the dispatcher is called.
 
 use cxx::IntTy;
 use cxx::eval::{Agg, FnValue, Machine, MemoryPlace, Run, Shape as Held, Stop, Ty, Value};
 use std::rc::Rc;
 
-/// A dimension: a number, or one that grows by `per` with each column.
+/// A dimension: a constant, or a number that grows by `per` with each column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dim {
     pub at: i64,
@@ -21,7 +21,8 @@ impl Dim {
     fn times(self, by: i64) -> Dim {
         Dim { at: self.at.saturating_mul(by), per: self.per.saturating_mul(by) }
     }
-    /// Of two, at most one may depend on the columns; the product of two that do is taken at the first column only.
+    /// The product of two dimensions. At most one should depend on the columns; otherwise the product is taken at the
+    /// first column only.
     fn by(self, other: Dim) -> Dim {
         match (self.per, other.per) {
             (0, _) => other.times(self.at),
@@ -31,7 +32,7 @@ impl Dim {
     }
 }
 
-/// Which operation is asked about, and how large it is.
+/// The operation in question, and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     /// Weights of `rows` x `k`, contiguous; activations F32.
@@ -42,7 +43,7 @@ pub enum Shape {
     FlashAttn { head: i64, head_v: i64, heads: i64, heads_kv: i64, kv: i64, mask: bool },
     /// Rotary embedding of `heads` heads of `head` values; columns are tokens.
     Rope { head: i64, heads: i64, mode: i64 },
-    /// Rows of `k` values looked up; columns are the rows asked for.
+    /// Looks up rows of `k` values; columns are the requested rows.
     GetRows { rows: i64, k: i64 },
 }
 
@@ -100,8 +101,8 @@ impl Shape {
                     Some(tensor(ty, [fixed(head), fixed(heads), n, one])),
                     Some(tensor("I32", [n, one, one, one])),
                 ];
-                // n_past, n_dims, mode, n_ctx, n_ctx_orig, then floats: freq_base, freq_scale, ext_factor, ...
-                // Vision models turn half of a head; with several positions per token the head is cut into four sections.
+                // n_past, n_dims, mode, n_ctx, n_ctx_orig, then floats: freq_base, freq_scale, ext_factor, ... Vision
+                // models rotate half of a head; with several positions per token the head is split into four sections.
                 let turned = if mode == VISION { head / 2 } else { head };
                 let section = if mode & 8 != 0 { head / 4 } else { 0 };
                 let ints = [0, turned, mode, 0, 0].map(Value::int);
@@ -119,13 +120,13 @@ impl Shape {
     }
 }
 
-/// What a tensor is made of.
+/// The description of a tensor.
 #[derive(Debug, Clone)]
 pub struct Tensor {
     pub ty: String,
     pub ne: [Dim; 4],
     pub weights: bool,
-    /// Dimensions 1 and 2 swapped in memory, as a KV cache is seen by attention.
+    /// Dimensions 1 and 2 swapped in memory, as attention sees a KV cache.
     pub permuted: bool,
 }
 
@@ -138,12 +139,12 @@ pub struct Op {
     pub params: Vec<Value>,
 }
 
-/// The memory of one machine's operations: made once, written anew for each question.
+/// The memory for one machine's operations: allocated once, rewritten for each question.
 #[derive(Debug)]
 pub struct Stage {
     /// The backend's context, in versions that have one.
     pub context: Option<MemoryPlace>,
-    /// What the worker threads of a graph were told, in versions that ask.
+    /// The parameters of the worker threads of a graph, in versions that use them.
     pub task: Option<MemoryPlace>,
     pub(crate) buffers: [MemoryPlace; 2],
     pub(crate) blank: Value,
@@ -156,7 +157,7 @@ impl Stage {
         let context = context(machine);
         let task = task(machine);
         let mut blank = machine.object("ggml_tensor")?;
-        // What no question gives of a tensor.
+        // Fields of a tensor that no question specifies.
         for field in ["flags", "name"] {
             set(machine, &mut blank, field, Value::Uninit);
         }
@@ -243,7 +244,7 @@ impl Tensor {
         let _ = ne3;
         let mut object = stage.blank.clone();
         if !self.weights {
-            // Who computes it is not asked about.
+            // The operation of the source tensor is not part of the question.
             set(machine, &mut object, "op", Value::Uninit);
             set(machine, &mut object, "src", Value::Uninit);
         }
@@ -254,7 +255,7 @@ impl Tensor {
         set(machine, &mut object, "data", pointer);
         let [weights, compute] = stage.buffers;
         set(machine, &mut object, "buffer", Value::Ptr(if self.weights { weights } else { compute }));
-        // Until mid-2024 a tensor said itself where it lives.
+        // Until mid-2024 a tensor itself stored where it lives.
         if let Some(gpu) =
             machine.constant_named("GGML_BACKEND_TYPE_GPU").or(machine.constant_named("GGML_BACKEND_GPU"))
         {
@@ -264,7 +265,7 @@ impl Tensor {
     }
 }
 
-/// A number as what the field was declared to be.
+/// A number converted to the declared type of the field.
 fn declared(slot: &Value, value: Value) -> Value {
     match (value, slot.int_ty()) {
         (Value::Int(value, dependence, _), Some(ty)) => Value::Int(value, dependence, ty),
@@ -272,7 +273,7 @@ fn declared(slot: &Value, value: Value) -> Value {
     }
 }
 
-/// Sets a field where the version has it.
+/// Sets a field, if the version has it.
 pub(crate) fn set(machine: &Machine<'_>, object: &mut Value, field: &str, value: Value) {
     if let Some(slot) = machine.field_mut(object, field) {
         *slot = declared(slot, value);
@@ -296,8 +297,8 @@ fn ask(machine: &mut Machine<'_>, function: &str, number: i64) -> Run<i64> {
     }
 }
 
-/// A buffer of the GPU backend, whole on device 0. Its functions have the names that the backend gives its own, so that
-/// "is this a split buffer" is answered by the code that asks.
+/// A buffer of the GPU backend, entirely on device 0. Its functions have the backend's own names, so that the tree's
+/// code can tell whether it is a split buffer.
 fn buffer(machine: &mut Machine<'_>, weights: bool) -> Run<MemoryPlace> {
     let mut kind = machine.object("ggml_backend_buffer_type")?;
     name_functions(machine, &mut kind, "ggml_backend_cuda_buffer_type_");
@@ -348,7 +349,7 @@ fn context(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     Some(machine.global(object))
 }
 
-/// Until March 2024 the dispatcher is called by the threads of a graph: here, the first one, to compute.
+/// Until March 2024 the threads of a graph call the dispatcher: here, the first thread, in the compute phase.
 fn task(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     let mut object = machine.object("ggml_compute_params").ok()?;
     let compute = ["GGML_TASK_TYPE_COMPUTE", "GGML_TASK_COMPUTE"];
@@ -359,7 +360,7 @@ fn task(machine: &mut Machine<'_>) -> Option<MemoryPlace> {
     Some(machine.global(object))
 }
 
-/// Whether a tensor gets an `extra` from its buffer, also one that is not split: the code that prepares it says so.
+/// Whether the buffer also gives an `extra` to tensors that are not split, according to the code that prepares them.
 pub(crate) fn backend_fills_extra(program: &cxx::Program) -> bool {
     let (Some(name), Some(extra)) =
         (program.interner.get("ggml_backend_cuda_buffer_init_tensor"), program.interner.get("extra"))

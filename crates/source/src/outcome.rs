@@ -1,4 +1,5 @@
-//! What the rules answer: the choice or why there is none, the launch that settled it, the conditions on the way.
+//! The answers of the rules: the choice or the reason for having none, the launch that settled it, the conditions on
+//! the way.
 
 use crate::argument::{Argument, joined, same_all};
 use crate::path::Choice;
@@ -6,7 +7,7 @@ use cxx::eval::{Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
 use std::collections::BTreeMap;
 
-/// One condition on the way, with what made it so.
+/// One condition on the way, with the values behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub function: String,
@@ -21,7 +22,7 @@ pub struct Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Chosen(Choice),
-    /// What could not be settled, where, and what it would be either way.
+    /// What could not be settled, where, and the result in either case.
     Undetermined {
         place: String,
         why: String,
@@ -29,7 +30,7 @@ pub enum Outcome {
     },
 }
 
-/// What holds for a range of column counts.
+/// The answer for a range of column counts.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub from: i64,
@@ -39,7 +40,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What is said holds only if something else does not come first.
+    /// Makes the answer undetermined because something else may happen first.
     pub(crate) fn doubt(&mut self, place: &str, why: &str) {
         let either = match &self.outcome {
             Outcome::Chosen(choice) => vec![choice.clone()],
@@ -49,7 +50,7 @@ impl Answer {
     }
 }
 
-/// The launch that settled it, in words.
+/// A description of the launch that settled the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launched {
     pub kernel: String,
@@ -63,7 +64,7 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// A hand-off in words.
+    /// The description of a hand-off.
     pub(crate) fn of(machine: &Machine<'_>, launch: &Handoff) -> Launched {
         let program = machine.program;
         let arg = |(name, value): &(Option<Sym>, Value)| {
@@ -81,7 +82,8 @@ impl Launched {
         }
     }
 
-    /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; a library's function as it is called.
+    /// The kernel with all of its template arguments: `mul_mat_q<12,112,0>`; for a library, the function that is
+    /// called.
     pub fn full(&self) -> String {
         if self.args.is_empty() {
             return self.kernel.clone();
@@ -116,10 +118,10 @@ pub struct DeviceAnswers {
     /// The `cc` that the tree's own code computes.
     pub cc: Option<i64>,
     pub by_type: Vec<Vec<Answer>>,
-    /// The functions that had a part in it, by type.
+    /// The functions that contributed to the answers, by type.
     pub ran: Vec<FxSet<u32>>,
-    /// Those that had one in `cc`.
+    /// The functions that contributed to `cc`.
     pub cc_ran: FxSet<u32>,
-    /// Variables of the environment that were asked for, with what was answered.
+    /// Environment variables that were read, with their values.
     pub environment: BTreeMap<String, Option<String>>,
 }

@@ -1,10 +1,10 @@
-//! What a launch means: the path, by what was reached, never by where the branch stood.
+//! The path that a launch belongs to, determined by the kernel that was reached, not by the position of a branch.
 
 use cxx::Program;
 use cxx::eval::{Decision, Handoff, Machine, Value};
 pub use gguf::Path;
 
-/// What a matrix product comes to.
+/// The result for a matrix product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub path: Path,
@@ -38,14 +38,13 @@ fn family(name: &str) -> Option<Path> {
     })
 }
 
-/// The path that a launch takes: by the kernel's name; where that says nothing, by the innermost function on the way
-/// whose name does.
+/// The path of a launch: by the kernel's name, otherwise by the innermost calling function whose name tells.
 pub fn of(program: &Program, launch: &Handoff) -> Option<Path> {
     if launch.library {
         return Some(Path::Blas);
     }
     let path = family(program.text(launch.name))?;
-    // Two different kernels are named flash_attn_ext_f16; the file that defines one tells which.
+    // Two different kernels are named flash_attn_ext_f16; the defining file distinguishes them.
     if path == Path::Mma {
         let definitions = program.overloads(launch.name).iter().filter_map(|&index| program.function(index));
         let mut files =
@@ -67,7 +66,7 @@ pub fn of(program: &Program, launch: &Handoff) -> Option<Path> {
     Some(path)
 }
 
-/// The choice that a launch is, in the evaluator's terms: the path's place among all, the tile and the check.
+/// The choice of a launch in the evaluator's terms: the index of the path, the tile and the bounds check.
 pub fn decision(machine: &mut Machine<'_>, launch: &Handoff) -> Option<Decision> {
     let path = of(machine.program, launch)?;
     let class = Path::ALL.iter().position(|known| *known == path)?;
@@ -75,14 +74,14 @@ pub fn decision(machine: &mut Machine<'_>, launch: &Handoff) -> Option<Decision>
     Some(Decision { class, numbers: [choice.variant, i64::from(choice.need_check)] })
 }
 
-/// The family that a host function works for, by its name.
+/// The family of a host function, by its name.
 pub fn family_of_function(name: &str) -> Option<Path> {
     let name = name.strip_prefix("ggml_cuda_").unwrap_or(name);
     let name = name.strip_prefix("op_").unwrap_or(name);
     if name.starts_with("mul_mat") && name.contains("cublas") { Some(Path::Blas) } else { family(name) }
 }
 
-/// Whether a launch settles an operation: a product is not settled by the copy that comes before it.
+/// Whether a launch settles an operation: the copy before a product does not settle the product.
 pub fn decider(op: &str) -> fn(&Program, &Handoff) -> bool {
     let of_product: fn(&Program, &Handoff) -> bool =
         |program, launch| of(program, launch).is_some_and(Path::is_product);
@@ -94,13 +93,13 @@ pub fn decider(op: &str) -> fn(&Program, &Handoff) -> bool {
     }
 }
 
-/// The same for a kernel under a name of its own: what the functions around it are called.
+/// The same for a kernel with an unknown name: by the names of its callers.
 pub fn by_callers(program: &Program, launch: &Handoff) -> Option<Path> {
     launch.stack.iter().rev().find_map(|&name| family_of_function(program.text(name)))
 }
 
 impl Choice {
-    /// The choice that a launch is. What it takes from the launch narrows the machine's range to where it is the same.
+    /// The choice of a launch. The numbers that it uses narrow the machine's range to where they stay the same.
     pub fn new(machine: &mut Machine<'_>, launch: &Handoff, path: Path) -> Choice {
         let program = machine.program;
         let kernel = program.text(launch.name).to_owned();
@@ -111,7 +110,7 @@ impl Choice {
             found.and_then(|(_, value)| machine.settle(value))
         };
         let (variant, need_check) = match path {
-            // A kernel without its width among its parameters is told for this one count only.
+            // If the width is not among the kernel's parameters, the answer holds for this count only.
             Path::Mmvq => match number(&|name| name.starts_with("ncols")) {
                 Some(width) => (width, 0),
                 None => (machine.one_count(), 0),
@@ -128,7 +127,7 @@ impl Choice {
         Choice { path, kernel, variant, need_check: need_check != 0 }
     }
 
-    /// What the evaluator kept of a choice, while it went on to the next window of column counts.
+    /// Restores a choice that the evaluator kept for a window of column counts.
     pub fn from_decision(program: &Program, launch: &Handoff, decision: Decision) -> Option<Choice> {
         let [variant, need_check] = decision.numbers;
         let path = *Path::ALL.get(decision.class)?;

@@ -1,13 +1,13 @@
-//! Which llama.cpp an Ollama release has: its pins, from a tree, from a clone, or from the list that comes with the program.
+//! Which llama.cpp an Ollama release contains: its pins, from a tree, from a clone, or from the embedded list.
 //!
 //! Ollama vendored llama.cpp as a submodule (`llm/llama.cpp`), then as sources with the commit in `llama/vendoring` or
-//! `Makefile.sync`, and since 0.30 names a build in `LLAMA_CPP_VERSION`. No pin covers its own patches.
+//! `Makefile.sync`. Since 0.30 it names a build in `LLAMA_CPP_VERSION`. No pin covers Ollama's own patches.
 
 use crate::tree::{Tree, TreeError, tags};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Release, date, llama.cpp build, and the commit where the release names one. Written by `cargo xtask ollama-pins`.
+/// Release, date, llama.cpp build, and the commit if the release names one. Written by `cargo xtask ollama-pins`.
 const BUILT_IN: &str = include_str!("../tables/ollama-pins.tsv");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub struct Pin {
     /// `0.12.6`.
     pub release: String,
     pub date: String,
-    /// `b6752`: the named build, or the last one that the named commit has.
+    /// `b6752`: the named build, or the last one that the named commit contains.
     pub build: String,
-    /// The commit that is named; empty if a build is.
+    /// The named commit; empty if a build is named.
     pub commit: String,
 }
 
@@ -39,7 +39,7 @@ pub fn number(build: &str) -> Option<u64> {
     build.strip_prefix('b')?.parse().ok()
 }
 
-/// The list that comes with the program, oldest first.
+/// The embedded list, oldest first.
 pub fn built_in() -> Vec<Pin> {
     BUILT_IN.lines().filter_map(parsed).collect()
 }
@@ -50,15 +50,15 @@ fn parsed(line: &str) -> Option<Pin> {
     Some(Pin { release, date, build, commit: parts.next().unwrap_or_default() })
 }
 
-/// What one Ollama tree names: a build (`b9452`) or a commit. None if it names none.
+/// The build (`b9452`) or commit that an Ollama tree names. None if it names none.
 pub fn named(tree: &Tree) -> Option<String> {
     let text = |path: &str| tree.has(path).then(|| tree.text(path).ok()).flatten();
     named_in(text("LLAMA_CPP_VERSION").as_deref(), text("Makefile.sync").as_deref(), text("llama/vendoring").as_deref())
 }
 
-/// The same for a tree that has no ggml inside: there the pin says whose rules hold.
+/// The same for a tree without ggml sources: its pin determines whose rules apply.
 pub fn outside(tree: &Tree) -> Option<String> {
-    // What is left of a vendored tree may hold kernels; the dispatcher has had one name throughout.
+    // The remains of a vendored tree may contain kernels, but the dispatcher has always had this name.
     let dispatcher = |path: &str| path.ends_with("ggml-cuda.cu");
     if tree.paths().any(dispatcher) { None } else { named(tree) }
 }
@@ -73,8 +73,8 @@ fn named_in(version: Option<&str>, sync: Option<&str>, vendoring: Option<&str>) 
     found.filter(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
-/// The pins of every release of an Ollama clone, oldest first. A commit is turned into a build by a clone of llama.cpp; one
-/// that it does not have leaves its release out, and is counted.
+/// The pins of every release of an Ollama clone, oldest first. A clone of llama.cpp translates commits to builds. A
+/// release with an unknown commit is left out and counted.
 pub fn read(ollama: &Path, llama: &Path) -> Result<(Vec<Pin>, usize), TreeError> {
     let mut pins = Vec::new();
     let mut without = 0;
@@ -107,7 +107,8 @@ pub fn read(ollama: &Path, llama: &Path) -> Result<(Vec<Pin>, usize), TreeError>
     Ok((pins, without))
 }
 
-/// The first release whose llama.cpp has a build, and every later one has it too or is listed as going back.
+/// The first release whose llama.cpp contains a build, such that every later one contains it too or is listed as a
+/// downgrade.
 pub fn first_with<'p>(pins: &'p [Pin], build: &str) -> Option<&'p Pin> {
     let wanted = number(build)?;
     pins.iter().find(|pin| pin.number().is_some_and(|has| has >= wanted))

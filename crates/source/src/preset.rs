@@ -1,5 +1,5 @@
-//! Which defines a build of this tree has: its own CMake files under their own defaults, the wanted backend turned on;
-//! what Debian's packaging adds where the tree carries it; and what the compiler and the SDK define by themselves.
+//! The defines of a build of this tree: from its own CMake files with their defaults and the wanted backend turned on,
+//! from Debian's packaging if the tree contains it, and from the compiler and the SDK.
 
 use crate::build_script;
 use crate::cmake::{Build, Cmake, Targets};
@@ -7,17 +7,17 @@ use crate::device::Vendor;
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names and values, `None` for a name that is undefined on purpose.
+/// Names and values; `None` for a name that is explicitly undefined.
 pub type Defines = Vec<(String, Option<String>)>;
 
 say::named! {
-    /// Who builds so.
+    /// Who makes this build.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Builder: name {
         Upstream = "upstream",
         Ollama = "ollama",
         Debian = "debian",
-        /// A crate's build script alone compiles it.
+        /// Only a crate's build script compiles it.
         Cargo = "cargo",
         /// The tree has no build files.
         Assumed = "assumed",
@@ -25,7 +25,7 @@ say::named! {
 }
 
 impl Builder {
-    /// Of a tree with CMake's files, by what else is in it.
+    /// The builder of a tree with CMake files, determined by its other files.
     fn of(tree: &Tree) -> Builder {
         let ollamas = |path: &str| path.starts_with("ml/backend/ggml/") || path.starts_with("llama/runner/");
         if tree.paths().any(ollamas) { Builder::Ollama } else { Builder::Upstream }
@@ -36,31 +36,31 @@ impl Builder {
 pub struct Preset {
     pub builder: Builder,
     pub vendor: Vendor,
-    /// CMake files were read: their options can be set.
+    /// Whether CMake files were read, so that their options can be set.
     pub by_cmake: bool,
-    /// The build file names every define that it passes: what it leaves out is not defined.
+    /// Whether the build file lists every define that it passes, so that no other name is defined.
     pub complete: bool,
     pub defines: Defines,
-    /// What single files are compiled with on top: the end of a path, and its defines.
+    /// Additional defines of single files: the end of a path, and its defines.
     pub of_file: Vec<(String, Defines)>,
-    /// For each define where it comes from: file and line, or what it is assumed from.
+    /// The origin of each define: file and line, or the basis of an assumption.
     pub origin: BTreeMap<String, String>,
-    /// CMake options met on the way; a define of such a name that is not set is off, not unknown.
+    /// CMake options met on the way. An unset define with the name of an option is off, not unknown.
     pub options: BTreeMap<String, String>,
-    /// Defines that build files speak of without saying for certain whether they are set.
+    /// Defines that build files mention without settling whether they are set.
     pub unsure: BTreeSet<String>,
-    /// Those of them whose value is unknown.
+    /// Those of them with an unknown value.
     pub unsure_value: BTreeSet<String>,
     /// Where the reading of build files stopped.
     pub unread: Option<say::Message>,
-    /// What the build compiles.
+    /// The targets of the build and their sources.
     pub targets: Targets,
 }
 
-/// Where a define comes from that the compiler or a header of the SDK gives.
+/// The origin of defines from the compiler or from a header of the SDK.
 const SDK: &str = "the compiler and its SDK";
 
-/// What the HIP compiler and SDK define; the version is assumed, and where it decides the answer is not determined.
+/// The defines of the HIP compiler and SDK. The version is assumed; an answer that depends on it is undetermined.
 const HIP: &[(&str, &str)] = &[("__HIP_PLATFORM_AMD__", "1"), ("__HIPCC__", "1"), ("HIP_VERSION", "60300000")];
 const CUDA: &[(&str, &str)] = &[
     ("__CUDACC__", "1"),
@@ -72,12 +72,12 @@ const CUDA: &[(&str, &str)] = &[
     ("CCCL_MINOR_VERSION", "7"),
 ];
 
-/// Switches that turned the backend on, in the order of their history.
+/// Options that turn the backend on, in historical order.
 const HIP_SWITCHES: &[&str] = &["GGML_HIP", "GGML_HIPBLAS", "LLAMA_HIPBLAS", "WHISPER_HIPBLAS"];
 const CUDA_SWITCHES: &[&str] = &["GGML_CUDA", "LLAMA_CUDA", "LLAMA_CUBLAS", "WHISPER_CUDA", "WHISPER_CUBLAS"];
 
 impl Preset {
-    /// `given` are CMake options that the user sets.
+    /// `given` are CMake options set by the user.
     pub fn find(tree: &Tree, vendor: Vendor, dispatcher: &str, given: &[(String, String)]) -> Preset {
         let mut preset = Preset {
             builder: Builder::Assumed,
@@ -100,8 +100,8 @@ impl Preset {
             preset.builder = if debian.is_empty() { Builder::of(tree) } else { Builder::Debian };
         }
         let without_cmake = if preset.by_cmake { None } else { preset.take_script(tree, dispatcher) };
-        // With no build files, or none that turned the backend on: what every build of this backend defines. A CUDA build is one
-        // that defines no other vendor; only a tree with no build file leaves that open.
+        // If there are no build files, or none turned the backend on, use the defines common to every build of this
+        // backend. A CUDA build defines no other vendor; only a tree without build files leaves that open.
         let needed: &[&str] = match vendor {
             Vendor::Hip => &["GGML_USE_HIP", "GGML_USE_HIPBLAS"],
             Vendor::Cuda => &["GGML_USE_CUDA", "GGML_USE_CUBLAS"],
@@ -124,7 +124,7 @@ impl Preset {
         preset
     }
 
-    /// What CMake's files come to.
+    /// Takes over the result of the CMake files.
     fn take(&mut self, build: Build, dispatcher: &str) {
         let split = |define: String| match define.split_once('=') {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
@@ -151,7 +151,8 @@ impl Preset {
         self.by_cmake = true;
     }
 
-    /// What a tree without CMake's files passes to its compiler itself: Go's flags, or a crate's build script.
+    /// Takes over the defines that a tree without CMake files passes to its compiler: Go's flags, or a crate's build
+    /// script.
     fn take_script(&mut self, tree: &Tree, dispatcher: &str) -> Option<Builder> {
         let tag = if self.vendor == Vendor::Hip { "rocm" } else { "cuda" };
         let mut passed = build_script::cgo(tree, dispatcher, tag);
@@ -200,8 +201,8 @@ impl Preset {
         self.origin.insert(name.to_owned(), "-U".to_owned());
     }
 
-    /// The defines, and those that the compilers of such a build add by default: a release build (CMake's default here)
-    /// for Linux, with clang as HIP's compiler.
+    /// The defines, including the compilers' defaults: a release build (CMake's default here) for Linux, with clang as
+    /// HIP's compiler.
     pub(crate) fn with_compilers(&self) -> Defines {
         let mut all = self.defines.clone();
         let clang = (self.vendor == Vendor::Hip).then_some("__clang__");
@@ -220,7 +221,7 @@ impl Preset {
         versions.filter_map(|(name, value)| Some((name.as_str(), value.as_deref()?)))
     }
 
-    /// `NAME` or `NAME=VALUE` of those that are set, as a person reads them; the SDK's own last.
+    /// `NAME` or `NAME=VALUE` of the defines that are set, for display; the SDK's own last.
     pub fn listed(&self) -> Vec<String> {
         let shown = |(name, value): &(String, Option<String>)| match value.as_deref() {
             Some("1") => name.clone(),
@@ -231,7 +232,7 @@ impl Preset {
     }
 }
 
-/// The variables with which CMake's files build for a vendor.
+/// The CMake variables that select a vendor's backend.
 fn switched_on(vendor: Vendor) -> impl Iterator<Item = (String, String)> {
     let (switches, hip, cuda) = match vendor {
         Vendor::Hip => (HIP_SWITCHES, "hipcc", ""),
@@ -251,7 +252,7 @@ fn root(tree: &Tree, dispatcher: &str) -> Option<String> {
     dirs.into_iter().map(file).filter(|path| tree.has(path)).find(project)
 }
 
-/// `-DNAME=VALUE` of Debian's packaging, where the tree is a Debian source package.
+/// `-DNAME=VALUE` from Debian's packaging, if the tree is a Debian source package.
 fn debian_options(tree: &Tree) -> Vec<(String, String)> {
     let Some(rules) = tree.paths().find(|path| *path == "debian/rules" || path.ends_with("/debian/rules")) else {
         return Vec::new();

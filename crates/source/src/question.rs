@@ -1,16 +1,16 @@
-//! What is asked of a tree: GPUs, types, column counts, and what the user changes about its build.
+//! A question about a tree: GPUs, types, column counts, and the user's changes to its build.
 
 use crate::device::Device;
 use crate::op::Shape;
 
-/// The types of a table where none are named.
+/// The default types of a table.
 pub const DEFAULT_TYPES: &[&str] = &["Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ1_S", "F16", "F32"];
 
-/// The column counts of a table where none are named: around every limit that some version has.
+/// The default column counts of a table: around every limit that some version has.
 pub const DEFAULT_COLUMNS: &[i64] =
     &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 17, 24, 32, 63, 64, 65, 127, 128, 129, 255, 256, 257, 290, 512];
 
-/// All types that weights are stored in, for `--type all`, in the order of a table. A test holds them against gguf's.
+/// All types in which weights are stored, for `--type all`, in table order. A test compares them with gguf's.
 pub const ALL_TYPES: &[&str] = &[
     "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ1_S",
     "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4", "NVFP4",
@@ -22,20 +22,21 @@ pub struct Question {
     pub devices: Vec<Device>,
     pub types: Vec<String>,
     pub columns: Vec<i64>,
-    /// The counts alone are asked for, not what is between them: an answer's range then holds for those of them that are in it.
+    /// Only the counts themselves are asked for, not the counts between them. The range of an answer then holds only
+    /// for the requested counts in it.
     pub points: bool,
 }
 
-/// What the user changes about a build.
+/// The user's changes to a build.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub define: Vec<String>,
     pub undefine: Vec<String>,
     pub cmake: Vec<(String, String)>,
-    /// Variables of the environment that the program would be started with.
+    /// Environment variables with which the program would be started.
     pub env: Vec<(String, String)>,
-    /// SDK versions without a given value are varied, and rows that depend on one are undetermined. Each value is
-    /// another build to read and run; a table of thousands of rows leaves this out and says so.
+    /// Varies SDK versions without a given value; rows that depend on one are undetermined. Each value is another build
+    /// to read and run, so tables of thousands of rows skip this and say so.
     pub vary_versions: bool,
 }
 
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
     use gguf::TensorType;
 
-    /// Types of weights that the tables do not ask for yet: adding one to `ALL_TYPES` adds it to every table.
+    /// Weight types that the tables do not contain yet. Adding one to `ALL_TYPES` adds it to every table.
     const LEFT_OUT: &[&str] = &["TQ1_0", "TQ2_0", "Q1_0", "Q2_0", "F8_E4M3"];
 
     #[test]

@@ -1,9 +1,9 @@
-//! Tables compressed to what a person would write: up to how many columns, which path.
+//! Tables in compact form: up to how many columns, which path.
 
 use crate::outcome::{Answer, Outcome};
 use crate::path::{Choice, Path};
 
-/// A stretch of column counts with one path; `to` None: for all larger that were asked.
+/// A range of column counts with one path; `to` None: for all larger counts that were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
     pub from: i64,

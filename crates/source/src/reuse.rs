@@ -1,4 +1,5 @@
-//! What an answer was read from, and whether it survives a change of the sources: what did not change is not evaluated again.
+//! The files behind an answer, and whether the answer survives a change of the sources. Unchanged answers are not
+//! evaluated again.
 
 use crate::tree::{Changes, Tree};
 use serde::{Deserialize, Serialize};
@@ -13,15 +14,16 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of what has been read of a tree so far.
+    /// The footprint of everything read from a tree so far.
     pub fn of(tree: &Tree) -> Footprint {
         let read: BTreeSet<String> = tree.reads().into_iter().collect();
         let around = read.iter().map(|path| directory(path).to_owned()).collect();
         Footprint { read, around }
     }
 
-    /// Whether no file that was read changed, and none came or went that might have been found in its place: beside what was
-    /// read, or a header or build file anywhere. `before` says whether a file was there before the change.
+    /// Whether no file that was read changed, and none was added or removed that might have been found instead: files
+    /// beside those that were read, and headers or build files anywhere. `before` tells whether a file existed before
+    /// the change.
     pub fn survives(&self, changes: &Changes, before: impl Fn(&str) -> bool) -> bool {
         changes.iter().all(|(path, id)| {
             let moved = id.is_none() || !before(path);

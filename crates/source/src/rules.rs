@@ -1,7 +1,7 @@
 //! A tree's rules under one set of defines: where the dispatcher is, and what it chooses.
 //!
-//! The dispatcher is found by running: among the functions with a case for the operation, the one that launches
-//! something for it. No name, file or line of a predicate is hard-coded.
+//! The dispatcher is found by running the candidates: among the functions with a case for the operation, it is the one
+//! that launches something. No name, file or line of a predicate is hard-coded.
 
 use crate::cmake::{Compiled, Targets, left_out};
 use crate::device::{Device, Vendor};
@@ -50,26 +50,26 @@ pub struct Rules<'t> {
     pub vendor: Vendor,
     pub defines: Defines,
     pub program: Program,
-    /// What `getenv` answers.
+    /// The variables that `getenv` sees.
     pub environment: Vec<(String, String)>,
     entry: u32,
-    /// The functions that may dispatch the operation, as of when the tree was opened.
+    /// The candidates for the dispatcher when the tree was opened.
     found: Vec<u32>,
     op: String,
-    /// The functions whose definitions were looked for, in that order.
+    /// Functions whose definitions were searched for, in order.
     pub(crate) needed: Vec<String>,
-    /// The functions that ran before the questions were put: to find the dispatcher, and what else must be read.
+    /// Functions that ran before the questions, to find the dispatcher and the units to load.
     pub(crate) settled: FxSet<u32>,
-    /// What the build compiles.
+    /// The targets of the build and their sources.
     targets: Targets,
-    /// What was last found not to be understood on the way to the dispatcher, and of which state.
+    /// The last result of checking the code on the way to the dispatcher, and the state it belongs to.
     doubted: Mutex<Option<Doubted>>,
 }
 
-/// The dispatcher and how many functions were read then, and what was found.
+/// The dispatcher and the number of functions read at that time, and the result.
 type Doubted = ((u32, usize), Option<Doubt>);
 
-/// A function whose definition must be loaded before a device can be asked, and what ran up to there.
+/// A function whose definition must be loaded before a device can be evaluated, and the functions that ran until then.
 #[derive(Debug)]
 pub struct Missing {
     pub name: String,
@@ -82,7 +82,7 @@ impl<'t> Rules<'t> {
         Rules::read(tree, vendor, preset, op, program)
     }
 
-    /// The same tree under another build: what was read of it is not read again.
+    /// The same tree under another build, reusing what was read.
     pub(crate) fn again(&self, preset: &Preset) -> Result<Rules<'t>, RulesError> {
         let program = self.program.again(&preset.with_compilers())?;
         let mut rules = Rules::read(self.tree, self.vendor, preset, &self.op, program)?;
@@ -100,7 +100,7 @@ impl<'t> Rules<'t> {
         let defines = preset.defines.clone();
         program.left_out =
             Arc::new(left_out(&preset.targets, tree.paths().filter(|path| GGML.vocabulary.is_unit(path))));
-        // As their compilers do: headers shared with C guard their C++ parts with it.
+        // The compilers define it too; headers shared with C use it to guard their C++ parts.
         for end in [".cu", ".cpp", ".hip"] {
             program.define_in(end, &[("__cplusplus".to_owned(), Some("201703L".to_owned()))]);
         }
@@ -134,7 +134,8 @@ impl<'t> Rules<'t> {
         })
     }
 
-    /// The functions that dispatch this operation, likeliest first; `settle` keeps the one that launches something.
+    /// Finds the dispatcher of this operation: tries the candidates, likeliest first, and keeps the one that launches
+    /// something.
     pub fn settle(&mut self, device: &Device, op: &Op) -> Result<(), RulesError> {
         let known = op.op == self.op && self.needed.is_empty();
         let list = if known { self.found.clone() } else { candidates(&self.program, &op.op) };
@@ -148,7 +149,8 @@ impl<'t> Rules<'t> {
                 Outcome::Undetermined { place, why, .. } => last = last.or(Some((entry, place.clone(), why.clone()))),
             }
         }
-        // None launches for this question; another type may. The likeliest stays, its reason is told per answer.
+        // No candidate launches anything for this question, but one may for another type. Keep the likeliest; each
+        // answer gives the reason.
         self.entry = list.first().copied().unwrap_or(u32::MAX);
         Ok(())
     }
@@ -161,7 +163,7 @@ impl<'t> Rules<'t> {
         self.program.function(self.entry)
     }
 
-    /// What is chosen at `from` columns, and up to how many (at most `to`) that stays so.
+    /// The choice at `from` columns, and the last count (at most `to`) for which it holds.
     pub fn answer(
         &mut self,
         device: &Device,
@@ -188,8 +190,8 @@ impl<'t> Rules<'t> {
         }
     }
 
-    /// Everything about one device, by type, for these column counts in ascending order. The name of a function whose
-    /// definition must be loaded first, where one is missing.
+    /// All answers for one device, by type, for these column counts in ascending order. Fails with the name of a
+    /// function whose definition must be loaded first.
     pub fn device_answers(
         &self,
         device: &Device,
@@ -237,7 +239,7 @@ impl<'t> Rules<'t> {
         Ok(DeviceAnswers { cc, by_type: all, ran, cc_ran, environment: session.machine.environment })
     }
 
-    /// What is not understood between the backend's loop over nodes and the dispatcher: the same for every device.
+    /// Code between the backend's loop over nodes and the dispatcher that is not understood; the same for every device.
     fn doubt(&self, entry: &Function) -> Option<Doubt> {
         let key = (self.entry, self.program.functions.len());
         let mut known = self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -251,7 +253,7 @@ impl<'t> Rules<'t> {
         found
     }
 
-    /// A file that the answers are read from, or should be, and that the build does not compile for certain.
+    /// A file that the answers depend on and that the build may not compile.
     pub(crate) fn not_built(&self, entry: &Function) -> Option<Doubt> {
         let program = &self.program;
         let home = program.files.path(entry.span.file).to_owned();
@@ -286,7 +288,8 @@ impl<'t> Rules<'t> {
         Session::new(&self.program, self.entry, platform)
     }
 
-    /// Functions that name the dispatcher, and those of its unit that are given a graph: what they do with nodes was looked at.
+    /// Functions that name the dispatcher, and those of its unit that take a graph. Their handling of nodes was
+    /// checked.
     pub(crate) fn around_dispatcher(&self) -> FxSet<u32> {
         let Some(entry) = self.entry() else { return FxSet::default() };
         let of_graph = |index: &u32| {
@@ -299,14 +302,14 @@ impl<'t> Rules<'t> {
         around
     }
 
-    /// The families of the functions that a function names, in the order of the text; each run of one family once.
+    /// The families of the functions that a function names, in text order, without consecutive repetitions.
     pub fn order(&self, function: &str) -> Vec<String> {
         let mut out: Vec<String> = Vec::new();
         let Some(sym) = self.program.interner.get(function) else { return out };
         let bodies = self.program.overloads(sym).iter().filter_map(|&index| self.program.function(index));
         let Some(found) = bodies.into_iter().find(|found| found.body.is_some()) else { return out };
         for name in self.program.idents(self.program.body_toks(found)) {
-            // Predicates only ask; what does the work is called and has a family.
+            // Predicates only ask. A function that does the work is called and has a family.
             let called = !self.program.overloads(name).is_empty();
             let text = self.program.text(name);
             let family = path::family_of_function(text).filter(|_| called && !text.contains("should"));
@@ -319,7 +322,7 @@ impl<'t> Rules<'t> {
         out
     }
 
-    /// Loads the unit that defines a function; one that is nowhere is remembered as missing.
+    /// Loads the unit that defines a function. If there is none, the function is recorded as missing.
     pub fn load_definition(&mut self, name: String) -> Result<(), RulesError> {
         match self.program.interner.get(&name) {
             Some(sym) => self.define(sym),
@@ -333,7 +336,7 @@ impl<'t> Rules<'t> {
         Ok(())
     }
 
-    /// The dispatcher of one state of the tree also serves another state.
+    /// Uses the dispatcher that was found in another state of the tree.
     pub(crate) fn enter(&mut self, entry: u32) {
         self.entry = entry;
     }
@@ -359,7 +362,8 @@ impl<'t> Rules<'t> {
         }
     }
 
-    /// The conditions that led to the answer at each of these counts of one device, with the launch that is known to settle it.
+    /// The conditions behind the answer at each of these counts of one device, with the launch that settles it, if
+    /// known.
     pub fn reasons_of<'o>(
         &self,
         device: &Device,
@@ -369,7 +373,7 @@ impl<'t> Rules<'t> {
         let Ok(mut session) = self.session(device) else {
             return asked.map(|_| Vec::new()).collect();
         };
-        // The device table is computed once, and not among the reasons.
+        // The device table is computed once and is not among the reasons.
         let _ = session.compute_capability();
         asked.map(|(ty, columns, launch)| self.traced(&mut session, &|n| shape.op(ty, n), columns, launch)).collect()
     }
@@ -382,7 +386,7 @@ impl<'t> Rules<'t> {
         launch: Option<&Launched>,
     ) -> Vec<Reason> {
         let program = &self.program;
-        // dispatcher -> operation -> the function that does it: there the choice is made.
+        // dispatcher -> operation -> the function that does the work, where the choice is made.
         let doer = launch.and_then(|launch| launch.stack.get(2));
         session.machine.trace_stop = doer.and_then(|name| program.interner.get(name));
         session.machine.trace = Some(Vec::new());

@@ -1,4 +1,5 @@
-//! One machine for one device, asked again and again: forks over what is unknown, and the answer that all of them give.
+//! One machine for one device, used for many questions. It forks on unknown conditions and returns the answer that all
+//! forks agree on.
 
 use crate::device_globals;
 use crate::ggml_dialect::GGML;
@@ -13,13 +14,13 @@ use cxx::files::Span;
 use cxx::sym::Sym;
 use std::rc::Rc;
 
-/// Conditions that stay unknown double the runs; beyond this many the answer is undetermined.
+/// Unknown conditions double the number of runs. Beyond this many, the answer is undetermined.
 pub(crate) const MAX_FORKS: usize = 32;
 
 /// The function that returns the current device: the device of the question, number 0.
 const OWN_DEVICE: &str = "ggml_cuda_get_device";
 
-/// So many counts are looked at one by one.
+/// Up to this many counts are evaluated one by one.
 const FEW: usize = 64;
 
 /// The outcomes of unknown conditions in a run, and the position of the last one.
@@ -27,12 +28,12 @@ const FEW: usize = 64;
 struct Script {
     outcomes: Vec<bool>,
     last: Option<Span>,
-    /// So often in a row it came out so there.
+    /// How many times in a row the last condition had this outcome.
     times: usize,
 }
 
 impl Script {
-    /// After so many equal outcomes, a condition counts as a loop's.
+    /// After this many equal outcomes, a condition is assumed to belong to a loop.
     const LOOP: usize = 2;
 
     fn with(&self, outcome: bool, at: Span) -> Script {
@@ -41,8 +42,8 @@ impl Script {
         Script { outcomes, last: Some(at), times: if again { self.times + 1 } else { 1 } }
     }
 
-    /// Where a loop asks the same unknown again and again: the script that goes on so as often as is followed. Where even then it
-    /// is asked once more, one way alone has more forks than are followed in all, and no other need be looked at to know that.
+    /// If a loop repeats the same unknown condition, a script that repeats its outcome up to the fork limit. If the
+    /// condition comes up even once more, this way alone exceeds the limit, so no other way has to be tried.
     fn if_a_loop(&self, at: Span) -> Option<Vec<bool>> {
         let last = *self.outcomes.last().filter(|_| self.last == Some(at) && self.times == Script::LOOP)?;
         let more = MAX_FORKS.saturating_sub(self.outcomes.len());
@@ -55,7 +56,7 @@ pub(crate) enum Ended {
     Stopped(Stop),
 }
 
-/// A function's definition is not loaded yet.
+/// A function whose definition is not loaded yet.
 pub struct Need(pub cxx::sym::Sym);
 
 /// One machine for one device.
@@ -64,7 +65,7 @@ pub struct Session<'p> {
     stage: Stage,
     supports: Supports,
     entry: u32,
-    /// Tiles that were measured, by kernel and type.
+    /// Inferred tiles, by kernel and type.
     pub(crate) tiles: Vec<((Sym, Option<String>), i64)>,
 }
 
@@ -80,8 +81,8 @@ impl<'p> Session<'p> {
         Ok(Session { machine, stage, supports, entry, tiles: Vec::new() })
     }
 
-    /// Answers for these counts, in ascending order: ranges, of which some may hold none of them. With `points` a range holds
-    /// for those of the counts that are in it, and what is between them is not followed.
+    /// Answers for these counts, in ascending order. They are ranges, some of which may contain none of the counts.
+    /// With `points`, a range holds only for the requested counts in it; the counts between are not evaluated.
     pub fn answers(&mut self, op: &dyn Fn(i64) -> Op, columns: &[i64], points: bool) -> Result<Vec<Answer>, Need> {
         let last = columns.last().copied().unwrap_or(1);
         let mut answers: Vec<Answer> = Vec::new();
@@ -98,13 +99,13 @@ impl<'p> Session<'p> {
         Ok(answers)
     }
 
-    /// The windows that one run goes through from a count on; none if anything on the way is unknown.
+    /// The windows that one run covers from a count on; none if anything on the way is unknown.
     fn windows(&mut self, op: &Op, from: i64, to: i64, wanted: &[i64], points: bool) -> Result<Vec<Answer>, Need> {
         self.machine.decides = path::decider(&op.op);
         self.machine.reset(from, to);
         self.machine.script.clear();
         self.machine.wanted = wanted.into();
-        // Of many counts the pieces between them are fewer.
+        // With many counts, there are fewer pieces between them than counts.
         (self.machine.exploring, self.machine.points) = (true, points && wanted.len() <= FEW);
         let last = match self.run(op)? {
             Ended::Launched(launch) => self.machine.window_of(launch),
@@ -134,7 +135,7 @@ impl<'p> Session<'p> {
         self.machine.decides = path::decider(&asked.op);
         let mut scripts = vec![Script::default()];
         let mut runs = 0;
-        // More is unknown than can be followed.
+        // More unknown conditions than can be followed.
         let mut too_many = false;
         let mut until = to;
         let mut choices: Vec<(Choice, Handoff)> = Vec::new();
@@ -205,7 +206,7 @@ impl<'p> Session<'p> {
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 
-    /// The function that returns the current device, if it returns another one than the device of the question.
+    /// The function that returns the current device, if it returns a device other than the one in question.
     pub fn other_device(&mut self) -> Result<Option<(String, String)>, Need> {
         let program = self.machine.program;
         let Some(name) = program.interner.get(OWN_DEVICE).filter(|name| !program.overloads(*name).is_empty()) else {
@@ -225,7 +226,7 @@ impl<'p> Session<'p> {
         }))
     }
 
-    /// The `cc` that the tree's own code computes for the device; none if it depends on an unknown value.
+    /// The `cc` that the tree's own code computes for the device; None if it depends on an unknown value.
     pub fn compute_capability(&mut self) -> Result<Option<i64>, Need> {
         let program = self.machine.program;
         let Some(name) = device_globals::table(program).map(|name| program.text(name)) else {
@@ -288,7 +289,8 @@ impl<'p> Session<'p> {
     }
 }
 
-/// What a function of the backend is called with: a tensor, the backend's context; of a graph, the graph and a node's number.
+/// The arguments for a function of the backend: a tensor and the backend's context; for a graph, the graph and the
+/// index of a node.
 pub(crate) fn arguments(
     program: &Program,
     stage: &Stage,
@@ -338,7 +340,7 @@ pub fn undetermined(program: &Program, from: i64, to: i64, stop: &Stop) -> Answe
     Answer { from, to, outcome: Outcome::Undetermined { place, why, either: Vec::new() }, launch: None }
 }
 
-/// A tree that leaves out headers which its units include explains all that cannot be settled.
+/// Adds the missing headers of a tree to the reason, since they explain everything that cannot be settled.
 fn with_absent(program: &Program, why: String) -> String {
     match program.macros.absent.as_slice() {
         [] => why,

@@ -1,5 +1,5 @@
-//! Whether the backend takes an operation at all: its `supports_op` is asked before a graph comes to it. What it refuses goes to
-//! another backend, and no path here is taken.
+//! Whether the backend accepts an operation: ggml calls its `supports_op` before it assigns a graph. A rejected
+//! operation goes to another backend, and no path here is taken.
 
 use crate::backend_table::{Entry, entry};
 use crate::op::{Stage, set};
@@ -13,13 +13,13 @@ use std::rc::Rc;
 pub enum Supports {
     /// The version has no function for this question.
     NotAsked,
-    /// The function, and what it is given: a device, or a backend.
+    /// The function, and its argument: a device or a backend.
     By { function: u32, of: Option<MemoryPlace>, tensor_first: bool },
-    /// The entry in the table is not followed.
+    /// The table entry is not understood.
     Unclear(Span),
 }
 
-/// The function's parameters: which of the two is the tensor.
+/// Whether the tensor is the first of the function's two parameters.
 fn tensor_first(program: &Program, function: u32) -> Option<bool> {
     let is_tensor = |base: &Base| matches!(base, Base::Name(name) if name.path.last().is_some_and(|last| program.text(last.sym) == "ggml_tensor"));
     match program.function(function)?.params.as_slice() {
@@ -43,8 +43,8 @@ impl Supports {
         Supports::By { function, of: asked_of(machine, stage, function), tensor_first }
     }
 
-    /// Ok if the backend accepts it, or if this is not checked. Only products are checked: the checks of other
-    /// operations need more than a question gives.
+    /// Ok if the backend accepts the operation, or if this is not checked. Only products are checked, because the
+    /// checks of other operations need more than a question gives.
     pub fn ask(&self, machine: &mut Machine<'_>, op: &str, tensor: MemoryPlace) -> Run<()> {
         if !matches!(op, "GGML_OP_MUL_MAT" | "GGML_OP_MUL_MAT_ID") {
             return Ok(());
@@ -60,7 +60,7 @@ impl Supports {
         let at = machine.program.function(function).map_or(Span::default(), |found| found.span);
         let given = of.map_or(Value::Opaque(at), Value::Ptr);
         let values = if tensor_first { vec![Value::Ptr(tensor)] } else { vec![given, Value::Ptr(tensor)] };
-        // It chooses no path: no part of the reasons for one.
+        // This check selects no path, so its conditions are not among the reasons.
         let trace = machine.trace.take();
         let answer = machine.run_function(function, values);
         machine.trace = trace;
@@ -75,13 +75,13 @@ impl Supports {
     }
 }
 
-/// The place is the function, not all of its text.
+/// The position is the function's start, not its whole text.
 fn stopped(program: &Program, function: u32, what: &str) -> Stop {
     let (at, name) = program.function(function).map_or((Span::default(), ""), |it| (it.span, program.text(it.name)));
     Stop::Undetermined { at: Span { end: at.start, ..at }, why: format!("{name} {what}") }
 }
 
-/// The queried device or backend is the first argument: its fields without a given value are unknown.
+/// The queried device or backend, which is the first argument. Its unspecified fields are unknown.
 fn asked_of(machine: &mut Machine<'_>, stage: &Stage, function: u32) -> Option<MemoryPlace> {
     let first = &machine.program.function(function)?.params.first()?.ty.base;
     let of_device = matches!(first, Base::Name(name) if name.path.last().is_some_and(|last| machine.program.text(last.sym).contains("dev")));

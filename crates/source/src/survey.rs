@@ -1,4 +1,4 @@
-//! Many questions to one tree: GPUs x types x column counts, under the defines that its builds have.
+//! Many questions to one tree: GPUs x types x column counts, under the defines of its builds.
 
 use crate::device::Vendor;
 use crate::dispatcher::dispatchers;
@@ -15,14 +15,14 @@ use cxx::sym::FxSet;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One vendor's part of a tree, ready to be asked.
+/// One vendor's part of a tree, ready for questions.
 #[derive(Debug)]
 pub struct Backend<'t> {
     pub preset: Preset,
     pub rules: Rules<'t>,
-    /// The functions that had a part in the answers: by device, then by type.
+    /// The functions that contributed to the answers: by device, then by type.
     pub(crate) ran: BTreeMap<usize, Vec<FxSet<u32>>>,
-    /// In what `cc` a device has.
+    /// The functions that contributed to the `cc` of a device.
     pub(crate) cc_ran: BTreeMap<usize, FxSet<u32>>,
 }
 
@@ -30,17 +30,17 @@ pub struct Backend<'t> {
 pub struct Survey<'t> {
     pub question: Question,
     pub backends: Vec<Backend<'t>>,
-    /// What `cc` the tree's own code gives each device.
+    /// The `cc` that the tree's own code gives each device.
     pub cc: Vec<Option<i64>>,
     /// Ranges of column counts, by device and type.
     pub answers: Vec<Vec<Vec<Answer>>>,
-    /// Defines that no build file speaks of and that change an answer.
+    /// Defines that no build file mentions and that change an answer.
     pub open_defines: Vec<String>,
-    /// Variables of the environment that were asked for on the way, with what was answered.
+    /// Environment variables that were read, with their values.
     pub environment: BTreeMap<String, Option<String>>,
-    /// Other builds that were evaluated, by their defines: inputs without a given value that may matter.
+    /// Other builds that were evaluated because of unspecified inputs, by their defines.
     pub tried: Vec<String>,
-    /// Versions without a given value were varied.
+    /// Whether unspecified versions were varied.
     pub versions_varied: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'t> Survey<'t> {
         }
     }
 
-    /// Of the builds that `open` gives.
+    /// A survey of the builds that `open` returns.
     pub(crate) fn of(
         question: Question,
         open: impl Fn(Vendor, &Shape) -> Result<Backend<'t>, RulesError> + Sync,
@@ -90,8 +90,8 @@ impl<'t> Survey<'t> {
             let part = ask(&question, &mut backend)?;
             Ok((backend, part))
         };
-        // Each vendor's sources are read and asked by themselves; a thread that is done helps with the other's devices. For one alone
-        // no threads are started.
+        // Each vendor's sources are read and evaluated separately. A thread that finishes early helps with the other
+        // vendor's devices. A single vendor needs no threads.
         let parts: Result<Vec<(Backend<'t>, Part)>, RulesError> = match vendors.len() {
             ..2 => vendors.into_iter().map(of_vendor).collect(),
             2.. => vendors.into_par_iter().map(of_vendor).collect(),
@@ -119,7 +119,7 @@ impl<'t> Survey<'t> {
         answer(&self.answers, device, ty, columns)
     }
 
-    /// The table, in the order in which GPUs, types and columns were given.
+    /// The table, in the order of the given GPUs, types and columns.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for (index, device) in self.question.devices.iter().enumerate() {
@@ -150,7 +150,7 @@ impl<'t> Survey<'t> {
         self.reasons_of_device(device, &[(ty, columns)]).pop().unwrap_or_default()
     }
 
-    /// The conditions behind every row, in the order of the rows: each at its own column count.
+    /// The conditions behind every row, in row order, each at its own column count.
     pub fn reasons_of_rows(&self) -> Vec<Vec<Reason>> {
         let columns = &self.question.columns;
         let types = 0..self.question.types.len();
@@ -179,13 +179,13 @@ impl<'t> Survey<'t> {
         launches.filter_map(|launch| launch.stack.get(1)).next().cloned().unwrap_or_default()
     }
 
-    /// The families that this function calls, in the order of the text.
+    /// The families that this function calls, in text order.
     pub fn order(&self) -> Vec<String> {
         let name = self.function();
         self.backends.first().map_or_else(Vec::new, |backend| backend.rules.order(&name))
     }
 
-    /// Where graphs are evaluated past this function, because operations are fused.
+    /// Where graphs bypass this function because operations are fused.
     pub fn fused_paths(&self) -> Vec<FusedPath> {
         let entry = |backend: &Backend<'_>| Some(fused_paths(&backend.rules.program, backend.rules.entry()?));
         match self.question.shape {
@@ -199,15 +199,15 @@ impl<'t> Survey<'t> {
     }
 }
 
-/// The answer among many that speaks of a column count.
+/// The answer for a column count.
 pub(crate) fn answer(answers: &[Vec<Vec<Answer>>], device: usize, ty: usize, columns: i64) -> Option<&Answer> {
     let list = answers.get(device)?.get(ty)?;
-    // Ranges stand in ascending order.
+    // Ranges are in ascending order.
     let answer = list.get(list.partition_point(|answer| answer.to < columns))?;
     (answer.from..=answer.to).contains(&columns).then_some(answer)
 }
 
-/// By the device's place in the question.
+/// Answers by the index of the device in the question.
 pub(crate) type Part = Vec<(usize, DeviceAnswers)>;
 
 pub(crate) fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part, RulesError> {
@@ -218,7 +218,7 @@ pub(crate) fn ask(question: &Question, backend: &mut Backend<'_>) -> Result<Part
     let mut columns = question.columns.clone();
     columns.sort_unstable();
     columns.dedup();
-    // A first question finds the dispatcher among the candidates.
+    // A first question determines the dispatcher among the candidates.
     if let (Some(device), Some(ty)) =
         (mine.first().and_then(|&index| question.devices.get(index)), question.types.first())
     {

@@ -1,12 +1,12 @@
-//! Defines that no build file mentions: an answer may depend on them.
+//! Defines that no build file mentions but that an answer may depend on.
 
 use crate::preset::Preset;
 use crate::rules::Rules;
 
-/// What compilers and systems define that these builds do not run on.
+/// Names that only other compilers and systems define.
 const OTHERS: &[&str] = &["WIN32", "_WIN32", "MUSART_VERSION"];
 
-/// What compilers define by themselves as 1, or not at all: which, is nothing that a tree says.
+/// Names that compilers define as 1 or not at all; a tree does not determine which.
 const FLAGS_OF_COMPILERS: &[&str] = &[
     "__clang__",
     "__x86_64__",
@@ -24,7 +24,7 @@ const FLAGS_OF_COMPILERS: &[&str] = &[
     "__EXCEPTIONS",
 ];
 
-/// What is defined where these builds do not run: on the device, by another compiler, for another system or processor.
+/// Names defined only elsewhere: in device code, by another compiler, for another system or processor.
 const ELSEWHERE: &[&str] = &[
     "__CUDA",
     "__NV",
@@ -74,7 +74,7 @@ const ELSEWHERE: &[&str] = &[
     "__SANITIZE",
 ];
 
-/// Whether a name is reserved for compilers, and one of the builds here may define it.
+/// Whether a name is reserved for compilers and may be defined in one of the builds here.
 fn is_compilers(name: &str) -> bool {
     let reserved =
         name.starts_with("__") || name.strip_prefix('_').is_some_and(|rest| rest.starts_with(char::is_uppercase));
@@ -82,14 +82,14 @@ fn is_compilers(name: &str) -> bool {
     FLAGS_OF_COMPILERS.contains(&name) || (reserved && !elsewhere && name != "__cplusplus")
 }
 
-/// Whether it is one that they define with a value.
+/// Whether it is a name that compilers define with a value.
 pub fn is_compilers_value(name: &str) -> bool {
     is_compilers(name) && !FLAGS_OF_COMPILERS.contains(&name) && !name.contains('(')
 }
 
-/// What follows each `define` and `undef` of a text.
+/// The text after each `define` and `undef`.
 fn written(text: &str) -> impl Iterator<Item = &str> {
-    // Both words have it.
+    // Both words contain it.
     memchr::memmem::find_iter(text.as_bytes(), "def").filter_map(|at| {
         let (before, after) = (text.get(..at)?, text.get(at..)?);
         after.strip_prefix("define ").or_else(|| after.strip_prefix("def ").filter(|_| before.ends_with("un")))
@@ -97,8 +97,8 @@ fn written(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Rules<'_> {
-    /// Names that conditionals of the backend asked for, that nothing in the tree defines and no build file mentions; those of them
-    /// that have a part in what was asked.
+    /// Names that conditionals of the backend read, that nothing in the tree defines and no build file mentions, and
+    /// that can affect the question.
     pub fn unknown_defines(&self, preset: &Preset, has_part: impl Fn(&str) -> bool) -> Vec<String> {
         let entry = self.entry().map_or(0, |function| function.span.file);
         let home = self.program.files.path(entry).rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
@@ -107,7 +107,7 @@ impl Rules<'_> {
             let option = name.replacen("_NO_", "_", 1);
             option != name && preset.options.get(&option).is_some_and(|value| value == "ON")
         };
-        // The other vendor's SDK is not there: what it defines is not defined.
+        // The other vendor's SDK is absent, so its names are not defined.
         let prefixes: &[&str] = match self.vendor {
             crate::device::Vendor::Hip => &["CUDA", "CUBLAS", "CCCL", "NCCL", "CUDNN"],
             crate::device::Vendor::Cuda => &["HIP", "ROC", "RCCL"],
@@ -115,9 +115,9 @@ impl Rules<'_> {
         let others = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let known = |name: &str| {
             (preset.complete && !is_compilers(name)) || (name.starts_with('_') && !name.starts_with("__has_") && !is_compilers(name))
-                // nvcc compiles by gcc unless it is told otherwise; HIP's compiler says it.
+                // nvcc uses gcc by default; HIP's compiler defines it.
                 || name == "__clang__"
-                // GGML_USE_X says which backend is built: another vendor's is not.
+                // GGML_USE_X names the backend that is built; other vendors' names are not defined.
                 || name.starts_with("GGML_USE_")
                 || negated(name)
                 || preset.origin.contains_key(name)
@@ -141,7 +141,7 @@ impl Rules<'_> {
             .map(|(name, _)| name.to_owned())
             .filter(|name| !known(name) && !OTHERS.contains(&name.as_str()))
             .collect();
-        // What is left is looked for in the texts: mostly nothing is.
+        // Search the texts only for the remaining names, usually none.
         if !names.is_empty() {
             let written: Vec<&str> = self.program.files.iter().flat_map(|file| written(&file.text)).collect();
             names.retain(|name| !written.iter().any(|text| text.starts_with(name.as_str())));
@@ -154,7 +154,7 @@ impl Rules<'_> {
         names
     }
 
-    /// Whether build files speak of a name, or a header beside the dispatcher defines something by it.
+    /// Whether build files mention a name, or a header beside the dispatcher defines something with it.
     fn is_mentioned(&self, home: &str, name: &str) -> bool {
         let build =
             |path: &&str| path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") || path.ends_with("Makefile");
@@ -163,7 +163,7 @@ impl Rules<'_> {
         if self.tree.paths().filter(build).any(|path| finder.find(text(path).as_bytes()).is_some()) {
             return true;
         }
-        // What a header defines under a condition of its own (another vendor's, the device's) is its business.
+        // Names that a header defines under its own condition (for another vendor, or for the device) do not count.
         let header = |path: &&str| path.starts_with(home) && (path.ends_with(".h") || path.ends_with(".cuh"));
         self.tree.paths().filter(header).any(|path| {
             let text = text(path);

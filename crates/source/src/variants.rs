@@ -1,7 +1,7 @@
 //! Inputs without a given value: defines that no build file mentions, and versions from an SDK's headers. If another
-//! value of one changes an answer, the answer is undetermined, and both are given.
+//! value of one changes an answer, the answer is undetermined, and both results are given.
 //!
-//! A build under another define is only read where the define can have a part in what was run (`cxx::Relevance`).
+//! A build under another define is read only if the define can affect the code that ran (`cxx::Relevance`).
 
 use crate::outcome::{Answer, Outcome};
 use crate::path::Choice;
@@ -14,16 +14,16 @@ use cxx::sym::FxSet;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Another build to ask.
+/// Another build to evaluate.
 struct Variant {
     name: String,
     defines: Vec<String>,
     why: String,
-    /// The functions that may be otherwise; None: any.
+    /// The functions that may differ; None: any.
     functions: Option<FxSet<u32>>,
 }
 
-/// Versions that one is compared with; no real header has more.
+/// The maximum number of values tried per version; no real header compares with more.
 const MAX_VALUES: usize = 12;
 
 impl Survey<'_> {
@@ -56,7 +56,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Asks another build about the cells in which what it changes had a part.
+    /// Evaluates another build for the cells that its change can affect.
     fn ask(&mut self, backend: usize, variant: Variant, around: &FxSet<u32>) -> Result<(), RulesError> {
         let Some(backend) = self.backends.get(backend) else { return Ok(()) };
         let concerns = |ran: &FxSet<u32>| {
@@ -72,7 +72,7 @@ impl Survey<'_> {
                 devices.push(device);
             }
         }
-        // A device whose own code could not be run has no footprint: all of its types are asked.
+        // A device whose code could not be run has no footprint, so all of its types are evaluated.
         if backend.ran.values().any(Vec::is_empty) {
             types.extend(0..self.question.types.len());
         }
@@ -116,7 +116,7 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     let mut together: Vec<(String, Option<FxSet<u32>>)> = Vec::new();
     for name in unknown {
         let Some(hanging) = relevance.hangs_on(&name) else { continue };
-        // A version is asked how large it is; another only whether it is there.
+        // A version is compared by size; any other define is only tested for existence.
         let by_size =
             name.contains("VERSION") || is_compilers_value(&name) || backend.preset.unsure_value.contains(&name);
         let values = if by_size { values(&hanging.turns, None) } else { vec![1] };
@@ -137,7 +137,7 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
         }));
         together.push((name, hanging.functions));
     }
-    // Each by itself, then all at once: two may decide only together.
+    // Each variant alone, then all together: two may matter only in combination.
     if together.len() > 1 {
         let names: Vec<&str> = together.iter().map(|(name, _)| name.as_str()).collect();
         let name = names.join(", ");
@@ -168,7 +168,8 @@ fn variants(backend: &Backend<'_>, relevance: &Relevance<'_>, unknown: Vec<Strin
     out
 }
 
-/// One value of each range between two thresholds, except the assumed one: every comparison gets both outcomes.
+/// One value from each range between two thresholds, except the assumed value's range, so that every comparison gets
+/// both outcomes.
 fn values(turns: &[i64], assumed: Option<i64>) -> Vec<i64> {
     let below = turns.first().map(|first| first - 1);
     let mut all: Vec<i64> = below.into_iter().chain(turns.iter().copied()).collect();
@@ -178,10 +179,10 @@ fn values(turns: &[i64], assumed: Option<i64>) -> Vec<i64> {
             if let Some(own) = own.or((!all.is_empty()).then_some(0)) {
                 all.remove(own);
             }
-            // Of so many as no header has, those nearest to what is assumed.
+            // If there are more than any real header has, keep those nearest to the assumed value.
             all.sort_by_key(|value| value.abs_diff(assumed));
         }
-        // What is defined without a value is 1; one that is there may be as large as it likes.
+        // A define without a value is 1; one with a value may be arbitrarily large.
         None => all.extend([1, 999_999_999]),
     }
     let mut seen = BTreeSet::new();
@@ -190,7 +191,7 @@ fn values(turns: &[i64], assumed: Option<i64>) -> Vec<i64> {
     all
 }
 
-/// Makes an answer undetermined wherever the other build's differs; the ranges are cut where either's end.
+/// Makes an answer undetermined wherever the other build's differs, splitting ranges at the ends of both.
 fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &str) -> bool {
     let mut out: Vec<Answer> = Vec::with_capacity(mine.len());
     let mut differs = false;
@@ -198,7 +199,7 @@ fn merge(mine: &mut Vec<Answer>, theirs: &[Answer], why: &str) -> bool {
         let mut from = answer.from;
         while from <= answer.to {
             let other = theirs.iter().find(|other| (other.from..=other.to).contains(&from));
-            // Counts between two of their ranges were not asked for: they continue with the next.
+            // Counts between two of their ranges were not asked for; continue with the next range.
             let next = || theirs.iter().map(|other| other.from).filter(|&start| start > from).min();
             let to = match other {
                 Some(other) => other.to.min(answer.to),

@@ -1,7 +1,7 @@
-//! Versions that people have (`0.12.6`, `b9999`, `ollama@0.12.6`) against the releases that there is a table of.
+//! Matches versions that users have (`0.12.6`, `b9999`, `ollama@0.12.6`) with the releases that have a table.
 //!
-//! An Ollama release is known by the llama.cpp that it has ([`crate::pins`]). Ollama's own patches are not in those tables; a
-//! commit that has a table of its own is exact.
+//! An Ollama release is identified by its llama.cpp ([`crate::pins`]). Ollama's own patches are not in those tables. A
+//! commit with its own table is exact.
 
 use crate::decision_table::{DecisionTable, all, find};
 use crate::pins::{Pin, built_in, number};
@@ -12,21 +12,21 @@ fn pins() -> &'static [Pin] {
     PINS.get_or_init(built_in)
 }
 
-/// Which tables speak for a version.
+/// The tables that apply to a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// There is a table of exactly this.
+    /// There is a table for exactly this version.
     Exact(&'static DecisionTable),
-    /// It is between two versions with a table (or after the last): both are evaluated.
+    /// It lies between two versions with a table (or after the last): both are evaluated.
     Between {
-        /// As it was meant: `ollama 0.12.6 (llama.cpp b6752)`.
+        /// The interpreted version: `ollama 0.12.6 (llama.cpp b6752)`.
         what: String,
         below: Option<&'static DecisionTable>,
         above: Option<&'static DecisionTable>,
     },
 }
 
-/// None if the version means nothing here.
+/// None if the version is not recognised.
 pub fn resolve(wanted: &str) -> Option<Known> {
     let (source, version) = match wanted.split_once(['@', ' ']) {
         Some((source, version)) => (source, version),

@@ -1,5 +1,5 @@
-//! Trees as they are met in the field: shallow, half merged, huge, looping, unreadable, damaged. Each gives a clear error or
-//! the right answer with what was left out.
+//! Trees found in practice: shallow, half merged, huge, looping, unreadable, damaged. Each gives a clear error, or the
+//! right answer with a list of skipped files.
 
 mod ours;
 
@@ -96,7 +96,7 @@ fn other_encodings_in_comments_and_strings_do_not_matter() {
     let mut latin: Vec<u8> = b"// gr\xfc\xdfe\nstatic const char * name = \"caf\xe9 \xff\";\n".to_vec();
     for line in text.split(|&byte| byte == b'\n') {
         latin.extend_from_slice(line);
-        // Never behind a line that goes on.
+        // Never after a line continuation.
         latin.extend_from_slice(if line.ends_with(b"{") { b" /* \xe9\xe8 */\n" } else { b"\n" });
     }
     assert!(std::str::from_utf8(&latin).is_err());
@@ -128,11 +128,11 @@ fn loops_pipes_odd_names_and_closed_directories_are_left_out_and_told() {
     assert!(told("whole.cu: a link to a directory"), "{:?}", tree.skipped);
     assert!(told("pipe.cu: not a regular file"), "{:?}", tree.skipped);
     assert!(told("the name is not UTF-8"), "{:?}", tree.skipped);
-    // Whoever may read everything reads this too.
+    // A privileged user can read this too.
     assert!(if opens { tree.has("closed/in.cu") } else { told("closed/: ") }, "{:?}", tree.skipped);
 }
 
-/// Gigabytes that are no sources cost nothing: they are not read, and said to be left out.
+/// Gigabytes of non-source files cost nothing: they are not read, and reported as skipped.
 #[test]
 fn huge_files_are_left_out() {
     let dir = tempfile::tempdir().expect("temporary directory");
@@ -146,7 +146,7 @@ fn huge_files_are_left_out() {
     assert_eq!(answers(&tree), right());
 }
 
-/// Many files of a size that is read: the dispatcher is found without reading all; a chain takes the smaller ones.
+/// Many files of acceptable size: the dispatcher is found without reading all, and a chain takes the smaller ones.
 #[test]
 fn more_sources_than_are_followed_are_cut_and_told() {
     let dir = tempfile::tempdir().expect("temporary directory");
@@ -163,7 +163,7 @@ fn more_sources_than_are_followed_are_cut_and_told() {
     assert!(kept.iter().any(|(path, _)| path == "src/cuda/main.cu"), "the smaller ones stay");
 }
 
-/// All that a parser may want of these small trees.
+/// Every file of these small trees that a parser may read.
 fn is_source(path: &str) -> bool {
     path.ends_with(".cu") || path.ends_with(".cuh") || path.ends_with(".h") || path.ends_with(".c")
 }
@@ -181,7 +181,7 @@ fn member(builder: &mut tar::Builder<impl Write>, path: &str, size: u64, content
     let mut header = tar::Header::new_gnu();
     header.set_size(size);
     header.set_mode(0o644);
-    // Past the library's own check of names.
+    // Bypasses the library's own check of names.
     let name = &mut header.as_old_mut().name;
     name[..path.len()].copy_from_slice(path.as_bytes());
     header.set_cksum();
@@ -221,7 +221,7 @@ fn a_truncated_archive_is_an_error_that_says_so() {
     assert!(matches!(Tree::open(&path), Err(TreeError::Archive { .. })));
 }
 
-/// A gigabyte and a half of nothing in a few megabytes: the members that are too large are passed over, the rest is read.
+/// A gigabyte and a half of zeros in a few megabytes: oversized members are skipped, the rest is read.
 #[test]
 fn a_bomb_is_passed_over_within_bounds() {
     let dir = tempfile::tempdir().expect("temporary directory");
@@ -241,7 +241,7 @@ fn a_bomb_is_passed_over_within_bounds() {
     assert_eq!(answers(&tree), right());
 }
 
-/// A name that is itself a bomb is no name.
+/// A decompression bomb as a name is rejected.
 #[test]
 fn an_endless_name_is_refused_and_a_long_one_is_read() {
     let dir = tempfile::tempdir().expect("temporary directory");
@@ -266,7 +266,7 @@ fn an_endless_name_is_refused_and_a_long_one_is_read() {
     }
 }
 
-/// Only what git is told to do is done, and nothing of the tree runs: a makefile, a script, a hook, a CMake command.
+/// Only git commands run, and nothing from the tree: no makefile, script, hook or CMake command.
 #[test]
 fn nothing_of_a_tree_is_run() {
     let dir = tempfile::tempdir().expect("temporary directory");
@@ -287,7 +287,7 @@ fn nothing_of_a_tree_is_run() {
 fn a_file_that_is_no_archive_is_not_quoted_in_the_error() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("junk");
-    // Long enough for a header of tar, whose checksum is no number.
+    // Long enough for a tar header whose checksum is not a number.
     let junk: Vec<u8> = (0..3000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
     fs::write(&path, junk).expect("write");
     let error = Tree::open(&path.display().to_string()).expect_err("no archive");

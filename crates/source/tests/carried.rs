@@ -1,5 +1,5 @@
-//! Answers carried to the next state of a tree are what that state is answered when it is asked alone: after edits that change
-//! them in every way we could think of, and after those that do not, of which most must be known to be such.
+//! Answers carried to the next state of a tree equal the answers of that state alone: after edits that change answers
+//! in many ways, and after edits that do not. Most of the latter must be recognised.
 
 mod ours;
 
@@ -26,17 +26,17 @@ fn with(mut all: Files, path: &str, from: &str, to: &str) -> Files {
     all
 }
 
-/// The table of a tree by itself, the one that an earlier state was carried to, and how many cells were not asked.
+/// The table of a tree alone, the table carried over from an earlier state, and how many cells were reused.
 fn both(before: &Tree, after: &Tree) -> (DecisionTable, DecisionTable, usize) {
     let question = asked();
     let (first, _, carried) = next_table(before, &question, None, ["t", "1", "", ""]).expect("evaluates");
-    // Answers that hang on inputs which nobody gave are not carried.
+    // Answers that depend on unspecified inputs are not carried over.
     let before = carried.map(|carried| (carried, first));
     let (found, spared, _) = next_table(after, &question, before, ["t", "2", "", ""]).expect("evaluates");
     (table(after, &question, "t", "2", "", "").expect("evaluates"), found, spared)
 }
 
-/// Paths and tiles, whatever lines they come from.
+/// Paths and tiles without their line numbers.
 fn choices(table: &DecisionTable) -> Vec<String> {
     let cells = GPUS.iter().flat_map(|gpu| TYPES.iter().map(move |ty| (gpu, ty)));
     let all = cells.flat_map(|(gpu, ty)| (1..=1024).map(move |n| (gpu, ty, n)));
@@ -176,7 +176,7 @@ fn a_header_that_comes_in_is_seen() {
     assert_eq!(found, alone);
 }
 
-/// A limit that a variable holds: what it begins as, and who writes to it.
+/// A limit stored in a variable: its initial value and its writers.
 #[test]
 fn a_variable_and_its_writers_are_seen() {
     let rule = "    return ne11 < limit;";
@@ -197,14 +197,14 @@ fn a_variable_and_its_writers_are_seen() {
         assert_ne!(choices(&of(base.clone())), choices(&alone), "{other}");
         assert_eq!(found, alone, "{other}: {spared} cells were not asked again");
     }
-    // One that was there and read it begins to write; one that only gives it on is given another declaration.
+    // An existing reader starts to write; a function that only passes it on gets another declaration.
     let reader = "static int limit = 64; static void look(const int & what) { } void registered() { look(limit); }";
     let (alone, found, _) = both(&tree(declared(reader)), &tree(declared(&reader.replace("const int &", "int &"))));
     assert_ne!(choices(&of(declared(reader))), choices(&alone));
     assert_eq!(found, alone);
 }
 
-/// Edits without a part in any answer, nearly all that a backend gets.
+/// Edits that affect no answer, as most edits of a backend.
 #[test]
 fn what_has_no_part_is_not_asked_again() {
     let quiet: &[(&str, &str, &str, &str)] = &[
@@ -236,7 +236,7 @@ fn what_has_no_part_is_not_asked_again() {
         assert_eq!(found, alone, "{what}");
         assert_eq!(spared, CELLS, "{what} has no part in any answer");
     }
-    // A function of one type alone: the others keep their answers.
+    // A function for one type only: the others keep their answers.
     let edited =
         with(files(), "src/cuda/main.cu", "CUBLAS_OP_T, CUBLAS_OP_N, 1, 2, 3", "CUBLAS_OP_T, CUBLAS_OP_N, 1, 2, 4");
     let (alone, found, spared) = both(&tree(files()), &tree(edited));

@@ -1,7 +1,8 @@
 //! The embedded tables of many versions against those versions' own dispatchers, compiled and called.
 //!
-//! `golden/compiled` was written by the programs that `cargo xtask deep source` builds: GPU, compute capability, types, and
-//! from which column count on which path, width or tile, and bounds check. Versions with ten GPUs were compiled for HIP alone.
+//! `golden/compiled` was written by the programs that `cargo xtask deep source` builds. Each line has GPU, compute
+//! capability, types, and for each range of column counts the path, the width or tile, and the bounds check. Versions
+//! with ten GPUs were compiled for HIP only.
 
 use source::{DEFAULT_COLUMNS, decision_table};
 use std::path::Path;
@@ -37,7 +38,7 @@ fn line_agrees(name: &str, table: &decision_table::DecisionTable, line: &str) ->
         for &columns in DEFAULT_COLUMNS {
             let (_, compiled) = steps.iter().rev().find(|(from, _)| *from <= columns).expect("from one on");
             let found = table.look_up(arch, ty, columns).expect("in the table");
-            // No version checks bounds at 4096 rows; the tables do not carry it.
+            // No version checks bounds at 4096 rows, so the tables do not contain this.
             let ours = format!("{}/{}/0", found.path, found.tile.unwrap_or(0));
             assert_eq!(ours, **compiled, "{name} {arch} {ty} {columns}");
             compared += 1;

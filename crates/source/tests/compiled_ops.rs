@@ -1,9 +1,9 @@
-//! Flash attention, RoPE, rows looked up and products with experts: the evaluator against what each tree's own compiled host
-//! code launched, to the last number among a kernel's template arguments.
+//! Flash attention, RoPE, row lookup and products with experts: the evaluator against the launches of each tree's own
+//! compiled host code, including every number among a kernel's template arguments.
 //!
-//! `golden/ops` was written by the programs that `cargo xtask deep source-ops` builds. First line: the defines that were not
-//! set and that no build file speaks of. Then `OP NUMBERS;GPUS;TYPES;FROM:KERNEL FROM:KERNEL ...`. HOST: the host sorts by the
-//! experts that the device chose, so data decides; ABORT: the program ends itself.
+//! `golden/ops` was written by the programs that `cargo xtask deep source-ops` builds. First line: the defines that
+//! were not set and that no build file mentions. Then `OP NUMBERS;GPUS;TYPES;FROM:KERNEL FROM:KERNEL ...`. HOST: the
+//! host sorts by the experts that the device chose, so the result depends on data. ABORT: the program aborts.
 
 use source::{Device, Outcome, Overrides, Shape, Survey, Tree};
 use std::collections::BTreeMap;
@@ -21,14 +21,14 @@ fn shape(words: &[&str]) -> Shape {
     }
 }
 
-/// GPUs and types with the same answers, and from which column count on which.
+/// GPUs and types with the same answers, and the kernel from each column count on.
 struct Line<'g> {
     gpus: Vec<&'g str>,
     types: Vec<&'g str>,
     steps: Vec<(i64, &'g str)>,
 }
 
-/// The column counts that the programs were asked for.
+/// The column counts with which the programs were run.
 fn columns(op: &str) -> &'static [i64] {
     match op {
         "flash-attn" => &[1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 256, 512],

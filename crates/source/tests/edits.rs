@@ -1,4 +1,5 @@
-//! Edits that a commit might make to a dispatcher, each of which was once answered wrong without a word: followed, or undetermined.
+//! Edits that a commit might make to a dispatcher. Each was once silently answered wrong; now each is followed or
+//! undetermined.
 
 mod ours;
 
@@ -7,7 +8,7 @@ use source::{Device, Outcome, Overrides, Path, Shape, Survey, Tree};
 
 const RULE: &str = "    return ne11 < 64;";
 
-/// Paths at these column counts on a card that the last line of the rule decides for.
+/// Paths at these column counts on a card for which the last line of the rule decides.
 fn paths(tree: &Tree, columns: &[i64]) -> Vec<Option<Path>> {
     plain(tree, "gfx1030", "Q4_K", columns).into_iter().map(|answer| answer.map(|(path, _)| path)).collect()
 }
@@ -19,7 +20,7 @@ fn with_rule(rule: &str) -> Tree {
 const MMQ: Option<Path> = Some(Path::Mmq);
 const BLAS: Option<Path> = Some(Path::Blas);
 
-/// Wherever the rule says so up to 400 columns, one by one.
+/// Checks the rule at every count up to 400.
 fn holds(rule: &str, wanted: impl Fn(i64) -> bool) {
     let columns: Vec<i64> = (9..=400).collect();
     let found = paths(&with_rule(&format!("    {rule}")), &columns);
@@ -51,7 +52,7 @@ fn comparisons_are_done_in_the_common_type() {
     holds("return ~(unsigned) ne11 > 0xFFFFFF00u;", |n| !(n as u32) > 0xFFFF_FF00);
     holds("const unsigned z = 0; return (ne11 > 100 ? -1 : z) > 5;", |n| n > 100);
     holds("const int8_t n = ne11; return n >= 0;", |n| (n as i8) >= 0);
-    // What `std::min<int64_t>` gives is signed, whatever it is given: found among rules made at random.
+    // The result of `std::min<int64_t>` is signed, whatever its arguments are. Found by random rules.
     holds("const uint64_t s = 6; return (ne11 > 100 ? std::min<int64_t>(s, s) : (bool) s) >= -1ll;", |_| true);
     holds("const bool b = ne11 & 64; return b == 1;", |n| n & 64 != 0);
 }
@@ -131,7 +132,7 @@ fn a_file_may_have_defines_of_its_own() {
     }
 }
 
-/// Each keeps something from one call to the next, or gets it from elsewhere.
+/// Each keeps state between calls, or gets it from elsewhere.
 #[test]
 fn state_that_is_written_elsewhere_is_unknown() {
     for (declared, rule) in [
@@ -165,7 +166,7 @@ fn state_that_is_written_elsewhere_is_unknown() {
         let tree = Tree::from_memory("small", all);
         assert_eq!(paths(&tree, &[17]), [None], "{declared} {rule}");
     }
-    // One that nothing writes to is a constant; and what this very call writes is known.
+    // A variable without writers is a constant, and a value written in this call is known.
     assert_eq!(paths(&with_rule("    static int limit = 64; return ne11 < limit;"), &[63, 64]), [MMQ, BLAS]);
     assert_eq!(
         paths(&with_rule("    static int limit = 64; limit = 32; return ne11 < limit;"), &[31, 32]),
@@ -220,7 +221,8 @@ fn what_a_compiler_or_an_sdk_has_is_asked_for() {
     assert_eq!(paths(&own, &[99, 100]), [MMQ, BLAS]);
 }
 
-/// An answer that hangs on an unknown define is undetermined at every count where it does, not at the first of a range.
+/// An answer that depends on an unknown define is undetermined at every affected count, not only at the first of a
+/// range.
 #[test]
 fn an_unknown_define_is_flagged_throughout_its_range() {
     let tree = with_rule("#ifdef GGML_CUDA_NARROW\n    return ne11 < 70 || ne11 > 300;\n#endif\n    return true;");
@@ -279,7 +281,7 @@ fn a_lambda_keeps_what_it_copied() {
     assert_eq!(paths(&own, &[63, 64]), [MMQ, BLAS]);
 }
 
-/// The sources may take back what the command line defines.
+/// The sources may undefine a define of the command line.
 #[test]
 fn a_define_of_the_build_can_be_undone_by_the_sources() {
     let tree = with_rule("#undef GIVEN\n#ifdef GIVEN\n    return false;\n#endif\n    return true;");
@@ -300,7 +302,7 @@ fn literals_mean_what_the_language_says() {
     }
 }
 
-/// Why an answer is none is told with its place.
+/// The reason for a missing answer includes its position.
 #[test]
 fn what_is_unknown_says_where() {
     let tree = with_rule("    static int calls = 0; calls++; return calls < 5;");
@@ -316,7 +318,7 @@ fn what_is_unknown_says_where() {
     }
 }
 
-/// A table as a chain of ifs is passed over by the value that its rows ask for; a row may change that value.
+/// A table written as a chain of ifs is skipped by the value that its rows compare; a row may change that value.
 #[test]
 fn tables_of_many_rows_are_read_row_by_row() {
     const ROWS: [(i64, i64, i64); 20] = [
@@ -362,7 +364,8 @@ fn tables_of_many_rows_are_read_row_by_row() {
     }
 }
 
-/// A long header is read once where the macros that it hangs on are the same, however they are reached; and again where one is not.
+/// A long header is reused if the macros that it depends on are the same, however they are reached, and read again
+/// otherwise.
 #[test]
 fn a_long_header_under_other_macros_is_another() {
     let filler: String =
@@ -397,7 +400,7 @@ fn a_long_header_under_other_macros_is_another() {
     }
 }
 
-/// A lambda that is given an array writes to that array, as a function does; so does an object that is called.
+/// A lambda that receives an array writes to the caller's array, as a function does; so does a call of an object.
 #[test]
 fn what_is_written_through_an_array_that_was_given_is_written() {
     let lambda = "auto fold = [](int64_t n[]) { n[0] *= n[1]; n[1] = 1; };";

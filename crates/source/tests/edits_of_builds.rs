@@ -1,5 +1,5 @@
-//! Edits that a commit might make to build files. What they define for the backend is followed, or what hangs on it is undetermined:
-//! what a machine, a compiler or a builder decides is in no tree.
+//! Edits that a commit might make to build files. Their defines for the backend are followed, or the answers that
+//! depend on them are undetermined: no tree contains the decisions of a machine, a compiler or a builder.
 
 mod ours;
 
@@ -9,7 +9,7 @@ use source::{Device, Overrides, Path, Shape, Survey};
 const RULE: &str = "    return ne11 < 64;";
 const AT: &str = "    add_compile_definitions(GGML_USE_HIP)\n";
 
-/// Whether the rule sees what `condition` asks for; None where nobody can say.
+/// Whether the rule sees what `condition` asks for; None if that is undetermined.
 fn seen(condition: &str, commands: &str, more: &[(&'static str, &str)]) -> Option<bool> {
     let mut all = files();
     for (path, text) in &mut all {
@@ -100,7 +100,7 @@ fn what_no_tree_says_is_open() {
             assert_eq!(seen("#ifdef EDITED", &commands, &file), None, "{commands}");
         }
     }
-    // What comes behind a way out that may be taken.
+    // Code after a return that may be taken.
     for condition in ["CMAKE_VERSION VERSION_LESS 3.20", "NOT CMAKE_VERSION VERSION_LESS 3.20"] {
         for around in ["if (TRUE)\nIF\nendif()\nadd_compile_definitions(EDITED)", "IF\nadd_compile_definitions(EDITED)"]
         {

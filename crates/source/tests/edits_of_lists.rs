@@ -1,5 +1,5 @@
-//! Edits that decide what is compiled, what a name means and what a backend does with a tensor beforehand. An answer that is given is the
-//! compiler's or the build's; all else is undetermined.
+//! Edits that affect what is compiled, the meaning of a name, and what a backend does with a tensor beforehand. Every
+//! answer equals that of the compiler or the build; everything else is undetermined.
 
 mod ours;
 

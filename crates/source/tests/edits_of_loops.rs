@@ -1,4 +1,4 @@
-//! Edits between a backend's interface and its dispatcher, and of what nobody gave: followed, or undetermined.
+//! Edits between a backend's interface and its dispatcher, and of unspecified inputs: followed, or undetermined.
 
 mod ours;
 
@@ -56,7 +56,7 @@ static const ggml_backend_i interface = { nullptr, graph_compute };
 static const ggml_backend_device_i device_interface = { nullptr, device_supports_op };
 "#;
 
-/// The small tree with a backend around its dispatcher, and texts put for others in it.
+/// The small tree with a backend around its dispatcher, with replaced texts.
 fn edited(edits: &[(&str, &str)]) -> Tree {
     let mut all = files();
     for (path, text) in &mut all {

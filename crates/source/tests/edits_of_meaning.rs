@@ -1,5 +1,5 @@
-//! Edits whose meaning the language fixes in its small print: conversions, the order of evaluation, which function is meant, what a
-//! library does at its edges. An answer that is given is the compiled one; what is not followed is undetermined.
+//! Edits that depend on details of the language: conversions, order of evaluation, overload resolution, edge cases of
+//! libraries. Every answer equals the compiled one; unsupported code is undetermined.
 
 mod ours;
 

@@ -1,5 +1,5 @@
-//! State that something writes to, however it does: what such a variable holds when a dispatch comes nobody can tell. A variable counts
-//! as what it starts with only where every mention of it is a plain read.
+//! State that code writes to in any way: the value of such a variable at a dispatch is unknown. A variable counts as
+//! its initial value only if every mention of it is a plain read.
 
 mod ours;
 
@@ -108,7 +108,7 @@ fn whatever_may_be_written_to_is_unknown() {
     }
 }
 
-/// Plain reads are no writes, wherever they stand.
+/// Plain reads are not writes, wherever they are.
 #[test]
 fn what_is_only_read_is_what_it_starts_with() {
     let number = "static int64_t limit = 50; static int64_t twice(int64_t n) { return 2 * n; } static void seen(const int64_t & n);";
@@ -149,7 +149,8 @@ fn what_is_only_read_is_what_it_starts_with() {
     );
 }
 
-/// The first call decides what a static begins as, and which count that had is nothing that the question says.
+/// The first call determines the initial value of a static, and the question does not say with which count that call
+/// was made.
 #[test]
 fn a_static_that_begins_as_its_call_was_given_is_unknown() {
     for rule in [

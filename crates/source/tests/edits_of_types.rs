@@ -1,5 +1,5 @@
-//! More edits that a commit might make to a rule: types, overloads, references, labels, lists, state under another name. Each was
-//! once answered wrong without a word. What is not followed is undetermined; an answer that is given is the compiled one.
+//! More edits that a commit might make to a rule: types, overloads, references, labels, lists, state under another
+//! name. Each was once silently answered wrong. Unsupported code is undetermined; every answer equals the compiled one.
 
 mod ours;
 
@@ -19,7 +19,7 @@ fn edited(before: &str, rule: &str) -> Tree {
     tree(all)
 }
 
-/// What is answered at every count from 9 to 400: whether the tiles are chosen, or nothing.
+/// The answer at every count from 9 to 400: whether tiles are chosen, or None.
 fn answers(tree: &Tree) -> Vec<(i64, Option<bool>)> {
     let columns: Vec<i64> = (9..=400).collect();
     let found = plain(tree, "gfx1030", "Q4_K", &columns);
@@ -40,7 +40,7 @@ fn never_wrong(before: &str, rule: &str, wanted: impl Fn(i64) -> bool) {
     }
 }
 
-/// Nothing in the source says it.
+/// The source does not determine the answer.
 fn open(before: &str, rule: &str) {
     for (count, found) in answers(&edited(before, rule)) {
         assert_eq!(found, None, "{before} {rule} at {count}");
@@ -242,7 +242,7 @@ fn names_mean_what_stands_nearest() {
     );
 }
 
-/// A variable that lasts is written to under another name, by an object, or from a unit that nobody reads.
+/// A persistent variable is written to under another name, by an object, or from a unit that is not read.
 #[test]
 fn state_has_many_writers() {
     for writer in [

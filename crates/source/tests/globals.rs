@@ -1,5 +1,5 @@
-//! A dispatcher as it was until March 2024: devices in globals that a function fills, no context, called by the threads
-//! of a graph, memory from a pool of functions, tiles in variables.
+//! A dispatcher in the form used until March 2024: a function fills globals with the devices, there is no context, the
+//! threads of a graph call it, memory comes from pool functions, and tiles are in variables.
 
 mod ours;
 

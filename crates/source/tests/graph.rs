@@ -1,8 +1,8 @@
-//! Whole evaluations of models: what the rules of a real tree come to, against what the real program launched.
+//! Whole evaluations of models: the prediction from a real tree's rules against the launches of the real program.
 //!
-//! `golden/graph.txt` was recorded by dry runs of Debian's llama.cpp (ggml 0.27) on stand-in GPUs: `= SHAPE TYPE GPU COLUMNS`,
-//! then every launch in order as kernel with the numbers among its template arguments, grid and block; `-` for a call into
-//! a library. The tree is ggml 0.26, which selects the same.
+//! `golden/graph.txt` was recorded by dry runs of Debian's llama.cpp (ggml 0.27) on stand-in GPUs: `= SHAPE TYPE GPU
+//! COLUMNS`, then every launch in order as kernel with the numbers among its template arguments, grid and block; `-`
+//! for a call into a library. The tree is ggml 0.26, which selects the same.
 
 mod registers;
 
@@ -39,7 +39,7 @@ fn tree() -> Option<Tree> {
     Some(Tree::open(&dir.display().to_string()).expect("opens"))
 }
 
-/// What was recorded, by its head line.
+/// The recorded launches, by head line.
 fn recorded() -> BTreeMap<&'static str, Vec<RecordedLaunch>> {
     let mut out: BTreeMap<&str, Vec<RecordedLaunch>> = BTreeMap::new();
     let mut head = "";
@@ -61,8 +61,8 @@ fn recorded() -> BTreeMap<&'static str, Vec<RecordedLaunch>> {
     out
 }
 
-/// Every recorded evaluation: `HEAD: seen = predicted with grid and block + with the kernel alone + where the source leaves it
-/// open`. Nothing may be contradicted.
+/// Every recorded evaluation: `HEAD: seen = predicted with grid and block + with the kernel alone + where the source
+/// leaves it open`. No prediction may be contradicted.
 fn told(tree: &Tree, code: impl Fn(&str) -> Option<Code>) -> Vec<String> {
     let mut told = Vec::new();
     for (head, seen) in recorded() {
@@ -77,7 +77,7 @@ fn told(tree: &Tree, code: impl Fn(&str) -> Option<Code>) -> Vec<String> {
         assert_eq!(compared.different, [], "{head}");
         assert_eq!(evaluation.agrees.as_ref().expect("concluded").says(), &evidence::Says::Same);
         let open = compared.not_predicted.len();
-        // What was recorded has no functions and no types: they are not held against anything.
+        // The record has no functions and no types, so these are not compared.
         let exact = compared.exact + compared.without_arguments;
         told.push(format!("{head}: {} = {exact} + {} + {open}", compared.seen, compared.without_grid));
     }
@@ -133,7 +133,7 @@ fn fused_products_are_named_as_they_are_launched() {
     let answer = evaluate(&tree, "qwen2-7b", "Q4_K", "gfx1201", &[1], &Overrides::default());
     let steps = &answer.evaluations[0].steps;
     let of = |name: &str| steps.iter().find(|step| step.name == name).map(lines).expect("there");
-    // A bias, a residual, gate and up with their activation: each one launch of the instance that fuses.
+    // A bias, a residual, gate and up with their activation: each is one launch of the fused instance.
     let q = "Qcur-0 MUL_MAT+ADD";
     let fused = "mul_mat_vec_q<12,1,1,0,0>";
     assert_eq!(of("Qcur-0"), [format!("{q} quantize_q8_1 14x1x1 256x1x1"), format!("{q} {fused} 3584x1x1 32x8x1")]);
@@ -142,7 +142,7 @@ fn fused_products_are_named_as_they_are_launched() {
         of("ffn_gate-0"),
         [format!("{ffn} quantize_q8_1 14x1x1 256x1x1"), format!("{ffn} {fused} 18944x1x1 32x8x1")]
     );
-    // The head has nothing to be fused with.
+    // There is nothing to fuse with the output head.
     assert!(of("result_output")[1].contains("mul_mat_vec_q<12,1,0,0,0>"), "{:?}", of("result_output"));
 }
 
@@ -188,7 +188,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
     let Some(tree) = tree() else { return };
     let mut answer = evaluate(&tree, "qwen2-7b", "Q4_K", "gfx1100", &[12], &Overrides::default());
     let evaluation = answer.evaluations.first_mut().expect("one");
-    // Symbols as a compiler writes them, with nothing but the template's arguments.
+    // Symbols as a compiler writes them, with only the template arguments.
     let symbol = |launch: &source::graph::GraphLaunch| {
         let mut out = format!("_ZL{}{}", launch.kernel.len(), launch.kernel);
         let arguments: Vec<String> = launch.arguments.iter().map(|(_, value)| mangled(value)).collect();
@@ -208,7 +208,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
     let says = |answer: &source::graph::GraphEvaluation| answer.agrees.clone().expect("concluded");
     assert!(evaluation.against(&[run(0, &seen)]));
     assert_eq!((says(evaluation).says(), says(evaluation).is_whole()), (&evidence::Says::Same, true));
-    // The real symbol of it.
+    // The real symbol.
     let mut real = seen.clone();
     real[add].kernel = ADD.to_owned();
     assert!(evaluation.against(&[run(0, &real)]));
@@ -222,13 +222,13 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
         let found = &evaluation.compared.as_ref().expect("compared").different[0];
         assert_eq!((found.evaluation, found.at), (7, add));
     }
-    // What was refused did not run.
+    // A refused launch did not run.
     let refused: Vec<RecordedLaunch> =
         seen.iter().map(|seen| RecordedLaunch { refused: true, ..seen.clone() }).collect();
     assert!(evaluation.against(&[run(0, &refused)]));
     assert_eq!(says(evaluation).reach(), evidence::Reach::Unknown);
     assert_eq!(evaluation.compared.as_ref().expect("compared").refused, seen.len() as u64);
-    // A record that ends too early, or has nothing of this evaluation, does not say that something was not launched.
+    // A truncated record, or one without this evaluation, does not prove that something was not launched.
     let cut = SeenRun { evaluation: 0, launches: real[..1].to_vec(), whole: false };
     for (run, seen) in [(cut, 1), (run(0, &[]), 0)] {
         assert!(evaluation.against(&[run]));
@@ -237,7 +237,7 @@ fn functions_and_types_are_part_of_which_kernel_it_is() {
         assert_ne!(agrees.word(), evidence::Word::Yes);
         assert_eq!(agrees.reach() == evidence::Reach::Unknown, seen == 0);
     }
-    // A name without its arguments says nothing about them.
+    // A name without its arguments does not determine them.
     let mut bare = seen.clone();
     bare[add].kernel = "k_bin_bcast<>".to_owned();
     assert!(evaluation.against(&[run(0, &bare)]));

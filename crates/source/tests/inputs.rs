@@ -1,5 +1,5 @@
-//! Inputs of a rule that are no part of the sources: the environment, CMake's options, versions that a compiler's headers give. One
-//! that decides and that nobody gave leaves an answer open; one that is misspelt is refused.
+//! Inputs of a rule outside the sources: the environment, CMake options, versions from a compiler's headers. A deciding
+//! input without a value leaves an answer open; a misspelt one is refused.
 
 mod ours;
 
@@ -21,7 +21,7 @@ fn env(name: &str, value: &str) -> Overrides {
     Overrides { env: vec![(name.to_owned(), value.to_owned())], ..Overrides::default() }
 }
 
-/// As a small question is asked: versions that nobody gave are varied.
+/// A small question, for which unspecified versions are varied.
 fn varied(tree: &Tree, gpu: &str) -> Vec<Option<(source::Path, i64)>> {
     ask(tree, gpu, "Q4_K", &[40], &Overrides { vary_versions: true, ..Overrides::default() })
 }
@@ -46,7 +46,7 @@ fn a_variable_of_the_environment_is_an_input_and_named() {
         let of_it =
             told.iter().find(|reason| reason.condition.contains("GGML_CUDA_TILES_OFF") && reason.outcome == "not set");
         assert!(of_it.is_some(), "{rule}: {told:#?}");
-        // The second row has it too, though a static is made only once.
+        // The second row has it too, although a static is initialised only once.
         let rows = unset.reasons_of_rows();
         assert!(rows.iter().flatten().any(|reason| reason.outcome == "not set"), "{rule}");
         let set = survey(&tree, &env("GGML_CUDA_TILES_OFF", "1")).expect("evaluates");
@@ -78,7 +78,7 @@ fn what_is_misspelt_is_refused_with_what_was_meant() {
     assert!(survey(&tree, &cmake("CMAKE_BUILD_TYPE")).is_ok(), "CMake's own");
 }
 
-/// A tree without CMake cannot be told an option: nothing would come of it.
+/// Options are refused for a tree without CMake, where they would have no effect.
 #[test]
 fn an_option_is_refused_where_no_cmake_file_is() {
     let files = ours::files().into_iter().filter(|(path, _)| *path != "CMakeLists.txt").collect();
@@ -88,7 +88,7 @@ fn an_option_is_refused_where_no_cmake_file_is() {
     assert!(error.contains("not built by CMake"), "{error}");
 }
 
-/// Wherever a version changes something on the way, it decides: in the rule, in what the rule means, however it is reached.
+/// A version decides wherever it changes something on the way: in the rule or in its meaning, however it is reached.
 #[test]
 fn a_version_that_nobody_gave_and_that_decides_leaves_it_open() {
     let head = "bool should_use_mmq(enum ggml_type type, int cc, int64_t ne11, int64_t n_experts) {";
@@ -127,7 +127,7 @@ fn a_version_that_nobody_gave_and_that_decides_leaves_it_open() {
     }
 }
 
-/// A header that the tree does not have defines its own version: `#include <rocwmma/rocwmma-version.hpp>`.
+/// A version defined by a header that is not in the tree: `#include <rocwmma/rocwmma-version.hpp>`.
 #[test]
 fn a_version_of_a_header_that_is_not_there_leaves_it_open() {
     let tree = changed(
@@ -142,11 +142,11 @@ fn a_version_of_a_header_that_is_not_there_leaves_it_open() {
     assert_eq!(ask(&tree, "gfx1030", "Q4_K", &[100], &define("TREE_WIDE")), [None]);
     assert_eq!(ask(&tree, "gfx1030", "Q4_K", &[100], &given(1)), [MMQ]);
     assert_eq!(ask(&tree, "gfx1030", "Q4_K", &[100], &given(2)), [BLAS]);
-    // Without the option nobody asks for the version.
+    // Without the option, no code reads the version.
     assert_eq!(plain(&tree, "gfx1030", "Q4_K", &[100]), [BLAS]);
 }
 
-/// A real tree: flash attention by rocWMMA hangs on the version of its headers, and was told as if that were 0.
+/// A real tree: flash attention with rocWMMA depends on the version of its headers, which was once assumed to be 0.
 #[test]
 fn rocwmma_without_its_version_is_not_guessed() {
     let Some(path) = test_artifacts::need("llama-cpp-sys-2-0.1.130") else { return };
@@ -171,7 +171,7 @@ fn rocwmma_without_its_version_is_not_guessed() {
     assert_eq!(version("ROCWMMA_VERSION_MAJOR=2"), [Some(source::Path::Tile), Some(source::Path::Wmma)]);
 }
 
-/// Another build is read only where what it changes had a part.
+/// Another build is read only if its change can affect the answer.
 #[test]
 fn a_version_without_a_part_costs_nothing() {
     let head = "bool should_use_mmq(enum ggml_type type, int cc, int64_t ne11, int64_t n_experts) {";

@@ -1,5 +1,5 @@
-//! One run answers for a range of column counts. Every answer must be the one that the count gets when it is asked alone,
-//! and, for conditions put into the small tree, the one that the condition itself gives.
+//! One run answers for a range of column counts. Every answer must equal the one for the count alone and, for
+//! conditions inserted into the small tree, the condition itself.
 
 mod ours;
 
@@ -54,7 +54,7 @@ fn conditions_that_come_and_go_are_followed_exactly() {
     }
 }
 
-/// Asked for by themselves, a few counts get what each of them gets among all.
+/// A few counts asked as points get the same answers as among all counts.
 #[test]
 fn counts_that_are_asked_as_points_get_the_same() {
     let few = [1, 8, 9, 15, 16, 17, 31, 63, 64, 65, 77, 78, 100, 120, 121, 128, 129, 200, 201, 240, 256];
@@ -101,7 +101,7 @@ fn an_assertion_that_fails_at_some_counts_is_undetermined_there_alone() {
 
 #[test]
 fn a_tile_that_depends_on_the_columns_is_told_per_count() {
-    // The tile is a variable of the launching function, as older kernels have it: no switch ends a range.
+    // The tile is a variable of the launching function, as in older kernels: no switch ends a range.
     let files = ours::files().into_iter().map(|(path, text)| {
         let text = text
             .replace("int mmq_x", "int tile")
@@ -116,7 +116,7 @@ fn a_tile_that_depends_on_the_columns_is_told_per_count() {
     }
 }
 
-/// A real tree: ranges as one survey gives them, against each count asked by itself.
+/// A real tree: the ranges of one survey against each count asked alone.
 #[test]
 fn ranges_of_a_real_tree_are_what_each_count_gets_alone() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

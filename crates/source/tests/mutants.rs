@@ -1,7 +1,7 @@
-//! Rules made at random (operators, types, constants, order, scope), each compiled by g++ and put into a tree that is evaluated: an
-//! answer that is given is the compiled one, at every column count. Undetermined is allowed, wrong is not.
+//! Random rules (operators, types, constants, order, scope), each compiled by g++ and inserted into a tree that is
+//! evaluated. Every answer must equal the compiled one at every column count. Undetermined is allowed, wrong is not.
 //!
-//! `WHICHKERNEL_MUTANTS` and `WHICHKERNEL_SEED` ask for more and for others (`cargo xtask deep mutants`).
+//! `WHICHKERNEL_MUTANTS` and `WHICHKERNEL_SEED` set the number and the seed (`cargo xtask deep mutants`).
 
 mod ours;
 
@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// A rule: what stands before the function, and the function's body.
+/// A rule: the text before the function, and the function's body.
 struct Mutant {
     before: String,
     body: String,
@@ -172,7 +172,7 @@ fn mutant(random: &mut Random) -> Mutant {
     Mutant { before, body, elsewhere }
 }
 
-/// What g++ makes of them: a line of 0 and 1 for each.
+/// The results of the compiled rules: a line of 0 and 1 for each.
 fn compiled(mutants: &[Mutant]) -> Vec<Vec<bool>> {
     let dir = tempfile::tempdir().expect("a directory");
     let mut text = "#include <algorithm>\n#include <cstdint>\n#include <cstdio>\n#include <cstddef>\n".to_owned();

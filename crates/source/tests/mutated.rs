@@ -1,4 +1,4 @@
-//! A released tree whose dispatcher is renamed, inverted, put in another order or moved: the answer follows what stands there.
+//! A released tree whose dispatcher is renamed, inverted, reordered or moved: the answer follows the changed code.
 
 mod ours;
 
@@ -9,7 +9,7 @@ use source::Tree;
 const DISPATCHER: &str = "ggml-cuda/ggml-cuda.cu";
 const RULE: &str = "ggml-cuda/mmq.cu";
 
-/// What of a released tree decides, as files: the backend, ggml's own sources and headers, and the build files.
+/// The deciding files of a released tree: the backend, ggml's own sources and headers, and the build files.
 fn released() -> Option<Vec<(String, String)>> {
     let tree = Tree::open(&test_artifacts::need("llama-cpp-sys-4-0.11.0")?.display().to_string()).expect("opens");
     let wanted = |path: &&str| {
@@ -21,7 +21,7 @@ fn released() -> Option<Vec<(String, String)>> {
     Some(files.collect())
 }
 
-/// Replaces a text that stands in that file, or with "" in every file; fails where it stands nowhere.
+/// Replaces a text in that file, or with "" in every file; panics if the text is not found.
 fn replaced(files: &[(String, String)], file: &str, from: &str, to: &str) -> Vec<(String, String)> {
     let mut found = 0;
     let change = |(path, text): &(String, String)| {
@@ -59,7 +59,7 @@ fn the_answer_follows_a_released_tree_that_was_changed() {
     let reordered = replaced(&files, DISPATCHER, vector, &first);
     assert_eq!(paths(reordered, "gfx1201", &columns), [Some(Mmq); 4]);
 
-    // The rule, cut out of its file and put into a new one.
+    // The rule, moved from its file to a new one.
     let rule = files.iter().find(|(path, _)| path.ends_with(RULE)).map(|(_, text)| text.clone()).expect("is there");
     let start = rule.find("bool ggml_cuda_should_use_mmq(").expect("is there");
     let end = start + rule[start..].find("\n}\n").expect("ends") + 3;

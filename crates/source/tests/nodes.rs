@@ -1,7 +1,7 @@
-//! Operations one by one: what the rules of a real tree come to, against what the real program launched.
+//! Single operations: the prediction from a real tree's rules against the launches of the real program.
 //!
-//! `golden/nodes.txt` was recorded by `data/record-nodes.py` from dry runs of `data/nodes.c` with Debian's ggml 0.27 on stand-in GPUs.
-//! The tree is ggml 0.26, which selects the same but for one graph.
+//! `golden/nodes.txt` was recorded by `data/record-nodes.py` from dry runs of `data/nodes.c` with Debian's ggml 0.27 on
+//! stand-in GPUs. The tree is ggml 0.26, which selects the same except for one graph.
 
 mod registers;
 
@@ -12,12 +12,12 @@ use source::{Device, Overrides, Tree};
 const GOLDEN: &str = include_str!("golden/nodes.txt");
 const TREE: &str = "llama-cpp-sys-2-0.1.160";
 
-/// Where 0.27 selects otherwise than 0.26: since then a convolution of F16 is tiled on AMD's GPUs without matrix instructions, too
-/// (conv2d.cu, `use_simt`). The tree of 0.28 has that rule.
+/// Where 0.27 differs from 0.26: it also tiles F16 convolutions on AMD GPUs without matrix instructions (conv2d.cu,
+/// `use_simt`). The tree of 0.28 has that rule.
 const NEWER: (&str, &str) = ("conv-2d-direct-f16", "gfx1030");
 const NEWER_TREE: &str = "llama-cpp-sys-4-0.11.0";
 
-/// A graph with what was launched for it on GPUs.
+/// A graph with its recorded launches per GPU.
 #[derive(Default)]
 struct Recorded {
     name: &'static str,
@@ -57,7 +57,7 @@ fn recorded() -> Vec<Recorded> {
     out
 }
 
-/// Everything on one GPU, with what was seen there.
+/// Evaluates everything on one GPU, with the launches seen there.
 fn evaluate<'r>(
     tree: &Tree,
     gpu: &str,
@@ -81,8 +81,8 @@ fn run_of(launches: &[RecordedLaunch]) -> SeenRun {
     SeenRun { evaluation: 0, launches: launches.to_vec(), whole: true }
 }
 
-/// How many launches were seen, and how many of them predicted: `GPU: seen = exact + kernel alone + open`. Nothing may be
-/// contradicted. With the graphs that are not whole.
+/// The numbers of observed and predicted launches: `GPU: seen = exact + kernel alone + open`, and the incomplete
+/// graphs. No prediction may be contradicted.
 fn told(tree: &Tree, gpu: &str, code: Option<&Code>) -> (String, Vec<&'static str>) {
     let all = recorded();
     let (mut seen, mut exact, mut without, mut open) = (0, 0, 0, 0);
@@ -96,7 +96,7 @@ fn told(tree: &Tree, gpu: &str, code: Option<&Code>) -> (String, Vec<&'static st
         }
         assert_eq!(compared.different, [], "{name} on {gpu}");
         seen += compared.seen;
-        // What was recorded has no functions and no types: they are not held against anything.
+        // The record has no functions and no types, so these are not compared.
         let same = compared.exact + compared.without_arguments;
         exact += same;
         without += compared.without_grid;
@@ -116,7 +116,7 @@ fn operations_one_by_one_are_predicted() {
     let gpus = ["gfx1030", "gfx1100", "gfx1201", "gfx90a"];
     let all = gpus.map(|gpu| told(&tree, gpu, None));
     assert_eq!(all.each_ref().map(|(told, _)| told.as_str()), EXPECTED, "{all:#?}");
-    // What it hangs on: registers, and which experts a router chooses.
+    // The open graphs depend on registers and on the experts that a router chooses.
     let hangs = |name: &&str| name.starts_with("flash-attn-") || *name == "mul-mat-id-sorted";
     assert!(all.iter().flat_map(|(_, not_whole)| not_whole).all(hangs), "{all:?}");
 }
@@ -128,7 +128,7 @@ fn grids_that_hang_on_registers_are_predicted_with_the_compiled_code() {
     let all = ["gfx1030", "gfx1100", "gfx90a"].map(|gpu| told(&tree, gpu, Some(&code(gpu))));
     assert_eq!(all.each_ref().map(|(told, _)| told.as_str()), WITH_CODE, "{all:#?}");
     assert!(all.iter().flat_map(|(_, not_whole)| not_whole).all(|name| *name == "mul-mat-id-sorted"), "{all:?}");
-    // A kernel that the code does not have stays open, and it is said.
+    // A kernel that is missing in the code stays open, and the answer says so.
     let without = Code::new("other.so", []);
     let all: Vec<Recorded> = recorded().into_iter().filter(|case| case.name == "flash-attn-128-4").collect();
     let (_, evaluation, _) = evaluate(&tree, "gfx1100", &all, Some(&without)).into_iter().next().expect("one");
@@ -176,8 +176,9 @@ const EXPECTED: [&str; 4] = [
     "gfx90a: 184 = 169 + 9 + 6",
 ];
 
-/// Since 0.28 a norm with its weights asks whether they are as long as a row, by the third of the numbers that `init_fastdiv_values` packs
-/// (norm.cu, `rms_norm_f32_dispatch`): a row of 1152 is 288 times four, which takes 512 threads; 1150 is no multiple of four.
+/// Since 0.28 a norm with weights checks whether they are as long as a row, using the third number that
+/// `init_fastdiv_values` packs (norm.cu, `rms_norm_f32_dispatch`). A row of 1152 is 288 times four, which takes 512
+/// threads; 1150 is not a multiple of four.
 #[test]
 fn a_fused_norm_follows_what_divisions_are_packed_with() {
     let Some(dir) = test_artifacts::need(NEWER_TREE) else { return };

@@ -1,8 +1,8 @@
-//! The other operations on a real tree: flash attention, RoPE, rows looked up, products with experts.
+//! The other operations on a real tree: flash attention, RoPE, row lookup, products with experts.
 
 use source::{Device, Outcome, Overrides, Shape, Survey, Tree};
 
-/// `TYPE@COLUMNS` to the kernel that is launched, for one GPU.
+/// `TYPE@COLUMNS` and the launched kernel, for one GPU.
 fn kernels(tree: &Tree, shape: Shape, gpu: &str, types: &[&str], columns: &[i64]) -> Vec<String> {
     let types = types.iter().map(|ty| (*ty).to_owned()).collect();
     let question = shape.question(vec![Device::find(gpu).expect("known")], types, columns.to_vec());

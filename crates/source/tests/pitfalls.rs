@@ -1,4 +1,4 @@
-//! What makes ggml's dispatch hard to read, one test each; and that what is not understood is never passed over.
+//! One test for each difficulty in reading ggml's dispatch, and tests that unsupported code is never ignored.
 
 mod ours;
 
@@ -23,7 +23,7 @@ fn with_parser(function: &str) -> Tree {
     ours::tree(main.collect())
 }
 
-/// One question, with why where there is no answer.
+/// One question; the reason if there is no answer.
 fn why(tree: &Tree, gpu: &str, columns: i64) -> Result<(Path, i64), String> {
     let shape = Shape::MulMat { rows: 4096, k: 4096 };
     let question = shape.question(vec![Device::find(gpu).expect("known")], vec!["Q4_K".to_owned()], vec![columns]);
@@ -60,7 +60,7 @@ fn targets_are_parsed_with_std_string_and_lambdas() {
     assert_eq!(why(&tree, "gfx1030", 64), Ok((Path::Blas, 0)));
 }
 
-/// Each of these changes a variable in a way that is not known here: the old value must not survive.
+/// Each of these changes a variable in a way that the evaluator does not know: the old value must not survive.
 #[test]
 fn what_an_unknown_call_may_write_is_unknown() {
     for change in [
@@ -104,7 +104,7 @@ fn the_same_without_the_change_is_known() {
     assert_eq!(why(&tree, "gfx1201", 64), Ok((Path::Mmq, 64)));
 }
 
-/// A loop that asks something unknown is followed as far as 31 forks go, however it comes out; one that goes on is left open.
+/// A loop over an unknown condition is followed up to 31 forks, whatever the outcomes; a longer one is undetermined.
 #[test]
 fn a_loop_over_what_is_unknown_is_followed_as_far_as_forks_go() {
     let with_loop = |rounds: usize, then: &str| {
@@ -127,7 +127,7 @@ fn a_loop_over_what_is_unknown_is_followed_as_far_as_forks_go() {
     assert!(with_loop(1000, "id = 0x1030;").is_err());
 }
 
-/// 5: code after an unconditional return is not reached, whatever it says.
+/// 5: code after an unconditional return is never reached.
 #[test]
 fn code_after_a_return_is_dead() {
     let tree = changed(
@@ -137,7 +137,7 @@ fn code_after_a_return_is_dead() {
     assert_eq!(plain(&tree, "gfx1201", "Q4_K", &[8, 9]), [Some((Path::Mmvq, 8)), Some((Path::Blas, 0))]);
 }
 
-/// 7: a compute capability in decimal, from the version alone: gfx90a is 9.0 and no CDNA there.
+/// 7: a decimal compute capability, from the version alone: gfx90a is 9.0 and not CDNA there.
 #[test]
 fn compute_capabilities_may_be_decimal() {
     let mut all = files();
@@ -158,7 +158,7 @@ fn compute_capabilities_may_be_decimal() {
     assert_eq!(plain(&tree, "gfx1201", "Q4_K", &[64]), [Some((Path::Mmq, 64))]);
 }
 
-/// 8: what was compiled decides, where the code asks for the list of architectures.
+/// 8: the list of compiled architectures decides, where the code reads it.
 #[test]
 fn the_list_of_compiled_architectures_is_a_define() {
     let mut all = files();
@@ -207,13 +207,13 @@ fn shapes_and_strides_decide() {
         survey.rows().first().and_then(|row| row.path)
     };
     assert_eq!(ask(&tree, 4096), Some(Path::Mmq));
-    // A row of 4096 values is 16 blocks of 144 bytes: 2304 = 18 x 128. One block more, and it is no multiple.
+    // A row of 4096 values is 16 blocks of 144 bytes: 2304 = 18 x 128. With one more block, it is not a multiple.
     assert_eq!(ask(&tree_by_shape, 4096), Some(Path::Mmq));
     assert_eq!(ask(&tree_by_shape, 4096 + 256), Some(Path::Blas));
     assert_eq!(ask(&tree_by_shape, 16384), Some(Path::Blas));
 }
 
-/// 10: a product with experts does not go through the entry of the plain one.
+/// 10: a product with experts does not use the entry of the plain product.
 #[test]
 fn products_with_experts_have_a_chain_of_their_own() {
     let mut all = files();
@@ -243,7 +243,7 @@ fn products_with_experts_have_a_chain_of_their_own() {
     assert_eq!(plain(&tree, "gfx1030", "Q4_K", &[63, 64]), [Some((Path::Mmq, 64)), Some((Path::Blas, 0))]);
 }
 
-/// Fusion goes past the dispatcher: the answer for a single product stands, and the way around it is told.
+/// Fusion bypasses the dispatcher: the answer for a single product stays, and the bypass is reported.
 #[test]
 fn fused_products_are_told_beside_the_answer() {
     let fusing = r#"
@@ -276,7 +276,7 @@ static bool supports_op("#;
     assert_eq!(survey(&tree(files())), [], "nothing is fused in the plain tree");
 }
 
-/// The line at which `text`, put in with `insert` before `supports_op`, stands in a file.
+/// The line of `text` in a file, inserted with `insert` before `supports_op`.
 fn files_line(file: &str, insert: &str, text: &str) -> usize {
     let all = files();
     let (_, before) = all.iter().find(|(path, _)| *path == file).expect("there");
@@ -284,7 +284,7 @@ fn files_line(file: &str, insert: &str, text: &str) -> usize {
     whole[..whole.find(text).expect("there")].matches('\n').count() + 1
 }
 
-/// The same on a real tree: from 2025-10 on llama.cpp fuses at one column.
+/// The same on a real tree: since 2025-10 llama.cpp fuses at one column.
 #[test]
 fn a_real_tree_fuses_past_its_dispatcher() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };
@@ -300,6 +300,6 @@ fn a_real_tree_fuses_past_its_dispatcher() {
         assert!(line.contains(&mmvq.calls) && line.contains("fusion"), "{line}");
     }
     assert_eq!(mmvq.switch.as_deref(), Some("GGML_CUDA_DISABLE_FUSION"));
-    // Ways of the dispatcher itself are none around it.
+    // Paths through the dispatcher itself are not bypasses.
     assert!(found.iter().all(|way| way.function != survey.function()), "{found:?}");
 }

@@ -1,11 +1,11 @@
-//! Products with experts that the host sorts: what is launched hangs on which experts were chosen, which is data.
+//! Products with experts that the host sorts: the launches depend on the chosen experts, which are data.
 
 use source::graph::{Given, GraphAnswer, Routing, ask_written, parse_all};
 use source::{Device, Overrides, Tree};
 
 const TREE: &str = "llama-cpp-sys-2-0.1.160";
 
-/// 64 tokens, two of four experts each, of a type that no kernel takes for all experts on this GPU.
+/// 64 tokens, two of four experts each, of a type for which no kernel handles all experts on this GPU.
 const GRAPH: &str = "@ graph of 7 on ROCm0 from 10\nw = BF16 256,64,4 at 0x100000 weights\nx = F32 256,1,64 at 0x200000\n\
                      i = I32 2,64 at 0x300000\ny = MUL_MAT_ID F32 64,2,64 from w,x,i at 0x400000\n\
                      z = MUL_MAT_ID F32 64,2,64 from w,x,i at 0x500000\nREADS@ end 20\n";
@@ -22,7 +22,7 @@ fn asked(tree: &Tree, reads: &str, routing: Option<Routing>) -> GraphAnswer {
     ask_written(tree, &device, &Overrides::default(), "g.txt", graphs, &given).expect("evaluates")
 }
 
-/// The products of each step between the two that gather and scatter rows; why it is open, where it is.
+/// The products of each step between the gather and the scatter of rows; the reason if a step is open.
 fn products(answer: &GraphAnswer) -> Vec<Result<Vec<String>, String>> {
     let steps = answer.evaluations[0].steps.iter();
     let of = |step: &source::graph::GraphStep| match &step.undetermined {
@@ -46,13 +46,14 @@ fn read(ids: &[i32]) -> String {
 fn the_launches_follow_the_experts_that_were_read_back() {
     let Some(tree) = tree() else { return };
     let all: Vec<i32> = (0..128).map(|at| at % 4).collect();
-    // Only the first token goes to the first two, all others to the last two; the second product is routed otherwise.
+    // Only the first token goes to the first two experts, all others to the last two; the second product is routed
+    // differently.
     let few: Vec<i32> = [0, 1].into_iter().chain((0..126).map(|at| 2 + at % 2)).collect();
     let answer = asked(&tree, &[read(&few), read(&all)].concat(), None);
     let found = products(&answer);
     let [Ok(first), Ok(second)] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((first.len(), second.len()), (4, 4));
-    // Single rows and 63 rows are not multiplied by the same function as 32.
+    // Single rows and 63 rows use a different function than 32 rows.
     assert!(first != second && second.iter().all(|name| *name == second[0]), "{first:?} {second:?}");
     let reads = answer.evaluations[0].read_back.as_ref().expect("it read");
     assert_eq!((reads.given, reads.used), (2, 2));
@@ -81,10 +82,10 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
     for (reads, why) in [
         (String::new(), "is not known"),
         ("@ read 0x300000 512 -\n".repeat(2), "is not known"),
-        // Of another tensor, or another part of it.
+        // From another tensor, or another part of it.
         (read(&all).replace("0x300000", "0x300010").repeat(2), "is not known"),
         (read(&all[..64]).repeat(2), "is not known"),
-        // No such expert; a token that goes to one of them twice.
+        // An expert that does not exist; a token that goes to the same expert twice.
         (bad(5, 4), "would abort"),
         (bad(127, -1), "would abort"),
         (bad(0, i32::MIN), "would abort"),
@@ -95,15 +96,15 @@ fn where_nobody_told_or_what_was_told_cannot_be_it_is_open() {
             assert!(step.as_ref().is_err_and(|found| found.contains(why)), "{why}: {step:?}");
         }
     }
-    // One of two: the second product has none.
+    // One of two: nothing is left for the second product.
     let answer = asked(&tree, &read(&all), None);
     assert!(matches!(products(&answer).as_slice(), [Ok(_), Err(_)]), "{:?}", products(&answer));
-    // More than the code reads: what is determined stands, and it is counted.
+    // More copies than the code reads: the result is unaffected, and the surplus is counted.
     let answer = asked(&tree, &read(&all).repeat(3), None);
     assert!(products(&answer).iter().all(Result::is_ok));
     let reads = answer.evaluations[0].read_back.as_ref().expect("it read");
     assert_eq!((reads.given, reads.used), (3, 2));
-    // The first cannot be, and one is left over: which of them is the second product's is not known then.
+    // The first is impossible, and one is left over: it is unknown which of them belongs to the second product.
     let answer = asked(&tree, &[one(5, 4), read(&all), read(&all)].concat(), None);
     assert!(products(&answer).iter().all(Result::is_err), "{:?}", products(&answer));
 }

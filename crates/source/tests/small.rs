@@ -13,7 +13,7 @@ fn the_small_tree_is_read_with_all_its_pitfalls() {
     let rdna4 = plain(&tree, "gfx1201", "Q4_K", &[1, 3, 8, 9, 33, 64, 65, 290]);
     let expected = [(Mmvq, 1), (Mmvq, 4), (Mmvq, 8), (Mmq, 16), (Mmq, 64), (Mmq, 64), (Mmq, 64), (Mmq, 64)];
     assert_eq!(rdna4, expected.map(Some), "tiles from the included table, twins told apart");
-    // (ENUM) && x is no cast; #ifdef in mid-expression; the default argument stands in the header only.
+    // (ENUM) && x is not a cast; #ifdef inside an expression; the default argument is only in the header.
     assert_eq!(plain(&tree, "gfx90a", "Q4_K", &[256, 257]), [Some((Mmq, 64)), Some((Blas, 0))]);
     assert_eq!(plain(&tree, "gfx90a", "Q4_0", &[9]), [Some((Blas, 0))]);
     assert_eq!(plain(&tree, "gfx1030", "Q4_K", &[63, 64]), [Some((Mmq, 64)), Some((Blas, 0))]);
@@ -46,7 +46,7 @@ fn a_define_that_no_build_file_knows_leaves_it_open() {
     assert_eq!(ask(&tree, "gfx90a", "Q4_K", &[257], &off), [Some((Blas, 0))]);
 }
 
-/// A build is one for Linux unless somebody says otherwise; what else compilers define is not known.
+/// A build is for Linux by default; other compiler defines are unknown.
 #[test]
 fn what_a_compiler_defines_for_linux_is_defined() {
     let asks = |name: &str| changed("#ifdef TREE_WIDE", &format!("#ifdef {name}"));
@@ -131,7 +131,7 @@ fn bad_trees_say_what_is_wrong() {
     }
     let error = Survey::run(&tree(broken), question(), &Overrides::default()).expect_err("conflict").to_string();
     assert!(error.contains("src/cuda/broken.cuh:2"), "{error}");
-    // Half a file, a recursive macro, an endless loop: no answer, and no harm.
+    // Half a file, a recursive macro, an endless loop: no answer, and no crash.
     for text in ["void f( {", "#define A A(A\nA(", "static void ggml_cuda_mul_mat(int a) { for (;;) {} }"] {
         let mut files = files();
         if let Some((_, main)) = files.iter_mut().find(|(path, _)| *path == "src/cuda/main.cu") {
@@ -141,7 +141,7 @@ fn bad_trees_say_what_is_wrong() {
     }
 }
 
-/// Bytes turned, cut and repeated: whatever comes of a file, it is read within bounds and nothing panics.
+/// Flipped, cut and repeated bytes: any file is read within limits, and nothing panics.
 #[test]
 fn damaged_files_are_read_within_bounds() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

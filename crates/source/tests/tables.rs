@@ -1,9 +1,9 @@
-//! The embedded tables against what the real functions answered when they were compiled; and the real sources
-//! themselves, where they are at hand.
+//! The embedded tables against the answers of the compiled functions, and against the real sources if they are
+//! available.
 
 use source::{ALL_TYPES, DEFAULT_GPUS, Device, Overrides, Row, Shape, Survey, Tree, decision_table};
 
-/// Rows of a golden file: made by compiling that version's own functions.
+/// Rows of a golden file, produced by compiling that version's own functions.
 fn golden(name: &str) -> Vec<Row> {
     let text = match name {
         "b10586" => include_str!("golden/b10586.txt"),
@@ -75,7 +75,8 @@ fn survey<'t>(tree: &'t Tree, types: &[&str], columns: Vec<i64>) -> Survey<'t> {
     Survey::run(tree, question, &Overrides::default()).expect("evaluates")
 }
 
-/// What a device is called inside does not hang on the last type that was asked about, here one that the tree does not have.
+/// The compute capability of a device does not depend on the last type asked about, here one that the tree does not
+/// have.
 #[test]
 fn the_compute_capability_is_told_also_beside_an_unknown_type() {
     let Some(dir) = test_artifacts::need("llama-cpp-sys-2-0.1.100") else { return };
@@ -89,7 +90,7 @@ fn the_compute_capability_is_told_also_beside_an_unknown_type() {
     }
 }
 
-/// With `WHICHKERNEL_LLAMA_REPO` and `WHICHKERNEL_OLLAMA_REPO` set to clones, the sources themselves are evaluated:
+/// If `WHICHKERNEL_LLAMA_REPO` and `WHICHKERNEL_OLLAMA_REPO` are set to clones, the sources themselves are evaluated:
 /// `cargo xtask deep tests`.
 #[cfg(feature = "deep")]
 #[test]
@@ -107,7 +108,7 @@ fn the_sources_are_the_compiled_truth() {
     }
 }
 
-/// Every crate of the cache that vendors ggml: no quantised type is left open on any target.
+/// Every crate in the cache that vendors ggml: no quantised type is left open on any target.
 #[test]
 fn crates_that_vendor_ggml_are_settled() {
     for artifact in [

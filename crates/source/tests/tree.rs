@@ -1,4 +1,4 @@
-//! Trees are found wherever they lie, and what is wrong with one is said.
+//! Trees are found in every form, and errors in them are reported.
 
 use source::{Tree, TreeError};
 use std::fs;

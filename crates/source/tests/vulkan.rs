@@ -7,7 +7,7 @@ fn tree() -> Option<Tree> {
     Some(Tree::open(path.to_str().expect("a plain path")).expect("a tree"))
 }
 
-/// What RADV's dry runs of ggml 0.27 showed, at 1 and 8 columns: path and pipeline.
+/// Paths and pipelines from dry runs of ggml 0.27 on RADV, at 1 and 8 columns.
 #[test]
 fn vectors_take_the_pipeline_that_dry_runs_showed() {
     let Some(tree) = tree() else { return };
@@ -29,7 +29,7 @@ fn vectors_take_the_pipeline_that_dry_runs_showed() {
     }
 }
 
-/// What dry runs of ggml 0.27 on RADV showed above eight columns: halves or bytes, which accumulator, which tile.
+/// Pipelines from dry runs of ggml 0.27 on RADV above eight columns: halves or bytes, accumulator, tile.
 #[test]
 fn matrices_take_the_pipeline_that_dry_runs_showed() {
     let Some(tree) = tree() else { return };
@@ -60,10 +60,10 @@ fn a_variable_of_the_environment_is_an_input() {
     assert_eq!(choice.kernel.as_deref(), Some("mul_mat_vec_q4_k_f32_f32"));
 }
 
-/// Dry runs of Debian's ggml 0.27 on RADV 26.2.6 with the stand-in, of a model of llama-3.2-1b's shape.
+/// Dry runs of Debian's ggml 0.27 on RADV 26.2.6 with the stand-in, with a model of llama-3.2-1b's shape.
 const SELECTED: &str = include_str!("data/vulkan-dryrun.tsv");
 
-/// Every card that the stand-in plays; and on one of them all tiles of five types.
+/// Every card that the stand-in simulates, and on one of them all tiles of five types.
 #[test]
 fn source_and_dry_run_agree_in_every_cell() {
     let Some(tree) = tree() else { return };
@@ -83,7 +83,7 @@ fn source_and_dry_run_agree_in_every_cell() {
     assert!(compared > 80 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
 }
 
-/// The same dry runs under one variable of the environment each: path and pipeline of every cell.
+/// The same dry runs under one environment variable each: path and pipeline of every cell.
 const UNDER: &str = include_str!("data/vulkan-dryrun-environment.tsv");
 
 #[test]
@@ -99,7 +99,7 @@ fn source_and_dry_run_agree_under_every_variable() {
         let shape = Shape::MulMat { rows: 8192, k: 2048 };
         let choice = rules.choice(&card, &shape, kind, columns.parse().expect("a number")).expect("a choice");
         compared += 1;
-        // What is undetermined is told, never wrong.
+        // Undetermined cells are reported, never wrong.
         if choice.kernel.as_deref().is_some_and(|own| own != *kernel) {
             different.push(format!("{line}: {choice:?}"));
         }
@@ -108,8 +108,8 @@ fn source_and_dry_run_agree_under_every_variable() {
     assert!(compared > 300 && different.is_empty(), "{} of {compared}: {different:#?}", different.len());
 }
 
-/// Dry runs of a model of qwen3-30b-a3b's shape: the pipelines of all products of experts at a length. Those of the last block, of one column,
-/// are there at every length.
+/// Dry runs of a model of qwen3-30b-a3b's shape: the pipelines of all expert products per length. Those of the last
+/// block, with one column, occur at every length.
 const EXPERTS: &str = include_str!("data/vulkan-dryrun-experts.tsv");
 
 #[test]

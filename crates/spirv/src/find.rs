@@ -1,18 +1,19 @@
-//! Finds modules in a file. Nothing in a binary says where SPIR-V begins or how long it is: the header is recognised by its magic
-//! and valid fields, the end by the logical layout, in which function definitions come last.
+//! Finds modules in a file. A binary does not state where SPIR-V begins or how long it is. The header is recognised by
+//! its magic and valid fields, the end by the logical layout, in which function definitions come last.
 
 use crate::words::{HEADER, Instructions, MAGIC, word};
 use spirv::Op;
 
-/// A module's place. What begins like one and does not end like one is told apart: it is there, and was not read.
+/// The position of a module. A header without a complete module is reported too: it is present but was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
     pub offset: usize,
-    /// None: a header, and behind it no whole module.
+    /// None for a header without a complete module after it.
     pub length: Option<usize>,
 }
 
-/// Every module in the bytes, in order. A module inside another's words is none: the search goes on behind what was found.
+/// Every module in the bytes, in order. A header inside the words of another module does not count: the search
+/// continues after each module found.
 pub fn find(bytes: &[u8]) -> Vec<Found> {
     let magic = MAGIC.to_le_bytes();
     let mut found = Vec::new();
@@ -32,10 +33,10 @@ pub fn find(bytes: &[u8]) -> Vec<Found> {
     found
 }
 
-/// How many bytes of a header are looked at.
+/// How many bytes of a header are checked.
 pub const HEADER_BYTES: usize = HEADER * 4;
 
-/// Versions 1.0 to 1.6, a bound that ids can be counted to, the reserved word zero.
+/// Versions 1.0 to 1.6, a valid id bound, and a reserved word of zero.
 pub fn is_header(module: &[u8]) -> bool {
     let (Some(version), Some(bound), Some(schema)) = (word(module, 4), word(module, 12), word(module, 16)) else {
         return false;
@@ -45,8 +46,8 @@ pub fn is_header(module: &[u8]) -> bool {
     known && (1..=4_194_304).contains(&bound) && schema == 0
 }
 
-/// The end of the last function. Only lines, debugging values and the like may be between functions and after them; other data
-/// after the last `OpFunctionEnd` is not part of the module. None: there is no whole module here.
+/// The end of the last function. Only line information, debug values and similar may come between and after functions;
+/// other data after the last `OpFunctionEnd` is not part of the module. None if there is no complete module.
 pub fn length(module: &[u8]) -> Option<usize> {
     let mut ended = None;
     let mut inside = false;
@@ -59,7 +60,7 @@ pub fn length(module: &[u8]) -> Option<usize> {
                 ended = Some(instruction.at + 4);
             }
             Some(Op::Line | Op::NoLine) => {}
-            // An operation that the specification does not have yet is an extension.
+            // An operation that is not in the specification is an extension.
             _ if inside || ended.is_none() => {}
             _ => break,
         }

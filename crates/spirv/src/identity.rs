@@ -1,6 +1,6 @@
-//! What a module is known by. A name is none: several modules share one, and a program may change a module before it gives it
-//! to the driver. ggml adds float controls at run time (capabilities, execution modes, their extension): a module is the same with and
-//! without them.
+//! The identity of a module. Names do not identify modules: several share one, and a program may change a module before
+//! it passes it to the driver. ggml adds float controls at run time (capabilities, execution modes, their extension),
+//! so the identity ignores them.
 
 use crate::words::{HEADER, Instructions};
 use sha2::{Digest, Sha256};

@@ -1,9 +1,9 @@
-//! SPIR-V modules in a binary: found, read, counted, and known again by their hash.
+//! SPIR-V modules in a binary: finds, reads, counts and identifies them by hash.
 //!
-//! A program that computes through Vulkan carries its kernels as SPIR-V; the driver compiles them to the GPU's own
-//! instructions when a pipeline is made. What is shipped is therefore the module, not the code. No I/O, no unsafe, no panic on
-//! any input; memory is bounded by the input. Format: the Khronos SPIR-V specification, sections 2.3 (physical layout) and
-//! 2.4 (logical layout).
+//! A program that computes through Vulkan contains its kernels as SPIR-V; the driver compiles them to the GPU's own
+//! instructions when a pipeline is created. So a program ships the module, not the code. No I/O, no unsafe, no panic on
+//! any input; the input's size bounds memory. Format: the Khronos SPIR-V specification, sections 2.3 (physical layout)
+//! and 2.4 (logical layout).
 #![forbid(unsafe_code)]
 
 mod find;

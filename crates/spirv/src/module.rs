@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 pub struct Module {
     /// Major and minor.
     pub version: (u8, u8),
-    /// By the names of the specification; a number if it has none for it.
+    /// By the names of the specification; a number if there is no name.
     pub capabilities: Vec<String>,
     pub extensions: Vec<String>,
-    /// Who can load it.
+    /// The API that can load it.
     pub environment: Environment,
     pub entry_points: Vec<EntryPoint>,
-    /// The constants that a pipeline may set, by their number.
+    /// The constants that a pipeline may set, by id.
     pub constants: BTreeMap<u32, Constant>,
     /// How often each operation occurs; an operation that the specification lacks is counted by its number.
     pub operations: BTreeMap<String, u64>,
@@ -26,9 +26,9 @@ pub struct Module {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Environment {
     Vulkan,
-    /// OpenCL, and Level Zero, which takes the same: what SYCL ships.
+    /// OpenCL and Level Zero, which accept the same modules; SYCL ships these.
     OpenCl,
-    /// It says neither.
+    /// The module states neither.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ impl Environment {
         }
     }
 
-    /// As people call it; the same in every language.
+    /// The common name; not translated.
     pub fn name(self) -> &'static str {
         match self {
             Environment::Vulkan => "Vulkan",
@@ -66,20 +66,20 @@ impl Environment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPoint {
     pub name: String,
-    /// `GLCompute` for a kernel of Vulkan, `Kernel` for one of OpenCL.
+    /// `GLCompute` for a Vulkan kernel, `Kernel` for an OpenCL kernel.
     pub model: String,
-    /// Invocations of a group where the module fixes them.
+    /// The work-group size, if the module fixes it.
     pub local_size: Option<[u32; 3]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
-    /// Its first word, as it is: the type is another matter.
+    /// The raw first word of the value, regardless of its type.
     pub default: u32,
 }
 
 impl Module {
-    /// Reads a whole module, from its header on. What cannot be read is left out; nothing panics.
+    /// Reads a complete module, starting at its header. Unreadable parts are skipped; nothing panics.
     pub fn read(bytes: &[u8]) -> Module {
         let version = word(bytes, 4).unwrap_or(0);
         let part = |shift: u32| u8::try_from((version >> shift) & 0xff).unwrap_or(0);
@@ -145,7 +145,7 @@ impl Module {
         self.operations.values().sum()
     }
 
-    /// Instructions that multiply with cooperative matrices, and integer dot products.
+    /// The numbers of cooperative matrix multiplications and of integer dot products.
     pub fn matrix_and_dot(&self) -> (u64, u64) {
         let sum = |of: &dyn Fn(&str) -> bool| {
             self.operations.iter().filter(|(name, _)| of(name)).map(|(_, count)| count).sum()
@@ -155,8 +155,8 @@ impl Module {
         (sum(&matrix), sum(&dot))
     }
 
-    /// What of the GPU it asks for, in the words of this field: `matrix` (cooperative matrices), `dot` (integer dot products), `f16`,
-    /// `bf16`, `int8`, `subgroup`.
+    /// The GPU features that it requires, by their common names: `matrix` (cooperative matrices), `dot` (integer dot
+    /// products), `f16`, `bf16`, `int8`, `subgroup`.
     pub fn features(&self) -> Vec<&'static str> {
         let has = |wanted: &[&str]| self.capabilities.iter().any(|name| wanted.contains(&name.as_str()));
         let families: [(&str, &[&str]); 6] = [

@@ -5,7 +5,7 @@ pub const MAGIC: u32 = 0x0723_0203;
 /// Magic, version, generator, bound, schema.
 pub const HEADER: usize = 5;
 
-/// Instructions one after the other; ends at the first that does not fit.
+/// Iterates over instructions; ends at the first one that does not fit.
 #[derive(Debug, Clone)]
 pub struct Instructions<'a> {
     bytes: &'a [u8],
@@ -15,9 +15,9 @@ pub struct Instructions<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Instruction<'a> {
     pub operation: u16,
-    /// Where it begins, in bytes from the start of the module.
+    /// Its byte offset from the start of the module.
     pub at: usize,
-    /// The whole instruction, its first word included.
+    /// The whole instruction, including its first word.
     pub bytes: &'a [u8],
 }
 
@@ -46,12 +46,12 @@ impl<'a> Iterator for Instructions<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// The operand words after the first, by their place.
+    /// An operand word after the first word, by index.
     pub fn operand(&self, place: usize) -> Option<u32> {
         word(self.bytes, (place + 1) * 4)
     }
 
-    /// A literal string that begins at an operand: UTF-8, ended by a zero. With the place of the operand behind it.
+    /// A literal string at an operand (UTF-8, zero-terminated), and the index of the next operand.
     pub fn text(&self, place: usize) -> Option<(&'a str, usize)> {
         let from = (place + 1) * 4;
         let rest = self.bytes.get(from..)?;

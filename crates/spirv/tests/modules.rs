@@ -1,4 +1,4 @@
-//! Modules made by hand: found among other bytes, read, and the same with and without float controls.
+//! Handmade modules: found among other bytes, read, and identical with and without float controls.
 
 use proptest::prelude::*;
 use spirv_modules::{Constant, Module, find, identity};
@@ -79,7 +79,7 @@ fn operations_that_nobody_has_a_name_for_belong_to_the_module() {
     words.extend(op(54, &[2, 4, 0, 3]));
     words.extend([op(248, &[5]), op(9_999, &[1, 2]), op(253, &[]), op(56, &[])].concat());
     let module = bytes(&words);
-    // Behind the last function it is somebody else's.
+    // Data after the last function does not belong to the module.
     let file = [module.clone(), bytes(&op(9_999, &[1]))].concat();
     assert_eq!(find(&file).iter().map(|found| found.length).collect::<Vec<_>>(), [Some(module.len())]);
     assert_eq!(Module::read(&module).operations.get("Op9999"), Some(&1));

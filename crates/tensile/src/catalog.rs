@@ -47,7 +47,7 @@ impl Catalog {
         Ok(out)
     }
 
-    /// The leaves that this catalog points to for a target, each once.
+    /// The leaves that this catalog references for a target, without duplicates.
     pub fn leaves(&self, target: Option<&str>) -> Vec<&str> {
         let mut out = Vec::new();
         if let Some(library) = &self.library {

@@ -1,4 +1,4 @@
-//! Will this library serve that GPU, with which kernels, and what is missing?
+//! Whether a library serves a GPU, with which kernels, and what is missing.
 
 use crate::{
     catalog::Catalog,
@@ -17,12 +17,12 @@ pub trait Files {
     fn kernels(&self, name: &str, target: &str) -> Result<Vec<String>, String>;
 }
 
-/// The problem of a catalog: absence is known, the content of a damaged file is not.
+/// A problem of a catalog. A missing file is known to be absent; the content of a damaged one is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// It is named and not there.
+    /// It is referenced but does not exist.
     Missing(String),
-    /// It is there and cannot be read: the file and the reason.
+    /// It exists but cannot be read: the file and the reason.
     Unreadable(String),
 }
 
@@ -43,11 +43,11 @@ impl fmt::Display for Trouble {
 pub enum Verdict {
     /// Nothing here is for this target.
     No,
-    /// What would tell cannot be read or is not understood, and nothing for this target was found beside it.
+    /// The relevant files cannot be read or are not understood, and nothing else for this target was found.
     NotKnown,
-    /// Some leaves, kernels or helpers are missing, or cannot be read.
+    /// Some leaves, kernels or helpers are missing or cannot be read.
     Partly,
-    /// Everything the catalog names for it is there, but only kernels made for any GPU.
+    /// Everything that the catalog references for it exists, but only kernels for any GPU.
     FallbackOnly,
     Yes,
 }
@@ -73,11 +73,11 @@ pub struct Leaf {
     /// Distinct kernels that those solutions name.
     pub kernels: usize,
     pub objects: Vec<String>,
-    /// Kernels that are in none of its objects.
+    /// Kernels that none of its objects contain.
     pub absent: Vec<String>,
-    /// Kernels that are in none of the objects that could be read; another could not be.
+    /// Kernels that none of the readable objects contain; another object was unreadable.
     pub undetermined: Vec<String>,
-    /// Why it cannot be used as it should: a missing or unreadable file.
+    /// Why it cannot be used as intended: a missing or unreadable file.
     pub problems: Vec<Trouble>,
 }
 
@@ -101,24 +101,24 @@ pub struct Service {
     pub helpers: Vec<String>,
     pub leaves: Vec<Leaf>,
     pub families: BTreeMap<String, Family>,
-    /// What is wrong beyond single leaves.
+    /// Problems beyond single leaves.
     pub problems: Vec<Trouble>,
     /// Kinds of tree nodes that were not understood: their children are not counted.
     pub unknown_nodes: BTreeSet<String>,
 }
 
 impl Service {
-    /// Solutions for the target were read.
+    /// Whether solutions for the target were read.
     pub fn has_solutions(&self) -> bool {
         self.leaves.iter().any(|leaf| leaf.solutions > 0)
     }
 
-    /// Everything that is wrong, with the catalog and with its leaves.
+    /// All problems of the catalog and its leaves.
     pub fn troubles(&self) -> impl Iterator<Item = &Trouble> {
         self.problems.iter().chain(self.leaves.iter().flat_map(|leaf| &leaf.problems))
     }
 
-    /// Everything that the target would load was read and understood.
+    /// Whether everything that the target would load was read and understood.
     pub fn is_read(&self) -> bool {
         self.unknown_nodes.is_empty() && !self.troubles().any(Trouble::is_unreadable)
     }
@@ -136,7 +136,7 @@ impl Service {
     }
 }
 
-/// Walks what a GPU of this target would load: the root, its leaves, their code objects.
+/// Walks everything that a GPU of this target would load: the root, its leaves, their code objects.
 pub fn serve(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) -> Service {
     let listing = files.listing();
     let mut out = Service {
@@ -179,7 +179,7 @@ pub fn serve(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) ->
     out.note_unknown(&catalog);
     let mut walk = Walk { files, target, objects: HashMap::new() };
     if out.layout == Layout::Single {
-        // Every target's solutions stand in one list: those that the tree leads this GPU to are its own.
+        // One list contains the solutions of every target; those that the tree reaches for this GPU are its own.
         let mut reached = BTreeSet::new();
         if let Some(library) = &catalog.library {
             library.indices(Some(target), &mut reached);
@@ -192,7 +192,7 @@ pub fn serve(files: &dyn Files, target: &str, progress: &mut dyn FnMut(&str)) ->
         walk.leaf(&mut out, &single, &solutions, false, objects);
     }
     let mut queue: Vec<String> = catalog.leaves(Some(target)).into_iter().rev().map(str::to_owned).collect();
-    // A leaf that names itself, or another that comes back to it, is walked once.
+    // Leaves that reference each other in a cycle are walked only once.
     let mut seen: HashSet<String> = HashSet::new();
     while let Some(name) = queue.pop() {
         if !seen.insert(name.clone()) {
@@ -273,7 +273,7 @@ impl Walk<'_> {
         out.leaves.push(leaf);
     }
 
-    /// `<leaf>.co`, `<leaf>.hsaco`; for a leaf made for any GPU `<leaf>_<target>.hsaco`.
+    /// `<leaf>.co`, `<leaf>.hsaco`; for a leaf for any GPU `<leaf>_<target>.hsaco`.
     fn objects_of(&self, name: &str, fallback: bool) -> Vec<String> {
         let listing = self.files.listing();
         let stem = if fallback { format!("{name}_{}", self.target) } else { name.to_owned() };

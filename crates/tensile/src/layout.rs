@@ -1,9 +1,9 @@
-//! What a library directory holds, by the names of its files.
+//! The content of a library directory, by file name.
 
 use codeobject::processor_in;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a file of a library directory is for.
+/// The role of a file in a library directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
     /// `TensileLibrary_lazy_<gfx>.dat`
@@ -26,7 +26,7 @@ pub enum Role {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// One root per target, leaves loaded when first used.
+    /// One root per target; leaves are loaded on first use.
     Lazy,
     /// One catalog for everything.
     Single,
@@ -57,7 +57,7 @@ impl Listing {
         self.names().any(|name| matches!(role(name), Role::ExtOpTable | Role::Mapping))
     }
 
-    /// Is this a Tensile directory at all?
+    /// Whether this is a Tensile directory at all.
     pub fn is_catalog(&self) -> bool {
         self.names().any(|name| !matches!(role(name), Role::Other))
     }
@@ -70,7 +70,7 @@ impl Listing {
         }
     }
 
-    /// Files per target: every name that carries it, which is how people count them (`ls | grep gfx1201 | wc -l`).
+    /// The number of files per target: every name that contains it, as with `ls | grep gfx1201 | wc -l`.
     pub fn per_target(&self) -> BTreeMap<String, usize> {
         let mut out = BTreeMap::new();
         for name in self.names() {
@@ -85,7 +85,7 @@ impl Listing {
         self.names().filter(move |name| processor_in(name) == Some(target))
     }
 
-    /// The file `stem` + `extension`, or the same with a feature suffix (`-xnack+`), of a target's kernels.
+    /// The file `stem` + `extension` of a target's kernels, or the same with a feature suffix (`-xnack+`).
     pub fn variants<'l>(&'l self, stem: &'l str, extension: &'l str) -> impl Iterator<Item = &'l str> {
         self.names().filter(move |name| {
             let middle = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(extension));

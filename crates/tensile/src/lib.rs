@@ -1,7 +1,7 @@
-//! rocBLAS and hipBLASLt catalogs: the `.dat` trees, their solutions, and the code objects that hold the kernels.
+//! rocBLAS and hipBLASLt catalogs: the `.dat` trees, their solutions, and the code objects with the kernels.
 //!
-//! Takes bytes and a listing of names; never opens a file. No panic on any input, memory bounded by the input's size
-//! and by the limits in [`limits`]. Catalogs that name each other in circles are walked once.
+//! Takes bytes and a list of names; never opens a file. No panic on any input; the input's size and the limits in
+//! [`limits`] bound memory. Catalogs that reference each other in cycles are walked once.
 #![forbid(unsafe_code)]
 
 mod catalog;

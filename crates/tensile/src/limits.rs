@@ -1,5 +1,5 @@
-//! Above these a catalog is not believed. The largest real one (rocBLAS 5.5, all targets in one file of 117 MB) has
-//! about 46,000 solutions and 1.3 million table rows.
+//! A catalog that exceeds these limits is rejected. The largest real one (rocBLAS 5.5, all targets in one file of 117
+//! MB) has about 46,000 solutions and 1.3 million table rows.
 
 /// Bytes of one `.dat` file.
 pub const FILE: u64 = 512 << 20;

@@ -9,17 +9,17 @@ use codeobject::{Error, Problem, Result, msgpack::Reader};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
-    /// The first row whose condition holds: `Hardware` asks the GPU, `Problem` the sizes and types.
+    /// The first row whose condition holds: `Hardware` tests the GPU, `Problem` the sizes and types.
     Rows { kind: String, rows: Vec<(Predicate, Node)> },
     /// By the value of a property, e.g. the operation's identifier.
     Map { property: String, entries: Vec<(String, Node)> },
     /// The nearest size in a table.
     Matching { properties: Vec<String>, distance: String, rows: Vec<Row> },
-    /// Trained trees in order; the first that says yes gives its library.
+    /// Trained trees in order; the first that accepts gives its library.
     DecisionTree { features: Vec<String>, trees: Vec<(usize, Node)> },
     /// A leaf of a lazy catalog: the base name of its files.
     Placeholder(String),
-    /// One solution, whatever the size.
+    /// One solution for all sizes.
     Single(i64),
     /// An unknown kind of node, skipped.
     Other(String),
@@ -32,7 +32,7 @@ pub struct Row {
     pub index: i64,
 }
 
-/// What is left of the limits while one tree is read.
+/// The remaining budget while one tree is read.
 #[derive(Debug)]
 pub(crate) struct Budget {
     nodes: usize,
@@ -127,7 +127,7 @@ impl Node {
         }
     }
 
-    /// The solutions that the tables reach for this target.
+    /// The solutions that the tables reference for this target.
     pub fn indices(&self, target: Option<&str>, out: &mut std::collections::BTreeSet<i64>) {
         match self {
             Node::Rows { rows, .. } => {

@@ -6,7 +6,7 @@ use codeobject::{
 };
 use std::fmt;
 
-/// A condition, kept as far as it can be shown and asked about.
+/// A condition, kept as far as it can be displayed and queried.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predicate {
     pub kind: String,
@@ -74,7 +74,7 @@ impl Predicate {
         Ok(())
     }
 
-    /// Is this a condition on the processor, and which one? `AMDGPU` wraps `Processor`.
+    /// The processor that this condition tests, if it tests one. `AMDGPU` wraps `Processor`.
     pub fn processor(&self) -> Option<&str> {
         match self.kind.as_str() {
             "Processor" => Some(&self.value),
@@ -83,7 +83,7 @@ impl Predicate {
         }
     }
 
-    /// Could a GPU of this target pass, as far as the processor is asked for?
+    /// Whether a GPU of this target could pass, considering only tests of the processor.
     pub fn admits(&self, target: &str) -> bool {
         self.processor().is_none_or(|processor| processor == target)
     }

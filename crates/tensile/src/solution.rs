@@ -1,4 +1,4 @@
-//! One solution: a kernel with the sizes it was made for.
+//! One solution: a kernel with the sizes that it was made for.
 
 use codeobject::{
     Result,
@@ -9,10 +9,10 @@ use crate::predicate::Predicate;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Solution {
-    /// What the tables of the tree refer to.
+    /// The index that the tables of the tree refer to.
     pub index: i64,
     pub name: String,
-    /// The symbol in the code object: hipBLASLt says it; rocBLAS uses the solution's name.
+    /// The symbol in the code object: hipBLASLt states it; rocBLAS uses the solution's name.
     pub kernel: String,
     /// The processor that the solution is for; None: any.
     pub processor: Option<String>,

@@ -1,4 +1,5 @@
-//! Catalogs that lie: bombs, circles, cuts. A typed error with offset and field, or an honest answer; never a panic.
+//! Hostile catalogs: bombs, cycles, truncation. Each gives a typed error with offset and field, or a correct answer;
+//! never a panic.
 
 use std::collections::HashMap;
 use tensile::{Catalog, Files, Listing, Verdict, serve};
@@ -77,7 +78,7 @@ fn of_a_root_or_leaf_that_cannot_be_read_nothing_is_known() {
         assert_eq!(service.verdict(), Verdict::NotKnown, "{service:?}");
         assert!(service.troubles().any(|it| it.is_unreadable() && it.to_string().contains(".dat: ")), "{service:?}");
     }
-    // A kind of node that nobody knows may lead to solutions; a leaf that is not there leads to none.
+    // An unknown kind of node may lead to solutions; a missing leaf leads to none.
     let mut strange = vec![0x81];
     text(&mut strange, "type");
     text(&mut strange, "Oracle");

@@ -1,4 +1,4 @@
-//! Little-endian fields of a record's body, one after another. One behind the end reads as zero.
+//! Little-endian fields of a record's body, in sequence. Fields after the end read as zero.
 
 pub(crate) struct Fields<'a> {
     bytes: &'a [u8],

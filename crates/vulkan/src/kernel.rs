@@ -1,7 +1,8 @@
-//! What ggml's names, constants and push constants say of a dispatch: which product, of which type, how many columns.
+//! Interprets ggml's names, constants and push constants of a dispatch: which product, of which type, with how many
+//! columns.
 //!
-//! The names are ggml-vulkan.cpp's own (`ggml_vk_load_shaders`); a name that is not in this grammar is given as it is, and
-//! nothing is read out of its constants.
+//! The names are ggml-vulkan.cpp's own (`ggml_vk_load_shaders`). A name outside this grammar is kept unchanged, and its
+//! constants are not interpreted.
 
 use crate::pipeline::Pipeline;
 use gguf::{Path, TensorType};
@@ -10,28 +11,28 @@ use gguf::{Path, TensorType};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     pub name: String,
-    /// None for anything that multiplies no weights.
+    /// None if it is not a product of weights.
     pub multiplies: Option<Multiplies>,
 }
 
 /// A product of weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multiplies {
-    /// One of the Vulkan backend's two.
+    /// One of the two paths of the Vulkan backend.
     pub path: Path,
     /// The type of the weights, in upper case; None if neither the name nor a constant contains it.
     pub ggml_type: Option<String>,
     pub columns: Option<u32>,
-    /// Rows of the weights, and what is summed over.
+    /// The rows of the weights, and the length of the sum.
     pub m: Option<u32>,
     pub k: Option<u32>,
-    /// Experts are chosen by a list.
+    /// Whether a list selects experts.
     pub by_id: bool,
-    /// Columns of the layer that experts serve, where a dispatch is made for all of them.
+    /// The columns of the layer that the experts serve, if one dispatch handles all of them.
     pub tokens: Option<u32>,
 }
 
-/// Fields of ggml's push constants, by their place (ggml-vulkan-push-constants.h): `vk_mat_mat_push_constants`,
+/// Indices of fields in ggml's push constants (ggml-vulkan-push-constants.h): `vk_mat_mat_push_constants`,
 /// `vk_mat_mat_id_push_constants`, `vk_mat_vec_push_constants`, `vk_mat_vec_id_push_constants`.
 mod place {
     pub const MATRIX: [usize; 3] = [0, 1, 2];
@@ -52,23 +53,22 @@ impl Kernel {
     }
 }
 
-/// `mul_mat_vec_q4_k_f32_f32`: constants are the block's size, rows and columns.
+/// `mul_mat_vec_q4_k_f32_f32`: the constants are the block size, rows and columns.
 fn vector(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     let rest = name.strip_prefix("mul_mat_vec_")?;
     let (by_id, rest) = rest.strip_prefix("id_").map_or((false, rest), |rest| (true, rest));
-    // Attention's own products of the cache; no weights.
+    // Attention's own products with the cache do not involve weights.
     if rest.starts_with("p021") || rest.starts_with("nc_") || is_batched(push, place::VECTOR_BATCHES, by_id) {
         return None;
     }
-    // If the creation of a pipeline was not observed, its constant is unknown; the distance between batches is rows times
-    // columns.
+    // If the creation of a pipeline was not observed, its constant is unknown; the batch stride is rows times columns.
     let told = if pipeline.unseen { vector_columns(push) } else { pipeline.constants.get(&2).copied() };
     let columns = told.filter(|_| !by_id);
     let (m, k) = (field(push, place::VECTOR_M), field(push, place::VECTOR_K));
     Some(Multiplies { path: Path::MulMatVec, ggml_type: named(rest), columns, m, k, by_id, tokens: None })
 }
 
-/// Columns of a product by vectors, where its push constants are those that are known here.
+/// The columns of a vector product, if its push constants have a known layout.
 fn vector_columns(push: &[u8]) -> Option<u32> {
     const MOST: u32 = 8;
     let (rows, batch) = (field(push, place::VECTOR_M)?, field(push, place::VECTOR_BATCH_D)?);
@@ -76,7 +76,7 @@ fn vector_columns(push: &[u8]) -> Option<u32> {
     (columns.checked_mul(rows) == Some(batch) && (1..=MOST).contains(&columns)).then_some(columns)
 }
 
-/// `matmul_q4_k_q8_1_1`: push constants are M, N, K.
+/// `matmul_q4_k_q8_1_1`: the push constants are M, N, K.
 fn matrix(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     let rest = name.strip_prefix("matmul_")?;
     let (by_id, rest) = rest
@@ -99,7 +99,7 @@ fn matrix(name: &str, pipeline: &Pipeline, push: &[u8]) -> Option<Multiplies> {
     Some(Multiplies { path: Path::Matmul, ggml_type, columns: columns.filter(|_| !by_id), m, k, by_id, tokens })
 }
 
-/// The heads of attention are a batch; weights are not.
+/// Whether a product is batched: attention heads form a batch, weights do not.
 fn is_batched(push: &[u8], place: usize, by_id: bool) -> bool {
     !by_id && field(push, place).is_some_and(|batches| batches > 1)
 }
@@ -109,7 +109,7 @@ fn field(push: &[u8], place: usize) -> Option<u32> {
     push.get(place * 4..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The longest type that the rest of a name begins with.
+/// The longest type name at the start of the rest of a name.
 fn named(rest: &str) -> Option<String> {
     let fits = |name: &str| {
         let tail = rest.strip_prefix(name)?;

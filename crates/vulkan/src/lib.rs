@@ -1,7 +1,7 @@
-//! A program's Vulkan calls as the layer recorded them: pipelines, dispatches, submissions, and what was seen to end.
+//! A program's Vulkan calls as recorded by the layer: pipelines, dispatches, submissions, and observed completions.
 //!
-//! A dispatch that is recorded into a command buffer has not run. It counts when its buffer is submitted, as often as it is, and
-//! is complete when a fence behind it was seen signalled (or its queue or device idle). Bytes in, values out; no I/O.
+//! A dispatch that is recorded into a command buffer has not run. It counts each time its buffer is submitted. It is
+//! complete when a later fence was seen signalled, or its queue or device idle. Bytes in, values out; no I/O.
 #![forbid(unsafe_code)]
 
 mod fields;

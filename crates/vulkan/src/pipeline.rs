@@ -1,10 +1,10 @@
-//! Devices and pipelines: what a program asked its driver to make.
+//! Devices and pipelines that a program asked its driver to create.
 
 use crate::fields::Fields;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A device that the program opened, as its driver names it.
+/// A device that the program opened, with the driver's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     pub handle: u64,
@@ -32,7 +32,7 @@ impl Device {
         Device { handle, vendor, device, device_type, name, driver, driver_info }
     }
 
-    /// A driver that computes on the processor (lavapipe).
+    /// Whether the driver computes on the CPU (lavapipe).
     pub fn is_processor(&self) -> bool {
         self.device_type == PROCESSOR
     }
@@ -42,9 +42,10 @@ impl Device {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub size: u64,
-    /// Known again whatever float controls were added: see `spirv_modules::identity`. None if it was too long to keep.
+    /// The identity of the module, which ignores added float controls: see `spirv_modules::identity`. None if it was
+    /// too long to record.
     pub identity: Option<String>,
-    /// `matrix`, `dot`, ...: what it asks of the GPU.
+    /// The GPU features that it requires: `matrix`, `dot`, ...
     pub features: Vec<&'static str>,
 }
 
@@ -55,7 +56,7 @@ impl Module {
         (handle, Module::of(body.bytes(len), size))
     }
 
-    /// `size`: of the whole module, of which this may be the beginning.
+    /// `size`: the size of the whole module, of which `words` may be only the beginning.
     pub(crate) fn of(words: &[u8], size: u64) -> Module {
         let whole = words.len() as u64 == size && size > 0;
         let features = if whole { spirv_modules::Module::read(words).features() } else { Vec::new() };
@@ -76,17 +77,17 @@ pub struct Made {
 /// A compute pipeline. Its name does not identify it: several share one. Module, constants and subgroup size together do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
-    /// As the program passes it.
+    /// The handle in the program.
     pub handle: u64,
     /// Its creation was not observed: module, constants and subgroup size are unknown.
     pub unseen: bool,
     pub device: u64,
-    /// As the program named it, if it did.
+    /// The name that the program gave it, if any.
     pub name: Option<String>,
     pub module: Option<Arc<Module>>,
-    /// Specialization constants by their number; those of other than four bytes are cut to four.
+    /// Specialization constants by id; those of other sizes are truncated to four bytes.
     pub constants: BTreeMap<u32, u32>,
-    /// Required subgroup size; 0: the driver chose.
+    /// The required subgroup size; 0: the driver chose.
     pub subgroup: u32,
     pub entry: String,
     /// The driver compiler's statistics, if requested.
@@ -95,7 +96,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// With its handle, and the handle of its module.
+    /// Returns the pipeline with its handle and the handle of its module.
     pub(crate) fn read(body: &mut Fields<'_>) -> (u64, u64, Pipeline) {
         let (handle, device, module, inline) = (body.u64(), body.u64(), body.u64(), body.u64());
         let (subgroup, _flags, count, data_len) = (body.u32(), body.u32(), body.u32(), body.u32());

@@ -1,19 +1,19 @@
 //! The layer's records of a program's Vulkan calls, as in the trace file.
 //!
-//! Only `core` is used: the layer includes this file by path. File, header and heads are those of every launch trace
-//! (`crates/launch/src/record.rs`); these are the bodies. Handles are numbers that mean nothing but themselves.
+//! Only `core` is used, because the layer includes this file by path. File, header and heads are those of every launch
+//! trace (`crates/launch/src/record.rs`); this file defines the bodies. Handles are opaque numbers.
 
 /// Kinds of records, apart from those of HIP and CUDA.
 pub mod kind {
-    /// A logical device was made. [`super::Device`], then the names.
+    /// A logical device was created. [`super::Device`], then the names.
     pub const DEVICE: u32 = 64;
-    /// A shader module, or one given inline. [`super::Module`], then its words.
+    /// A shader module, possibly inline. [`super::Module`], then its words.
     pub const MODULE: u32 = 65;
     /// A compute pipeline. [`super::Pipeline`], then constants, their data and the entry's name.
     pub const PIPELINE: u32 = 66;
     /// A name that the program gave to an object. [`super::Name`], then the text.
     pub const NAME: u32 = 67;
-    /// A command buffer begins anew, or is reset. [`super::Buffer`].
+    /// A command buffer begins again or is reset. [`super::Buffer`].
     pub const BEGIN: u32 = 68;
     /// [`super::Bind`].
     pub const BIND: u32 = 69;
@@ -34,11 +34,12 @@ pub mod kind {
     /// The driver compiler's statistics of a pipeline: [`super::Name`] with the pipeline as its handle, with the value's format
     /// as its object, then the value and its name.
     pub const STATISTIC: u32 = 77;
-    /// The same with the driver's assembly, in pieces one after another.
+    /// The same with the driver's assembly, in consecutive pieces.
     pub const ASSEMBLY: u32 = 78;
-    /// A command buffer's pool was reset or the buffer freed: what it held is gone. [`super::Buffer`].
+    /// A command buffer's pool was reset or the buffer freed, so its content is gone. [`super::Buffer`].
     pub const RESET: u32 = 79;
-    /// Timestamps of the last submission of a command buffer. [`super::Times`], then begin and end of each, two ticks of 64 bits.
+    /// Timestamps of the last submission of a command buffer. [`super::Times`], then the begin and end of each dispatch
+    /// as two 64-bit ticks.
     pub const TIMES: u32 = 80;
 }
 
@@ -49,7 +50,7 @@ pub struct Device {
     pub handle: u64,
     pub vendor: u32,
     pub device: u32,
-    /// VkPhysicalDeviceType: 1 integrated, 2 discrete, 3 virtual, 4 a processor.
+    /// VkPhysicalDeviceType: 1 integrated, 2 discrete, 3 virtual, 4 a CPU.
     pub device_type: u32,
     pub api: u32,
     pub driver: u32,
@@ -64,11 +65,11 @@ pub struct Device {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Module {
     pub handle: u64,
-    /// Of the whole module.
+    /// The size of the whole module.
     pub size: u64,
     /// FNV-1a of all its bytes.
     pub hash: u64,
-    /// Bytes that follow; fewer than `size` where it is too large for a record.
+    /// The number of bytes that follow; fewer than `size` if it is too large for a record.
     pub len: u32,
     pub reserved: u32,
 }
@@ -80,14 +81,14 @@ pub struct Pipeline {
     pub device: u64,
     /// Its module's handle; 0 for an inline module: the last MODULE record of `inline`.
     pub module: u64,
-    /// A number of our own for a module that was given inline.
+    /// Our own number for an inline module.
     pub inline: u64,
-    /// Required subgroup size; 0: the driver's choice.
+    /// The required subgroup size; 0: the driver's choice.
     pub subgroup: u32,
     pub flags: u32,
     /// Specialization constants, each a [`Constant`].
     pub constants: u32,
-    /// Bytes of their data.
+    /// The size of their data in bytes.
     pub data_len: u32,
     pub entry_len: u32,
     pub reserved: u32,
@@ -137,22 +138,23 @@ pub struct Push {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dispatch {
     pub buffer: u64,
-    /// Work groups; zeros where the device reads them from memory.
+    /// Work groups; zeros if the device reads them from memory.
     pub groups: [u32; 3],
-    /// One of `how::*`; from bit `how::TIMED` on its number among the timed dispatches of its buffer, 0 if it is not timed.
+    /// One of `how::*`. The bits from `how::TIMED` on are its number among the timed dispatches of its buffer, 0 if it
+    /// is not timed.
     pub how: u32,
 }
 
-/// Timestamps, where the parent asked for them.
+/// Timestamps, if the parent requested them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     pub buffer: u64,
-    /// Nanoseconds of a tick, as the bits of a float.
+    /// Nanoseconds per tick, as the bits of a float.
     pub period: u32,
-    /// Bits of a tick that count.
+    /// The number of valid bits of a tick.
     pub bits: u32,
-    /// Number of the first dispatch, from 1 on.
+    /// The number of the first dispatch, starting at 1.
     pub first: u32,
     pub count: u32,
 }
@@ -168,7 +170,7 @@ pub mod how {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submit {
     pub time_ns: u64,
-    /// Whoever the buffers were given to.
+    /// The queue (or primary buffer) that received the buffers.
     pub queue: u64,
     pub fence: u64,
     /// VkResult.
@@ -190,6 +192,6 @@ pub mod done {
     pub const FENCE: u32 = 1;
     pub const QUEUE: u32 = 2;
     pub const DEVICE: u32 = 3;
-    /// The device was lost: nothing of it completes any more.
+    /// The device was lost: none of its work completes any more.
     pub const LOST: u32 = 4;
 }

@@ -1,4 +1,4 @@
-//! Command buffers replayed: what was in a buffer when it was submitted, and what of it ended.
+//! Replays command buffers: the content of a buffer when it was submitted, and which dispatches completed.
 
 use crate::record::done;
 use std::collections::{HashMap, HashSet};
@@ -6,41 +6,41 @@ use std::collections::{HashMap, HashSet};
 /// One dispatch that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Place in [`crate::Run::pipelines`]; None if none was bound that the layer saw made.
+    /// Index in [`crate::Run::pipelines`]; None if no pipeline was bound whose creation the layer observed.
     pub pipeline: Option<usize>,
     pub push: Vec<u8>,
     pub groups: [u32; 3],
-    /// The groups were read by the device, and are unknown.
+    /// The device read the group counts, so they are unknown.
     pub indirect: bool,
-    /// The outermost label around it that does not only number a submission: the node of the graph.
+    /// The outermost label around it that is not just a submission number: the node of the graph.
     pub node: Option<String>,
     pub ending: Ending,
     /// When it was submitted, by the host's clock; 0 if unknown.
     pub submitted_ns: u64,
-    /// How long the device worked on it, where that was asked for and told.
+    /// How long the device worked on it, if this was requested and reported.
     pub took: Option<Took>,
-    /// Its number among the timed dispatches of its buffer; 0: it is none.
+    /// Its number among the timed dispatches of its buffer; 0 if it is not timed.
     timed: u32,
 }
 
-/// By the device's own clock, which is not the host's.
+/// By the device's own clock, which differs from the host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Took {
     pub begin_ns: u64,
     pub ns: u64,
 }
 
-/// What a device's ticks mean.
+/// The unit of a device's ticks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
-    /// Nanoseconds of a tick.
+    /// Nanoseconds per tick.
     pub period: f32,
-    /// Bits of a tick that count.
+    /// The number of valid bits of a tick.
     pub bits: u32,
 }
 
 impl Clock {
-    /// None if it is not a time: nothing was written, or the clock ran backwards.
+    /// None if it is not a valid time: nothing was written, or the clock ran backwards.
     fn took(self, begin: u64, end: u64) -> Option<Took> {
         let mask = u64::MAX.checked_shr(64_u32.saturating_sub(self.bits)).unwrap_or(0);
         let ticks = end.wrapping_sub(begin) & mask;
@@ -54,9 +54,9 @@ impl Clock {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Submitted; nothing behind it was seen to end.
+    /// Submitted, but no later work was seen to complete.
     Submitted,
-    /// A fence behind it signalled, or its queue or device was idle.
+    /// A later fence signalled, or its queue or device was idle.
     Completed,
     /// The device was lost first.
     Lost,
@@ -69,9 +69,9 @@ struct Buffer {
     bound: Option<usize>,
     push: Vec<u8>,
     labels: Vec<String>,
-    /// Its beginning was seen: all that is in it is here.
+    /// Whether its beginning was observed, so that its content is complete.
     begun: bool,
-    /// It was submitted, or executed by another.
+    /// Whether it was submitted, or executed by another buffer.
     used: bool,
 }
 
@@ -85,17 +85,18 @@ impl Buffer {
 struct Pending {
     queue: u64,
     fence: u64,
-    /// Among all dispatches that were ever submitted.
+    /// The index among all dispatches that were ever submitted.
     from: usize,
     to: usize,
-    /// The same of each of its command buffers in which something is timed.
+    /// The same for each of its command buffers with timed dispatches.
     timed: Vec<(u64, usize, usize)>,
 }
 
-/// Dispatches that are kept, of a buffer and of a run; those beyond are counted as lost. A buffer may be submitted for ever.
+/// The maximum numbers of dispatches kept, per buffer and per run; further ones count as lost. A buffer may be
+/// submitted any number of times.
 const MOST_IN_BUFFER: usize = 1 << 18;
 const MOST_IN_RUN: usize = 1 << 22;
-/// Most bytes of push constants; Vulkan's drivers have a few hundred.
+/// The maximum size of push constants; Vulkan drivers allow a few hundred bytes.
 const MOST_PUSH: usize = 4096;
 
 #[derive(Debug, Default)]
@@ -103,26 +104,26 @@ pub(crate) struct Replay {
     buffers: HashMap<u64, Buffer>,
     pending: Vec<Pending>,
     pub dispatches: Vec<Dispatch>,
-    /// Dispatches that were taken out already.
+    /// How many dispatches were already taken out.
     taken: usize,
-    /// Submissions that the driver refused, with the dispatches in them.
+    /// Dispatches in submissions that the driver refused.
     pub refused: u64,
-    /// Dispatches that were too many to keep.
+    /// Dispatches beyond the limit.
     pub dropped: u64,
-    /// Dispatches that were recorded; those of a buffer that is never submitted never run.
+    /// Recorded dispatches; those in a buffer that is never submitted never run.
     pub recorded: u64,
-    /// Submissions of buffers whose beginning was not seen.
+    /// Submissions of buffers whose beginning was not observed.
     pub unbegun: u64,
     pub submissions: u64,
-    /// Fences that submissions had.
+    /// The fences of observed submissions.
     fences: HashSet<u64>,
-    /// Signals of fences that none had.
+    /// Signals of fences that no observed submission had.
     strange: u64,
-    /// Dispatches in buffers that began anew without having been submitted.
+    /// Dispatches in buffers that began again without having been submitted.
     unused: u64,
 }
 
-/// Fences that are kept; a program has a few hundred.
+/// The maximum number of fences kept; a program has a few hundred.
 const MOST_FENCES: usize = 1 << 16;
 
 impl Replay {
@@ -163,7 +164,7 @@ impl Replay {
         if to > MOST_PUSH {
             return;
         }
-        // What an earlier dispatch pushed further behind is not part of a shorter push at the start.
+        // A shorter push at the start drops bytes that an earlier dispatch pushed after it.
         if from == 0 {
             of.push.clear();
         }
@@ -181,7 +182,7 @@ impl Replay {
         self.buffers.entry(buffer).or_default().labels.pop();
     }
 
-    /// `timed`: its number among those of its buffer; 0: it is not timed.
+    /// `timed`: its number among the timed dispatches of its buffer; 0 if it is not timed.
     pub fn dispatch(&mut self, buffer: u64, groups: [u32; 3], indirect: bool, timed: u32) {
         let of = self.buffers.entry(buffer).or_default();
         self.recorded += 1;
@@ -204,7 +205,7 @@ impl Replay {
         });
     }
 
-    /// Secondary buffers become part of the primary as they are now.
+    /// Appends the current content of secondary buffers to the primary.
     pub fn execute(&mut self, primary: u64, secondaries: &[u64]) {
         for secondary in secondaries {
             let of = self.buffers.get_mut(secondary);
@@ -212,14 +213,14 @@ impl Replay {
                 of.used = true;
                 of.dispatches.clone()
             });
-            // Numbers are those of its own buffer.
+            // The numbers are relative to the secondary buffer.
             list.iter_mut().for_each(|dispatch| dispatch.timed = 0);
             let to = &mut self.buffers.entry(primary).or_default().dispatches;
             let room = MOST_IN_BUFFER.saturating_sub(to.len());
             self.dropped += list.len().saturating_sub(room) as u64;
             to.extend(list.into_iter().take(room));
         }
-        // What was bound before is not after.
+        // Bindings do not survive.
         self.bind(primary, None);
     }
 
@@ -260,7 +261,7 @@ impl Replay {
         let Some((_, from, to)) = ranges.copied().find(|(of, ..)| *of == buffer) else { return };
         let here = from.saturating_sub(self.taken)..to.saturating_sub(self.taken);
         let Some(dispatches) = self.dispatches.get_mut(here) else { return };
-        // If records were lost, numbers may occur twice: then the owner of a time is unknown.
+        // If records were lost, numbers may occur twice; it is then unknown to which dispatch a time belongs.
         let numbers = || dispatches.iter().map(|of| of.timed).filter(|number| *number > 0);
         if numbers().zip(numbers().skip(1)).any(|(one, next)| next <= one) {
             return;
@@ -272,7 +273,7 @@ impl Replay {
         }
     }
 
-    /// Takes out what ended, from the front; `all`: whatever is there. A dispatch that is taken before its end stays
+    /// Takes out completed dispatches from the front; with `all`, every dispatch. One taken before its completion stays
     /// [`Ending::Submitted`].
     pub fn take(&mut self, all: bool) -> Vec<Dispatch> {
         let waits = self.pending.iter().filter(|of| of.from < of.to).map(|of| of.from).min();
@@ -284,12 +285,12 @@ impl Replay {
         self.dispatches.drain(..until).collect()
     }
 
-    /// `what`: one of `done::*`; `alone`: there is but one device. Says whether this was the end of everything that was
+    /// `what`: one of `done::*`; `alone`: there is only one device. Returns whether this completed everything that was
     /// submitted.
     pub fn done(&mut self, what: u32, handle: u64, alone: bool) -> bool {
         let waited = !self.pending.is_empty();
         let ends: Vec<bool> = match what {
-            // A signalled fence ends what was submitted to its queue before it, too.
+            // A signalled fence also completes everything submitted to its queue before.
             done::FENCE => {
                 let Some(last) = self.pending.iter().rposition(|of| of.fence == handle && handle != 0) else {
                     let known = self.fences.len() >= MOST_FENCES || self.fences.contains(&handle);
@@ -300,9 +301,9 @@ impl Replay {
                 self.pending.iter().enumerate().map(|(place, of)| of.queue == queue && place <= last).collect()
             }
             done::QUEUE => self.pending.iter().map(|of| of.queue == handle).collect(),
-            // Which queues are whose is not told: with one device, all.
+            // It is unknown which queues belong to which device; with a single device, all do.
             done::DEVICE if alone => vec![true; self.pending.len()],
-            // With several devices any of them may have been lost: a fence that signals afterwards is no longer evidence.
+            // With several devices, any of them may have been lost, so later fence signals are no longer evidence.
             done::LOST => vec![true; self.pending.len()],
             _ => return false,
         };

@@ -1,4 +1,4 @@
-//! One process's records, read as a whole.
+//! The records of one process, read as a whole.
 
 use crate::pipeline::{Device, Pipeline};
 use crate::replay::Dispatch;
@@ -18,27 +18,27 @@ say::worded! { RunError {
 
 say::wraps! { RunError { Frame(TraceError) }}
 
-/// What one process did through Vulkan, in order.
+/// The Vulkan activity of one process, in order.
 #[derive(Debug, Default)]
 pub struct Run {
     pub pid: u32,
     pub program: String,
     pub devices: Vec<Device>,
     pub pipelines: Vec<Pipeline>,
-    /// Every dispatch that was submitted, as often as it was.
+    /// Every dispatch, once per submission.
     pub dispatches: Vec<Dispatch>,
-    /// Dispatches that were recorded into buffers; how many of those were never submitted is not this number's difference: one
-    /// buffer may be submitted many times.
+    /// Dispatches recorded into buffers. Comparing this with the submitted ones does not give the number that was never
+    /// submitted, because a buffer may be submitted many times.
     pub recorded: u64,
     /// Dispatches in submissions that the driver refused.
     pub refused: u64,
-    /// Records that found no room, those that were begun and never finished, and dispatches that were too many to keep.
+    /// Records that found no room, unfinished records, and dispatches beyond the limit.
     pub lost: u64,
-    /// What the layer did not look into, by name.
+    /// The functions that the layer does not cover, by name.
     pub blind: Vec<String>,
 }
 
-/// The layer's number among those that write traces.
+/// The layer's number among the writers of traces.
 pub const WRITER: u32 = 3;
 
 impl Run {

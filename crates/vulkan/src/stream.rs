@@ -1,6 +1,7 @@
-//! One process's records, as they come: what was made, recorded, submitted, and what of it ended.
+//! The records of one process as they arrive: what was created, recorded, submitted, and completed.
 //!
-//! The layer's records come through [`Stream::feed`]; an observer of the calls themselves reports each through its own function.
+//! The layer's records come through [`Stream::feed`]; an observer of the calls themselves reports each through its own
+//! function.
 
 use crate::fields::Fields;
 use crate::pipeline::{Device, Made, Module, Pipeline};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 /// VK_OBJECT_TYPE_PIPELINE
 const PIPELINE: u32 = 19;
-/// Pipelines and modules that are kept: a program that makes new ones for ever costs names, not memory.
+/// The maximum number of pipelines and modules kept, so that a program that keeps creating them cannot exhaust memory.
 const MOST: usize = 1 << 17;
 
 #[derive(Debug, Default)]
@@ -29,12 +30,13 @@ impl Stream {
         Stream { run: Run { pid, ..Run::default() }, ..Stream::default() }
     }
 
-    /// What is known so far: devices, pipelines, the program. Its dispatches come out of [`Stream::take`].
+    /// What is known so far: devices, pipelines, the program. [`Stream::take`] returns its dispatches.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// One record. Says whether with it everything that was submitted has ended: the program waited for its results.
+    /// Processes one record. Returns whether everything that was submitted has now completed: the program waited for
+    /// its results.
     pub fn feed(&mut self, record: u32, body: &[u8]) -> bool {
         let (run, replay) = (&mut self.run, &mut self.replay);
         let body = &mut Fields::new(body);
@@ -50,7 +52,7 @@ impl Stream {
                 self.places.insert(handle, run.pipelines.len());
                 run.pipelines.push(pipeline);
             }
-            // One that is too many has the handle of another, perhaps.
+            // A pipeline beyond the limit may reuse the handle of another one.
             kind::PIPELINE => drop(self.places.remove(&body.u64())),
             kind::NAME | kind::STATISTIC | kind::ASSEMBLY => {
                 let (handle, object, len) = (body.u64(), body.u32(), body.u32());
@@ -137,7 +139,7 @@ impl Stream {
         self.modules.remove(&handle);
     }
 
-    /// A pipeline was seen to be made.
+    /// The creation of a pipeline was observed.
     pub fn made(&mut self, handle: u64, made: Made) {
         if self.run.pipelines.len() >= MOST {
             self.places.remove(&handle);
@@ -153,7 +155,7 @@ impl Stream {
         self.places.remove(&handle);
     }
 
-    /// A pipeline that was made before anybody looked. Says whether it is new.
+    /// A pipeline that was created before the observation. Returns whether it is new.
     pub fn met(&mut self, handle: u64) -> bool {
         if self.places.contains_key(&handle) || self.run.pipelines.len() >= MOST {
             return false;
@@ -163,7 +165,7 @@ impl Stream {
         true
     }
 
-    /// What the program calls a pipeline.
+    /// Sets the program's name for a pipeline.
     pub fn named(&mut self, handle: u64, name: String) {
         if let Some(pipeline) = self.places.get(&handle).and_then(|place| self.run.pipelines.get_mut(*place)) {
             pipeline.name = Some(name);
@@ -186,7 +188,7 @@ impl Stream {
         self.replay.push(buffer, offset, bytes);
     }
 
-    /// What is bound and pushed there is unknown any more.
+    /// The bindings and push constants of a buffer become unknown.
     pub fn unknown(&mut self, buffer: u64) {
         self.replay.unknown(buffer);
     }
@@ -203,13 +205,14 @@ impl Stream {
         self.replay.submit(0, queue, fence, accepted, buffers);
     }
 
-    /// `what`: one of [`crate::record::done`]. Says whether everything that was submitted has ended with it. `alone`: there is but one
-    /// device.
+    /// `what`: one of [`crate::record::done`]. Returns whether everything that was submitted has now completed.
+    /// `alone`: there is only one device.
     pub fn done(&mut self, what: u32, handle: u64, alone: bool) -> bool {
         self.replay.done(what, handle, alone)
     }
 
-    /// Calls were lost: the content of command buffers is unknown until they begin anew. Returns how many dispatches that costs.
+    /// Called after lost calls: the content of command buffers is unknown until they begin again. Returns the number of
+    /// affected dispatches.
     pub fn tear(&mut self) -> u64 {
         self.replay.tear()
     }
@@ -219,28 +222,28 @@ impl Stream {
         self.replay.unbegun
     }
 
-    /// Submissions that were seen.
+    /// The number of observed submissions.
     pub fn submissions(&self) -> u64 {
         self.replay.submissions
     }
 
-    /// Dispatches that were recorded into command buffers whose submission was not seen, where there is a sign that there was one: no
-    /// submission was seen at all, or a fence signalled that none of them had.
+    /// Dispatches in command buffers whose submission was not observed, if there is evidence that one happened: no
+    /// submission was observed at all, or a fence signalled that no observed submission had.
     pub fn unsubmitted(&self) -> u64 {
         self.replay.unsubmitted()
     }
 
-    /// Dispatches that were submitted and not taken yet, in their order: those that ended, or `all`.
+    /// Submitted dispatches that were not taken yet, in order: the completed ones, or `all`.
     pub fn take(&mut self, all: bool) -> Vec<Dispatch> {
         self.replay.take(all)
     }
 
-    /// Dispatches that wait for their end.
+    /// Dispatches that have not completed yet.
     pub fn waiting(&self) -> usize {
         self.replay.dispatches.len()
     }
 
-    /// Dispatches that were too many to keep.
+    /// Dispatches beyond the limit.
     pub fn dropped(&self) -> u64 {
         self.replay.dropped
     }
@@ -250,7 +253,7 @@ impl Stream {
         self.replay.refused
     }
 
-    /// The whole, with the dispatches that were not taken.
+    /// The complete run, with the dispatches that were not taken.
     pub fn finish(self) -> Run {
         let Replay { dispatches, recorded, refused, dropped, .. } = self.replay;
         Run { dispatches, recorded, refused, lost: self.run.lost + dropped, ..self.run }

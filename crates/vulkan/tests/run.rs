@@ -1,4 +1,4 @@
-//! Traces made by hand: what counts as run, how often, and what of it is known to have ended.
+//! Handmade traces: which dispatches count as run, how often, and which are known to have completed.
 
 use launch::record::{FIRST, MAGIC};
 use proptest::prelude::*;
@@ -127,7 +127,7 @@ fn a_fence_ends_what_was_submitted_before_it_and_nothing_behind() {
     let made = Made::default().pipeline(PIPELINE, "add_f32", &[]).begin().dispatch(PIPELINE, &[1]);
     let made = made.submit(0, 0).submit(FENCE, 0).submit(0, 0).done(done::FENCE, FENCE);
     assert_eq!(endings(&made.run()), [Ending::Completed, Ending::Completed, Ending::Submitted]);
-    // A fence that nobody submitted with ends nothing.
+    // A fence without a submission completes nothing.
     let made = Made::default().begin().dispatch(PIPELINE, &[1]).submit(0, 0).done(done::FENCE, FENCE);
     assert_eq!(endings(&made.run()), [Ending::Submitted]);
 }
@@ -147,7 +147,7 @@ fn took(run: &Run) -> Vec<Option<u64>> {
     run.dispatches.iter().map(|dispatch| dispatch.took.map(|took| took.ns)).collect()
 }
 
-/// Timestamps are those of a buffer's last submission, by the numbers of its dispatches; what has none keeps none.
+/// Timestamps belong to a buffer's last submission, by the numbers of its dispatches; a dispatch without one gets none.
 #[test]
 fn times_are_given_to_their_own_dispatches_and_to_nobody_else() {
     let made = || Made::default().begin().timed(1).timed(0).timed(2);
@@ -161,10 +161,10 @@ fn times_are_given_to_their_own_dispatches_and_to_nobody_else() {
     // Submitted twice: only the last.
     let run = made().submit(0, 0).submit(0, 0).times(BUFFER, 1, &[(5, 7), (8, 9)]).run();
     assert_eq!(took(&run), [None, None, None, Some(20), None, Some(10)]);
-    // A record was lost, and two have one number: whose time it is nobody knows.
+    // A record was lost, and two dispatches have one number: it is unknown to which one the time belongs.
     let run = Made::default().begin().timed(1).timed(1).submit(0, 0).times(BUFFER, 1, &[(5, 7)]).run();
     assert_eq!(took(&run), [None; 2]);
-    // Strange numbers.
+    // Invalid numbers.
     for first in [0, 2, u32::MAX] {
         assert_eq!(took(&made().submit(0, 0).times(BUFFER, first, &[]).run()), [None; 3]);
     }
@@ -172,7 +172,7 @@ fn times_are_given_to_their_own_dispatches_and_to_nobody_else() {
     assert_eq!(took(&made().submit(0, 0).add(kind::TIMES, &cut).run()), [Some(20), None, None]);
 }
 
-/// With several devices nobody knows whose queue is lost: nothing that was under way completes any more.
+/// With several devices it is unknown whose queue is lost: nothing in progress completes any more.
 #[test]
 fn after_a_loss_a_fence_is_no_evidence() {
     let device = |handle: u64| {
@@ -205,7 +205,7 @@ fn ggml_names_constants_and_push_constants_give_type_and_columns() {
     assert_eq!(asked("matmul_id_iq4_nl_f16", &[128], &[128, 290, 896]), some("matmul", "IQ4_NL", None, true));
     assert_eq!(asked("rms_norm_mul_f32", &[0, 1], &[1, 2, 3]), None);
     assert_eq!(asked("mul_mat_vec_p021_f16_f32", &[64], &[1]), None);
-    // A number that is no type is not guessed.
+    // A number that is not a type is not guessed.
     let unknown = asked("matmul_quant_f16", &[1, 9_999], &[1, 2, 3]);
     assert_eq!(unknown, Some(("matmul", None, Some(2), false)));
 }

@@ -1,4 +1,5 @@
-//! A function's body: calls with what they are called on, launches, local names with their types, lambdas that run elsewhere.
+//! A function's body: calls with their receivers, launches, local names with their types, and lambdas that run
+//! elsewhere.
 
 use super::Reader;
 use super::lambda::{handed_on, lambda, stored_as};
@@ -6,7 +7,7 @@ use super::lex::Word;
 use super::tokens::Tokens;
 use crate::index::{Function, Local, Reach, Route, Use};
 
-/// Names before a bracket that call nothing.
+/// Names before a parenthesis that are not calls.
 const NO_CALL: [&str; 19] = [
     "if",
     "for",
@@ -55,12 +56,12 @@ const NO_TYPE: [&str; 22] = [
 ];
 const QUALIFIER: [&str; 10] =
     ["const", "static", "constexpr", "struct", "volatile", "thread_local", "unsigned", "typename", "inline", "class"];
-/// What a local name that holds a lambda is said to be.
+/// The pseudo-type of a local variable that holds a lambda.
 pub const LAMBDA: &str = "(lambda)";
 
 impl Reader<'_, '_> {
-    /// Reads one body. A lambda that is stored in a field or a variable, or handed to `on_...`, becomes a function of its own under
-    /// that name: it runs when that is called, not here.
+    /// Reads one body. A lambda that is stored in a field or variable, or passed to `on_...`, becomes a separate
+    /// function under that name: it runs when that name is called, not here.
     pub(super) fn body(
         &mut self,
         mut function: Function,
@@ -78,7 +79,7 @@ impl Reader<'_, '_> {
         let mut stored: Vec<(String, Option<usize>, usize, usize, u32)> = Vec::new();
         let mut labels: Vec<&str> = Vec::new();
         let mut at = open + 1;
-        // The ends of the blocks that are open here: what is declared in one is not seen after it.
+        // The ends of the open blocks: a declaration is not visible after its block.
         let mut blocks: Vec<usize> = vec![close];
         while at < close {
             let text = t.text(at);
@@ -160,7 +161,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A name with brackets, or with chevrons, after it.
+    /// A name followed by parentheses or by `<<<`.
     fn used(&mut self, at: usize, function: &mut Function) {
         let t = self.tokens;
         let name = t.text(at);
@@ -272,7 +273,7 @@ fn begins_statement(t: &Tokens, at: usize) -> bool {
     }
 }
 
-/// `T * x = ...`, `auto & x : list`, `auto [a, b] = ...`: the names that it gives, and where to go on.
+/// `T * x = ...`, `auto & x : list`, `auto [a, b] = ...`: the declared names, and the position after them.
 fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> Option<usize> {
     let mut at = start;
     while QUALIFIER.contains(&t.text(at)) {
@@ -305,7 +306,7 @@ fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> 
     if !t.is_name(at) || at >= close || !matches!(t.text(at + 1), "=" | ";" | "(" | "{" | "," | ":" | "[" | ")") {
         return None;
     }
-    // `a * b(...)` at the start of a statement would be an unused product: it is a declaration.
+    // `a * b(...)` at the start of a statement would be an unused product, so it is a declaration.
     let mut local = Local::typed(t.text(at), t.joined(of, end), t.line(at));
     if t.text(of) == "auto" {
         let of_element = t.text(at + 1) == ":";
@@ -327,7 +328,7 @@ fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> 
     Some(next)
 }
 
-/// What a value is: its type where the words give one, else the expression that it comes from.
+/// The type of a value if it is written out, otherwise the expression that it comes from.
 fn value(t: &Tokens, start: usize) -> (String, String) {
     let mut at = start;
     while matches!(t.text(at), "*" | "&") {
@@ -370,7 +371,8 @@ fn value(t: &Tokens, start: usize) -> (String, String) {
     }
 }
 
-/// The text before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`; `?` if it is not a chain of names.
+/// The text before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`; `?` if it is not a chain
+/// of names.
 fn object(t: &Tokens, name: usize) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = name;
@@ -390,7 +392,7 @@ fn object(t: &Tokens, name: usize) -> String {
             at = open - 1;
         }
         if t.text(at) == ">" {
-            // A template's arguments say nothing of the name, save in a cast.
+            // Template arguments do not affect the name, except in a cast.
             let mut depth = 0i32;
             let from = at;
             while at > 0 && from - at < 100 {
@@ -416,7 +418,7 @@ fn object(t: &Tokens, name: usize) -> String {
     trimmed(&parts)
 }
 
-/// Without the mark that leads to the called name, except `->` and `::`, which say how it is called.
+/// Removes the operator before the called name, except `->` and `::`, which tell how it is called.
 fn trimmed(parts: &[String]) -> String {
     parts.concat().trim_end_matches('.').to_owned()
 }

@@ -1,9 +1,9 @@
-//! Functions without a name: where they begin and end, and under which name they are called later.
+//! Lambdas: where they begin and end, and the name under which they are called later.
 
 use super::tokens::Tokens;
 use crate::index::{Alias, Function};
 
-/// Its parameters' bracket, and the braces of its body.
+/// The parenthesis of its parameters, and the braces of its body.
 pub(super) struct Lambda {
     pub parameters: Option<usize>,
     pub open: usize,
@@ -37,7 +37,8 @@ pub(super) fn stored_as(t: &Tokens, lambda: usize) -> Option<String> {
     }
 }
 
-/// `callback_update_slots = std::move(callback)` inside `on_update_slots`: calling the field runs what was given there.
+/// `callback_update_slots = std::move(callback)` inside `on_update_slots`: calling the field runs the function passed
+/// there.
 pub(super) fn handed_on(t: &Tokens, equals: usize, function: &Function) -> Option<(String, Alias)> {
     let field = equals.checked_sub(1).filter(|&at| t.is_name(at))?;
     let moved = t.text(equals + 1) == "std" && t.text(equals + 3) == "move";

@@ -1,7 +1,8 @@
-//! Words of C, C++ and CUDA: names, numbers, strings and marks, each with its line; no macro is expanded.
+//! Tokens of C, C++ and CUDA: names, numbers, strings and punctuation, each with its line. Macros are not expanded.
 //!
-//! Comments are gone, save those that name a slot of a table (`/* .graph_compute = */`). Of `#if` branches all are kept where
-//! each closes the braces that it opens; where they do not, the first alone, or nothing after it would be read rightly.
+//! Comments are dropped, except those that name a slot of a table (`/* .graph_compute = */`). All `#if` branches are
+//! kept if each closes the braces that it opens. Otherwise only the first branch is kept, because the code after it
+//! could not be read correctly.
 
 use crate::index::Remap;
 
@@ -22,7 +23,7 @@ pub struct Token<'s> {
     pub line: u32,
 }
 
-/// The words of a file, and one name for another as `#define` gives it.
+/// The tokens of a file, and the renamings made by `#define`.
 pub fn lex(source: &str) -> (Vec<Token<'_>>, Vec<(String, Remap)>) {
     let mut lexer = Lexer { source, bytes: source.as_bytes(), at: 0, line: 1, out: Vec::new(), remaps: Vec::new() };
     let mut branches = Vec::new();
@@ -30,7 +31,7 @@ pub fn lex(source: &str) -> (Vec<Token<'_>>, Vec<(String, Remap)>) {
     (lexer.out, lexer.remaps)
 }
 
-/// An `#if` that is open: where its first branch began, and how many braces that left open.
+/// An open `#if`: where its first branch began, and how many braces that branch left open.
 struct Branch {
     start: usize,
     first: Option<i64>,
@@ -45,7 +46,7 @@ struct Lexer<'s> {
     remaps: Vec<(String, Remap)>,
 }
 
-/// Marks of more than one byte that matter here, the longest first.
+/// Relevant punctuation of more than one byte, longest first.
 const MARKS: [&str; 8] = ["<<<", ">>>", "->", "::", "&&", "||", "==", "!="];
 
 impl<'s> Lexer<'s> {
@@ -107,7 +108,7 @@ impl<'s> Lexer<'s> {
 
     fn skip_line(&mut self) {
         while self.at < self.bytes.len() && self.byte(0) != b'\n' {
-            // A line that goes on.
+            // A line continuation.
             if self.byte(0) == b'\\' && self.byte(1) == b'\n' {
                 self.line += 1;
                 self.at += 1;
@@ -167,7 +168,7 @@ impl<'s> Lexer<'s> {
                     let braces = braces(self.out.get(open.start..).unwrap_or_default());
                     match open.first {
                         None => open.first = Some(braces),
-                        // The branches open or close different blocks: the first is used for all.
+                        // The branches open or close different blocks: keep only the first.
                         Some(first) if first != 0 || braces != 0 => self.out.truncate(open.start),
                         Some(_) => {}
                     }
@@ -198,7 +199,7 @@ fn braces(tokens: &[Token]) -> i64 {
     tokens.iter().map(of).sum()
 }
 
-/// A name, and no number or expression.
+/// Whether a text is a name rather than a number or an expression.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

@@ -1,7 +1,7 @@
 //! C, C++ and CUDA: namespaces, classes with their fields and bases, functions, and what their bodies use ([`body`]).
 //!
-//! A reader of declarations, not a compiler: it uses words and brackets, so that thousands of files are read in a second, with
-//! linear cost for any content.
+//! This is a reader of declarations, not a compiler. It uses only tokens and brackets, so thousands of files are read
+//! in a second, in linear time for any content.
 
 mod body;
 mod lambda;
@@ -12,7 +12,7 @@ use super::index::{Alias, Class, Function, Language, Local, Part, Shape};
 pub use lex::Word;
 pub use tokens::Tokens;
 
-/// Namespaces and classes inside each other; deeper ones are not looked into.
+/// The maximum nesting of namespaces and classes; deeper ones are ignored.
 const DEEPEST: usize = 32;
 
 pub fn read(source: &str) -> Part {
@@ -37,7 +37,7 @@ pub struct Definition {
     pub close: usize,
 }
 
-/// Every function that is defined in a file, in namespaces and classes too.
+/// Every function defined in a file, including those in namespaces and classes.
 pub fn definitions(t: &Tokens) -> Vec<Definition> {
     let mut out = Vec::new();
     let (mut at, mut start) = (0, 0);
@@ -49,7 +49,7 @@ pub fn definitions(t: &Tokens) -> Vec<Definition> {
                     out.push(Definition { start, name: found.name, open: at, close });
                     (at, start) = (close + 1, close + 1);
                 }
-                // A namespace, a class, a list of values: what is inside is looked at like what is outside.
+                // A namespace, a class or a list of values: its content is read like file-level code.
                 None => (at, start) = (at + 1, at + 1),
             },
             "extern" if t.word(at + 1) == Some(Word::Text) => (at, start) = (at + 2, at + 2),
@@ -65,7 +65,7 @@ pub fn definitions(t: &Tokens) -> Vec<Definition> {
     out
 }
 
-/// What a pointer to a function is said to be.
+/// The pseudo-type of a pointer to a function.
 const POINTER: &str = "(pointer)";
 
 /// The position of a declaration.
@@ -83,7 +83,7 @@ struct Reader<'t, 's> {
 }
 
 impl Reader<'_, '_> {
-    /// Declarations from one word to before another.
+    /// The declarations in a token range.
     fn block(&mut self, from: usize, to: usize, scope: &Scope, depth: usize) {
         let t = self.tokens;
         let (mut at, mut start) = (from, from);
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The words before a brace tell its content.
+    /// Handles a braced block; the tokens before the brace tell its kind.
     fn braced(&mut self, start: usize, open: usize, close: usize, scope: &Scope, depth: usize) {
         let t = self.tokens;
         if depth >= DEEPEST {
@@ -140,7 +140,7 @@ impl Reader<'_, '_> {
             return self.block(open + 1, close, &Scope { space, class: String::new(), hidden }, depth + 1);
         }
         if let Some(equals) = equals {
-            // `auto f = [](...) {...}` is a function; any other initializer is a value whose type is known.
+            // `auto f = [](...) {...}` is a function; any other initialiser is a value whose type is known.
             self.variable(start, equals, scope);
             if t.text(equals + 1) == "[" {
                 let name = t.text(equals.wrapping_sub(1)).to_owned();
@@ -203,7 +203,7 @@ impl Reader<'_, '_> {
         self.block(open + 1, close, &inner, depth + 1);
     }
 
-    /// A line that ends in a semicolon: a field, a variable, a prototype, another name for a type.
+    /// A declaration that ends in a semicolon: a field, a variable, a prototype, or a type alias.
     fn declaration(&mut self, start: usize, end: usize, scope: &Scope) {
         let t = self.tokens;
         match t.text(start) {
@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
         let named = end.checked_sub(1).filter(|&at| at > start && t.word(at) == Some(Word::Name));
         let Some(at) = named else { return };
         let of = t.joined(start, at);
-        // `struct x;` only says that there is one.
+        // `struct x;` is only a forward declaration.
         if !matches!(of.as_str(), "struct" | "class" | "enum" | "union") {
             self.keep(Local::typed(t.text(at), of, t.line(at)), scope);
         }
@@ -273,7 +273,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Said to be virtual, or to override what is.
+/// Whether a method is declared virtual or override.
 fn is_virtual(t: &Tokens, from: usize, to: usize) -> bool {
     (from..to).any(|at| matches!(t.text(at), "virtual" | "override"))
 }

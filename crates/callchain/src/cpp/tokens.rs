@@ -1,10 +1,10 @@
-//! The words of a file with their brackets matched, and the questions that a reader of declarations asks of them.
+//! The tokens of a file with matched brackets, and queries for reading declarations.
 
 use super::lex::{Token, Word};
 
 pub struct Tokens<'s> {
     list: Vec<Token<'s>>,
-    /// Of every bracket its other half; of one that has none, itself.
+    /// The matching bracket of each bracket; its own position if it has none.
     other: Vec<u32>,
 }
 
@@ -15,7 +15,7 @@ pub struct Signature {
     pub close: usize,
 }
 
-/// Words with brackets after them that are not functions.
+/// Words followed by parentheses that are not functions.
 const DECORATION: [&str; 10] = [
     "__attribute__",
     "__launch_bounds__",
@@ -28,7 +28,7 @@ const DECORATION: [&str; 10] = [
     "void",
     "explicit",
 ];
-/// What may stand between a function's parameters and its body.
+/// Words that may stand between a function's parameters and its body.
 const AFTER: [&str; 9] = ["const", "noexcept", "override", "final", "try", "volatile", "mutable", "requires", "throw"];
 
 impl<'s> Tokens<'s> {
@@ -47,7 +47,7 @@ impl<'s> Tokens<'s> {
                 "}" => "{",
                 _ => continue,
             };
-            // A brace closes what was left open inside of it; any other bracket only its own.
+            // A closing brace also closes brackets left open inside it; any other bracket closes only its own kind.
             let text = |at: &usize| list.get(*at).map_or("", |token| token.text);
             let found = match open.last() {
                 Some(last) if text(last) == wanted => Some(open.len() - 1),
@@ -87,12 +87,12 @@ impl<'s> Tokens<'s> {
         self.list.get(at).map_or(0, |token| token.line)
     }
 
-    /// The other half of a bracket; its own place if there is none.
+    /// The matching bracket; the same position if there is none.
     pub fn close(&self, at: usize) -> usize {
         self.other.get(at).map_or(at, |&other| other as usize)
     }
 
-    /// The places from one to before another that stand in no bracket opened on the way.
+    /// The positions in a range that are not inside a bracket opened in it.
     pub fn top(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
         let mut at = from;
         std::iter::from_fn(move || {
@@ -108,7 +108,7 @@ impl<'s> Tokens<'s> {
         })
     }
 
-    /// After the `>` that closes the `<` here; None if it is a comparison.
+    /// The position after the `>` that closes the `<` here; None if it is a comparison.
     pub fn angles(&self, at: usize) -> Option<usize> {
         let mut depth = 0i32;
         let mut here = at;
@@ -168,7 +168,7 @@ impl<'s> Tokens<'s> {
                 || AFTER.contains(&self.text(after))
                 || matches!(self.text(after), ":" | "->" | "=");
             if body && close > open {
-                // `operator()(...)`: the second brackets are the parameters.
+                // `operator()(...)`: the second pair of parentheses holds the parameters.
                 let open = if operator_call { after } else { open };
                 return Some(Signature { name, open, close: self.close(open) });
             }
@@ -203,7 +203,7 @@ impl<'s> Tokens<'s> {
         (self.text(at).to_owned(), text)
     }
 
-    /// The words between two places as one text, names apart from each other.
+    /// The tokens of a range as text, with names separated.
     pub fn joined(&self, from: usize, to: usize) -> String {
         let mut out = String::new();
         let mut name = false;

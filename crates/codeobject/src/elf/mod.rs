@@ -1,7 +1,7 @@
-//! ELF64 little-endian, as much as host libraries and AMD code objects need, read piece by piece.
+//! ELF64 little-endian, as far as host libraries and AMD code objects need it, read piece by piece.
 //!
-//! Only headers are read up front. Section contents are read when asked for, so that a library of a gigabyte costs a
-//! few kilobytes. See the System V ABI, chapters 4 and 5.
+//! Only headers are read at first. Section contents are read on demand, so a library of a gigabyte costs a few
+//! kilobytes. See the System V ABI, chapters 4 and 5.
 
 mod relocation;
 mod symbol;
@@ -36,7 +36,7 @@ pub const PT_NOTE: u32 = 4;
 const HEADER: u64 = 64;
 const SECTION: u64 = 64;
 const SEGMENT: u64 = 56;
-/// Section names and the like are never longer than this in a file worth reading.
+/// The maximum size of tables such as section names in a valid file.
 const NAMES_LIMIT: u64 = 16 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct Elf<'a> {
     pub header: Header,
     sections: Vec<Section>,
     segments: Vec<Segment>,
-    /// Where the tables of segments and sections begin and end.
+    /// The start and end of the segment and section tables.
     tables: [(u64, u64); 2],
 }
 
@@ -126,14 +126,14 @@ impl<'a> Elf<'a> {
         Ok(Elf { source, header, sections, segments, tables })
     }
 
-    /// The ELF header and the tables of segments and sections, cut at the end of the source.
+    /// The ELF header and the segment and section tables, truncated at the end of the source.
     pub fn headers(&self) -> impl Iterator<Item = Range> {
         let end = self.source.len();
         let cut = move |(start, stop): (u64, u64)| Range { start: start.min(end), end: stop.min(end) };
         [(0, HEADER)].into_iter().chain(self.tables).map(cut)
     }
 
-    /// The end of the file by its own headers: anything after it is foreign.
+    /// The end of the file according to its own headers: any data after it is foreign.
     pub fn end(&self) -> u64 {
         let held = self.sections.iter().filter(|section| section.kind != SHT_NOBITS);
         let sections = held.map(|section| section.offset.saturating_add(section.size));
@@ -158,7 +158,7 @@ impl<'a> Elf<'a> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// What the file holds for a section; nothing for SHT_NOBITS.
+    /// The section's content in the file; empty for SHT_NOBITS.
     pub fn data(&self, section: &Section) -> Result<Cow<'a, [u8]>> {
         let size = if section.kind == SHT_NOBITS { 0 } else { section.size };
         self.source.bytes(section.offset, size, "section contents")
@@ -210,7 +210,7 @@ fn sections(source: &dyn ReadAt, at: u64, size: u16, count: u16, names: u16) -> 
     }
     record_size(58, "e_shentsize", size, SECTION)?;
     let first = source.bytes(at, SECTION, "section header 0")?;
-    // Counts that do not fit in the ELF header stand in section 0.
+    // Counts that do not fit in the ELF header are in section 0.
     let count = if count == 0 { u64_at(&first, 32) } else { u64::from(count) };
     let names = if names == u16::MAX { u32_at(&first, 40) } else { u32::from(names) };
     let size = count.checked_mul(SECTION).ok_or(Error::new(60, "e_shnum", Problem::Overflow))?;

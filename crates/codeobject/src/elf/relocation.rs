@@ -1,4 +1,4 @@
-//! Relocations, with addends as x86-64 and AMDGPU use them, and without.
+//! Relocations with addends, as x86-64 and AMDGPU use them, and without.
 
 use super::{Elf, SHT_REL, SHT_RELA, Section};
 use crate::error::Result;
@@ -13,12 +13,12 @@ pub struct Relocation {
     pub address: u64,
     pub kind: u32,
     pub symbol: u32,
-    /// 0 if the table has none.
+    /// 0 if the table has no addends.
     pub addend: i64,
 }
 
 impl Elf<'_> {
-    /// None in a section of another kind.
+    /// Empty for a section of another kind.
     pub fn relocations(&self, section: &Section) -> Result<Vec<Relocation>> {
         let size = match section.kind {
             SHT_RELA => RELA,

@@ -1,4 +1,4 @@
-//! A kpack archive: header, code objects (as they are, or one zstd frame each), and a MessagePack table at the end.
+//! A kpack archive: header, code objects (raw, or one zstd frame each), and a MessagePack table at the end.
 
 use crate::coverage::Range;
 use crate::error::{Error, Problem, Result};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 pub const MAGIC: &[u8; 4] = b"KPAK";
 const HEADER: u64 = 16;
-/// The tables of a whole ROCm are some ten megabytes.
+/// The tables of a whole ROCm take about ten megabytes.
 const TABLE_LIMIT: u64 = 256 << 20;
 const ENTRY_LIMIT: usize = 4_000_000;
 
@@ -22,7 +22,7 @@ pub struct Entry {
     /// `hsaco`.
     pub kind: String,
     pub ordinal: u64,
-    /// Unpacked, by the table; 0 if it does not say.
+    /// The unpacked size according to the table; 0 if it is not given.
     pub size: u64,
 }
 
@@ -38,22 +38,22 @@ impl Entry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Scheme {
-    /// The range of each one, by ordinal.
+    /// The range of each object, by ordinal.
     Plain(Vec<Range>),
     /// The frames, by ordinal.
     Zstd(Vec<Range>),
 }
 
-/// An archive whose table was read. Code objects are read when asked for.
+/// An archive whose table was read. Code objects are read on demand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archive {
     pub group: String,
     pub family: String,
-    /// What it says it is for; the entries are what it has.
+    /// The targets that the archive claims; the entries are authoritative.
     pub targets: Vec<String>,
     pub entries: Vec<Entry>,
     scheme: Scheme,
-    /// Bytes that header, table and code objects take; the rest is padding.
+    /// The range of the table. Bytes outside header, table and code objects are padding.
     pub table: Range,
 }
 
@@ -104,7 +104,7 @@ impl Archive {
         places.get(usize::try_from(entry.ordinal).ok()?).copied()
     }
 
-    /// The code object of an entry, at most `limit` bytes of it.
+    /// The code object of an entry, up to `limit` bytes.
     pub fn contents<'s>(&self, source: &'s dyn ReadAt, entry: &Entry, limit: u64) -> Result<Cow<'s, [u8]>> {
         let missing = || {
             Error::new(
@@ -122,7 +122,7 @@ impl Archive {
             }
             return Ok(bytes);
         }
-        // A frame says its size; where it does not, the table does. Neither is believed beyond the limit.
+        // The frame states its size, otherwise the table does. Neither is trusted beyond the limit.
         let stated = zstd::zstd_safe::get_frame_content_size(&bytes).ok().flatten().unwrap_or(entry.size);
         if stated > limit {
             return Err(fail(Problem::OverLimit { claimed: stated, limit }));
@@ -141,7 +141,7 @@ impl Archive {
     }
 }
 
-/// The table as it is read: keys may come in any order.
+/// The table during parsing: keys may come in any order.
 #[derive(Default)]
 struct ArchiveTable {
     group: String,
@@ -223,7 +223,7 @@ impl ArchiveTable {
     }
 }
 
-/// `u32` count, then each frame behind its `u32` size.
+/// A `u32` count, then each frame preceded by its `u32` size.
 fn frames(source: &dyn ReadAt, (offset, size): (u64, u64)) -> Result<Vec<Range>> {
     let part = Window::new(source, offset, size, "zstd_size")?;
     let based = |error: Error| error.at_base(offset);

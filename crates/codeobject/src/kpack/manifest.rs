@@ -1,5 +1,5 @@
-//! A manifest (`.kpm`): which archive a component has for which target. Two shapes are known: a map by target, which the
-//! runtime's own test data has, and a list, which its design page describes.
+//! A manifest (`.kpm`): which archive a component has for which target. Two forms are known: a map by target, as in the
+//! runtime's own test data, and a list, as on its design page.
 
 use crate::error::Result;
 use crate::msgpack::{Reader, Token};
@@ -7,7 +7,7 @@ use crate::msgpack::{Reader, Token};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub target: String,
-    /// Beside the manifest.
+    /// A file beside the manifest.
     pub file: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where the runtime looks for an archive: its own order, without opening anything.
+//! The order in which the runtime searches for an archive, computed without opening any file.
 
 use super::reference::Reference;
 use crate::target::TargetId;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 /// The placeholder for the target in a search path.
 const PLACEHOLDER: &str = "@GFXARCH@";
 
-/// The variables that change where archives are looked for; lists of files, separated by colons.
+/// The environment variables that affect the search for archives; lists of files, separated by colons.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// ROCM_KPACK_DISABLE: nothing is loaded from archives at all.
+    /// ROCM_KPACK_DISABLE: the runtime loads nothing from archives.
     pub disabled: bool,
-    /// ROCM_KPACK_PATH: these alone.
+    /// ROCM_KPACK_PATH: only these files.
     pub instead: Vec<PathBuf>,
-    /// ROCM_KPACK_PATH_PREFIX: these first.
+    /// ROCM_KPACK_PATH_PREFIX: these files first.
     pub before: Vec<PathBuf>,
 }
 
@@ -32,7 +32,7 @@ impl Environment {
     }
 }
 
-/// A target with all subsets of its features, the most specific first: `gfx90a:sramecc+:xnack-`, ..., `gfx90a`.
+/// A target with all subsets of its features, most specific first: `gfx90a:sramecc+:xnack-`, ..., `gfx90a`.
 pub fn variants(target: &TargetId) -> Vec<String> {
     let features: Vec<String> =
         target.features().take(8).map(|(name, on)| format!(":{name}{}", if on { '+' } else { '-' })).collect();
@@ -45,8 +45,8 @@ pub fn variants(target: &TargetId) -> Vec<String> {
     (0..=full).rev().map(chosen).collect()
 }
 
-/// The files that are tried for a library at `library`, in order. Without a target, a path with a placeholder is returned
-/// unchanged: a caller that wants all lists the directory.
+/// The files that the runtime tries for a library at `library`, in order. Without a target, a path with a placeholder
+/// is returned unchanged, and the caller lists the directory.
 pub fn candidates(
     reference: &Reference,
     library: &Path,

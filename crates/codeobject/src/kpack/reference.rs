@@ -8,13 +8,13 @@ use crate::read::ReadAt;
 
 pub const SECTION: &str = ".rocm_kpack_ref";
 const WINDOWS_SECTION: &str = ".kpackrf";
-/// What the runtime reads of it at most.
+/// The maximum size that the runtime reads.
 const LIMIT: u64 = 64 << 10;
 const PATHS: u32 = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// `lib/librocsolver.so.0.7`: with `#` and the wrapper's number, the key in the archive's table.
+    /// `lib/librocsolver.so.0.7`. Followed by `#` and the wrapper's number, this is the key in the archive's table.
     pub name: String,
     /// Relative to the library's directory; `@GFXARCH@` is replaced by the target.
     pub search_paths: Vec<String>,

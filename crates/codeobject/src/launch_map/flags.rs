@@ -1,4 +1,4 @@
-//! The four status flags that branches of constructors test, and arithmetic that sets them.
+//! The four status flags that branches in constructors test, and arithmetic that sets them.
 
 use iced_x86::ConditionCode;
 
@@ -47,7 +47,7 @@ impl Flags {
         (result, Self { zero: result == 0, sign: sign(result), carry: result < left, overflow })
     }
 
-    /// Whether a condition holds; None for parity, which is not kept.
+    /// Whether a condition holds; None for parity, which is not tracked.
     pub fn holds(self, condition: ConditionCode) -> Option<bool> {
         let less = self.sign != self.overflow;
         Some(match condition {

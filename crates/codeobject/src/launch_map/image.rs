@@ -7,10 +7,11 @@ use crate::elf::{self, Elf, R_X86_64_RELATIVE, Symbols};
 use crate::read::u64_at;
 use std::collections::HashMap;
 
-/// Where tokens for imported symbols live: no user-space mapping reaches here, so they cannot be mistaken for code.
+/// The address range of tokens for imported symbols. No user-space mapping reaches it, so they cannot be confused with
+/// code.
 const IMPORTS: u64 = 0x7000_0000_0000_0000;
 const IMPORT_STRIDE: u64 = 16;
-/// Most bytes of constructor addresses that are looked at: half a million of them.
+/// The maximum size of the constructor list: half a million addresses.
 const CONSTRUCTORS: u64 = 4 << 20;
 
 /// Why a file has no launch map.
@@ -27,7 +28,8 @@ say::worded! { ImageError {
 
 say::wraps! { ImageError { Read(crate::Error) }}
 
-/// Relocations that the loader fills with a symbol's address (System V x86-64 ABI, section 4.4.1), and with what a function returns.
+/// Relocations that the loader fills with a symbol's address (System V x86-64 ABI, section 4.4.1), or with the result
+/// of a function.
 const R_X86_64_64: u32 = 1;
 const R_X86_64_GLOB_DAT: u32 = 6;
 const R_X86_64_JUMP_SLOT: u32 = 7;
@@ -62,20 +64,20 @@ pub struct Image<'data> {
     sections: Vec<(String, u64, u64)>,
     fixups: HashMap<u64, Fixup>,
     imports: Vec<String>,
-    /// Functions and objects that the file names itself, by address.
+    /// Functions and objects named in the file itself, by address.
     symbols: HashMap<u64, String>,
-    /// Addresses of handles that a global symbol defines: another library loaded earlier may take their place.
+    /// Addresses of handles that a global symbol defines: a library loaded earlier may replace them.
     exported: HashMap<u64, String>,
     constructors: Vec<u64>,
 }
 
 impl<'data> Image<'data> {
-    /// An image whose bytes are all at hand.
+    /// An image whose bytes are all in memory.
     pub fn parse(data: &'data [u8]) -> Result<Self, ImageError> {
         Self::from_parts(Sparse::whole(data))
     }
 
-    /// An image read from a file, its device code left out.
+    /// An image read from a file, without its device code.
     pub fn read(source: &'data dyn ReadAt) -> Result<Self, ImageError> {
         Self::from_parts(Sparse::read(source)?)
     }
@@ -130,10 +132,10 @@ impl<'data> Image<'data> {
         }
     }
 
-    /// RELR needs nothing here: its addends stand in place, and in place is what a read without a fixup returns.
+    /// RELR needs no handling: its addends are in place, and a read without a fixup returns the bytes in place.
     fn relocate(&mut self, elf: &Elf<'_>, symbols: Option<&Symbols<'_>>) -> Result<(), ImageError> {
         let mut import_of: HashMap<u32, u32> = HashMap::new();
-        // Relocations of an object file under construction carry section offsets, not addresses.
+        // Relocations of an unlinked object file contain section offsets, not addresses.
         let loaded = |section: &&elf::Section| section.kind == elf::SHT_RELA && section.flags & elf::SHF_ALLOC != 0;
         for section in elf.sections().iter().filter(loaded) {
             for relocation in elf.relocations(section)? {
@@ -179,7 +181,7 @@ impl<'data> Image<'data> {
         }
     }
 
-    /// DT_INIT, then DT_INIT_ARRAY in order: the order in which the loader runs them, hence in which kernels register.
+    /// DT_INIT, then DT_INIT_ARRAY in order: the order in which the loader runs them, and so in which kernels register.
     fn constructor_list(&self, init: u64, array: u64, bytes: u64) -> Vec<u64> {
         let entries = (0..bytes.min(CONSTRUCTORS) / 8).filter_map(|i| self.read_u64(array.checked_add(i * 8)?));
         std::iter::once(init).chain(entries).filter(|&entry| entry != 0 && entry != u64::MAX).collect()
@@ -207,7 +209,7 @@ impl<'data> Image<'data> {
         &self.segments
     }
 
-    /// The file's bytes from an address to the end of its segment (or to device code, which is not kept).
+    /// The file's bytes from an address to the end of its segment (or to device code, which is left out).
     pub fn bytes_at(&self, address: u64) -> Option<&[u8]> {
         let segment = self.segment(address)?;
         let into = address - segment.address;
@@ -246,14 +248,14 @@ impl<'data> Image<'data> {
         self.segment(address).is_some_and(|s| s.executable)
     }
 
-    /// One byte of memory before any constructor ran.
+    /// One byte of memory before any constructor runs.
     pub fn read_u8(&self, address: u64) -> Option<u8> {
         let word = self.read_u64(address & !7)?;
         word.to_le_bytes().get((address & 7) as usize).copied()
     }
 
-    /// An aligned word of memory before any constructor ran, relocations applied. Bytes past the file's part of a
-    /// segment are zero, as the loader makes them.
+    /// An aligned word of memory before any constructor runs, with relocations applied. Bytes after the file's part of
+    /// a segment are zero, as the loader sets them.
     pub fn read_u64(&self, address: u64) -> Option<u64> {
         match self.fixups.get(&address) {
             Some(Fixup::Value(value)) => return Some(*value),
@@ -303,7 +305,7 @@ impl<'data> Image<'data> {
         slots
     }
 
-    /// Defined symbols with this name: a runtime linked in statically.
+    /// Defined symbols of this name: a statically linked runtime.
     pub(super) fn defined(&self, name: &str) -> Vec<u64> {
         self.symbols.iter().filter(|(_, n)| *n == name).map(|(address, _)| *address).collect()
     }

@@ -1,19 +1,19 @@
-//! Where a function goes on that ends in a jump through a table which its library fills itself: the HIP runtime's exported functions
-//! do nothing else.
+//! Finds where a function continues if it ends in a jump through a table that its library fills itself. The exported
+//! functions of the HIP runtime do nothing else.
 
 use super::image::Image;
 use super::machine::{InstructionEffect, Machine, RETURN, STACK, State};
 use super::memory::Memory;
 use std::collections::BTreeSet;
 
-/// Instructions that are carried out for one function, and branches that are followed both ways.
+/// The maximum number of instructions executed for one function; unknown branches are followed both ways.
 const BUDGET: usize = 50_000;
 const PATHS: usize = 64;
-/// Calls inside calls.
+/// The maximum call depth.
 const DEPTH: u32 = 6;
 
-/// The functions that one ends in through an indirect jump, with its frame already gone. Empty if no path leads to a known
-/// address.
+/// The functions that are reached through an indirect jump after the frame has been released. Empty if no path leads to
+/// a known address.
 pub fn leaves(image: &Image<'_>, entry: u64) -> BTreeSet<u64> {
     let mut machine = Machine::new(image);
     let mut first = State::new(entry, Memory::default());

@@ -1,5 +1,5 @@
-//! A bounded x86-64 machine for constructors: it carries out the integer instructions that compilers emit there,
-//! and turns the result of anything else into "unknown" by asking the decoder what that instruction writes.
+//! A bounded x86-64 machine for constructors. It executes the integer instructions that compilers emit there; for any
+//! other instruction, it asks the decoder what the instruction writes and marks that as unknown.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
@@ -25,10 +25,10 @@ pub(super) const RSI: usize = 6;
 pub(super) const RDI: usize = 7;
 pub(super) const R8: usize = 8;
 pub(super) const R9: usize = 9;
-/// What a call may change (System V x86-64 ABI, section 3.2.1).
+/// The registers that a call may change (System V x86-64 ABI, section 3.2.1).
 const CALLER_SAVED: [usize; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, 10, 11];
 
-/// Everything that one path through a constructor has computed.
+/// The state of one path through a constructor.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub registers: [Option<u64>; 16],
@@ -60,7 +60,7 @@ impl State {
         self.registers.get(register).copied().flatten()
     }
 
-    /// After a call into another library: what the ABI does not preserve is unknown.
+    /// After a call into another library, everything that the ABI does not preserve is unknown.
     pub fn clobber(&mut self, result: Option<u64>) {
         for register in CALLER_SAVED {
             self.registers[register] = None;
@@ -71,7 +71,7 @@ impl State {
     }
 }
 
-/// What one instruction did.
+/// The effect of one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InstructionEffect {
     Next,
@@ -121,7 +121,7 @@ impl<'image, 'data> Machine<'image, 'data> {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// Whether the instruction there is a jump to an address that it computes, and not one that the loader has filled in.
+    /// Whether the instruction is a jump to a computed address, rather than to one that the loader has filled in.
     pub fn jumps_indirectly(&self, ip: u64) -> bool {
         let Some(jump) = self.decode(ip).filter(|one| one.flow_control() == FlowControl::IndirectBranch) else {
             return false;
@@ -131,7 +131,7 @@ impl<'image, 'data> Machine<'image, 'data> {
         !(slot && filled())
     }
 
-    /// Carries out the instruction at the state's address.
+    /// Executes the instruction at the state's address.
     pub fn step(&mut self, state: &mut State) -> InstructionEffect {
         let Some(instruction) = self.decode(state.ip) else { return InstructionEffect::Stop("no instruction there") };
         let (here, next) = (state.ip, instruction.next_ip());
@@ -151,7 +151,7 @@ impl<'image, 'data> Machine<'image, 'data> {
                         state.depth = state.depth.saturating_add(1);
                         InstructionEffect::Transfer
                     }
-                    // A virtual call: whatever it is, it returns.
+                    // A virtual call: assume that it returns.
                     None => {
                         state.clobber(None);
                         InstructionEffect::Next
@@ -295,7 +295,7 @@ impl<'image, 'data> Machine<'image, 'data> {
         }
     }
 
-    /// An instruction that is not followed: what it writes becomes unknown.
+    /// Handles an unsupported instruction: everything it writes becomes unknown.
     fn forget(&mut self, state: &mut State, instruction: &Instruction) {
         let info = self.info.info(instruction);
         let writes = |access| {
@@ -321,7 +321,8 @@ impl<'image, 'data> Machine<'image, 'data> {
         if instruction.rflags_modified() != 0 {
             state.flags = None;
         }
-        // `rsp` aligned by `and` keeps a value above; a stack that got lost cannot return.
+        // If `rsp` became unknown (the aligning `and` is handled above), continue on a fresh stack, from which the path
+        // cannot return.
         if state.registers[RSP].is_none() && instruction.op0_register() == Register::RSP {
             state.registers[RSP] = Some(STACK - 0x10_0000);
         }

@@ -1,16 +1,16 @@
-//! Memory of the machine: the image as loaded, and over it what the constructors wrote.
+//! The machine's memory: the loaded image, overlaid with the constructors' writes.
 
 use std::collections::HashMap;
 
 use super::image::Image;
 
-/// Most words that constructors may write before further writes are forgotten (read back as unknown).
+/// The maximum number of words that constructors may write; later writes are dropped and read back as unknown.
 const WORDS: usize = 1 << 20;
 
 #[derive(Debug, Clone, Copy)]
 struct Word {
     value: u64,
-    /// One bit per byte: its value is known.
+    /// One bit per byte: whether its value is known.
     known: u8,
 }
 

@@ -1,8 +1,8 @@
-//! The static launch map: host handle, registered kernel name, wrapper, bundle, read from the constructors of a
-//! host library that may be stripped.
+//! The static launch map: host handle, registered kernel name, wrapper and bundle, read from the constructors of a host
+//! library, which may be stripped.
 //!
-//! The constructors are executed by a small machine that knows nothing but registers, memory and the image: no system
-//! calls, no other library, a bounded number of instructions. See [`launch_map`] for what is read.
+//! A small machine executes the constructors. It has only registers, memory and the image: no system calls, no other
+//! library, a bounded number of instructions. See [`launch_map`] for what is read.
 
 mod flags;
 mod image;

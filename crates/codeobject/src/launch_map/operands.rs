@@ -7,7 +7,7 @@ use super::{
     machine::{Machine, State},
 };
 
-/// Base of the thread block: reads of it that nothing wrote are zero, so that a stack-protector check succeeds.
+/// The base of the thread block. Unwritten bytes there read as zero, so that a stack-protector check succeeds.
 pub(super) const THREAD: u64 = 0x7300_0000_0000_0000;
 
 /// The number (0 to 15) of a general register of any width.
@@ -25,7 +25,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Writes as the processor does: 32-bit writes clear the upper half, narrower ones keep the rest.
+    /// Writes like the processor: 32-bit writes clear the upper half, narrower ones keep the rest.
     pub(super) fn set_register(&self, state: &mut State, register: Register, value: Option<u64>) {
         let Some(slot) = general(register).and_then(|n| state.registers.get_mut(n)) else { return };
         let merge =

@@ -2,12 +2,11 @@
 //!
 //! Clang's HIP and CUDA constructors and nvcc's (`__sti____cudaRegisterAll`, and for relocatable device code the
 //! callbacks that `__cudaRegisterLinkedBinary` gathers) call `__hipRegisterFatBinary(wrapper)` once and
-//! `__hipRegisterFunction(module, handle, name, name, ...)` per kernel. The constructors are executed in the
-//! loader's order, so the order of registrations, and hence which one wins, is the real one.
+//! `__hipRegisterFunction(module, handle, name, name, ...)` per kernel. The constructors are executed in the loader's
+//! order, so the order of registrations, and with it which one wins, is the real one.
 //!
-//! With the CUDA runtime linked in statically the callees have no names in a stripped file; they are recognised by
-//! what they are given: a wrapper of `.nvFatBinSegment`, later the value that call returned together with a handle
-//! and a name.
+//! If the CUDA runtime is linked statically, the callees have no names in a stripped file. They are recognised by their
+//! arguments: a wrapper of `.nvFatBinSegment`, later the result of that call together with a handle and a name.
 
 use say::{Key, key};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -20,12 +19,12 @@ use super::{
     sites::call_sites,
 };
 
-/// What `__hipRegisterFatBinary` returns is opaque; ours tells which wrapper it was given.
+/// The result of `__hipRegisterFatBinary` is opaque; ours encodes the wrapper that was passed.
 const MODULES: u64 = 0x7100_0000_0000_0000;
 const MODULE_STRIDE: u64 = 64;
 
-/// Instructions per constructor: few where nothing has been registered yet (an ordinary C++ initialiser), many where
-/// something has.
+/// The instruction budget per constructor: small if nothing has been registered yet (an ordinary C++ initialiser),
+/// large otherwise.
 const BUDGET_IDLE: u64 = 200_000;
 const BUDGET_REGISTERING: u64 = 50_000_000;
 const FORKS: usize = 512;
@@ -39,15 +38,15 @@ pub struct Unresolved {
     pub why: Key,
 }
 
-/// What was there to decode, and what was decoded.
+/// How much there was to decode, and how much was decoded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completeness {
     pub constructors: usize,
     /// Constructors that registered something.
     pub registering: usize,
-    /// Kernel registration calls in the code, counted by their bytes (and those reached through a pointer).
+    /// Kernel registration calls in the code, counted by their bytes, plus those reached through a pointer.
     pub sites: usize,
-    /// Of these, reached and read. A loop registers many kernels at one site.
+    /// How many of these were reached and decoded. A loop registers many kernels at one site.
     pub sites_decoded: usize,
     pub unresolved: Vec<Unresolved>,
     /// Wrappers in the file that no constructor registered.
@@ -55,7 +54,7 @@ pub struct Completeness {
 }
 
 impl Completeness {
-    /// Every call was read and every wrapper is registered.
+    /// Whether every call was decoded and every wrapper is registered.
     pub fn is_complete(&self) -> bool {
         self.sites == self.sites_decoded && self.unresolved.is_empty()
     }
@@ -80,7 +79,7 @@ impl LaunchMap {
         self.kernels().find(|r| r.handle == handle && r.wins)
     }
 
-    /// Names that more than one wrapper registers, with how many.
+    /// Names that more than one wrapper registers, with the number of wrappers.
     pub fn duplicates(&self) -> HashMap<&str, usize> {
         let mut wrappers: HashMap<&str, HashSet<usize>> = HashMap::new();
         for kernel in self.kernels() {
@@ -90,7 +89,7 @@ impl LaunchMap {
     }
 }
 
-/// Executes the constructors of a host image and returns what they register.
+/// Executes the constructors of a host image and returns their registrations.
 pub fn launch_map(image: &Image<'_>) -> LaunchMap {
     let mut reader = Reader::new(image);
     for (index, entry) in image.constructors().iter().enumerate() {
@@ -107,9 +106,9 @@ struct Reader<'image, 'data> {
     constructor: usize,
     decoded: BTreeSet<u64>,
     failed: HashMap<u64, Key>,
-    /// Local functions that turned out to register kernels.
+    /// Local functions that were found to register kernels.
     local: BTreeSet<u64>,
-    /// The runtime is imported by name, so local functions are not suspected.
+    /// Vendors whose runtime is imported by name, so that local functions need no check.
     imported: HashSet<Vendor>,
     seen: HashSet<(Kind, u64, String, usize)>,
     registering: BTreeSet<usize>,
@@ -138,7 +137,7 @@ impl<'image, 'data> Reader<'image, 'data> {
         }
     }
 
-    /// Runs one constructor along every path that a condition leaves open, each direction of each branch once.
+    /// Runs one constructor along every path with an unknown condition, each direction of each branch once.
     fn run(&mut self, index: usize, entry: u64) {
         self.constructor = index;
         let mut first = State::new(entry, std::mem::take(&mut self.memory));
@@ -194,7 +193,7 @@ impl<'image, 'data> Reader<'image, 'data> {
         }
     }
 
-    /// Control has moved: into a registration function, another library, or a function of this image.
+    /// Handles a transfer of control: into a registration function, another library, or a function of this image.
     fn arrive(&mut self, state: &mut State) -> bool {
         let name = self.image.import(state.ip).or_else(|| self.image.symbol(state.ip));
         let callee = name.and_then(Callee::named).or_else(|| self.by_arguments(state));

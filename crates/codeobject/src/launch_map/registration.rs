@@ -1,4 +1,4 @@
-//! What a constructor tells the GPU runtime: fat binary wrappers, kernels, device variables.
+//! The registrations that constructors make with the GPU runtime: fat binary wrappers, kernels, device variables.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::image::Image;
 /// `CudaFatMagic` and `HIPFatMagic` of clang's CGCUDANV.cpp; nvcc writes the same CUDA value.
 const CUDA_MAGIC: u32 = 0x4662_43b1;
 const HIP_MAGIC: u32 = 0x4849_5046;
-/// The bundle is in a kpack archive; the wrapper points to the reference to it.
+/// The bundle is in a kpack archive; the wrapper points to the reference.
 const KPACK_MAGIC: u32 = 0x4b50_4948;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +25,7 @@ pub struct Wrapper {
     pub version: u32,
     /// Address of the bundle or fatbin container that it points at.
     pub image: u64,
-    /// The number of its code in the kpack archives, where it was taken out of the file.
+    /// The number of its code in the kpack archives, if it was moved out of the file.
     pub packed: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl Wrapper {
         Some(Self { vendor, address, version, image: image.read_u64(address.checked_add(8)?)?, packed })
     }
 
-    /// Every wrapper of the segment that the compiler gathers them in, registered or not.
+    /// Every wrapper in the compiler's wrapper section, registered or not.
     pub(super) fn all(image: &Image<'_>) -> Vec<Self> {
         let mut found = Vec::new();
         for section in [".hipFatBinSegment", ".nvFatBinSegment"] {
@@ -55,7 +55,7 @@ impl Wrapper {
     }
 }
 
-/// What was registered.
+/// The kind of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Kernel,
@@ -69,7 +69,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registration {
     pub kind: Kind,
-    /// Address (at load bias 0) of the host handle: what a launch passes is the load bias plus this.
+    /// The address (at load bias 0) of the host handle: a launch passes the load bias plus this address.
     pub handle: u64,
     /// The device symbol, mangled.
     pub name: String,
@@ -80,8 +80,7 @@ pub struct Registration {
     pub site: u64,
     /// The runtime keeps the first registration of a handle and ignores later ones.
     pub wins: bool,
-    /// The dynamic symbol that defines the handle, where there is one: a library loaded earlier that defines the same
-    /// symbol takes its place.
+    /// Whether a dynamic symbol defines the handle: a library loaded earlier that defines the same symbol replaces it.
     pub exported: bool,
 }
 

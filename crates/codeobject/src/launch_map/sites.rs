@@ -1,9 +1,9 @@
-//! Where a registration function is called, found by the call's own bytes: an account of what must be decoded that
-//! owes nothing to the machine which decodes it.
+//! Finds calls of registration functions by their bytes. This counts what must be decoded independently of the machine
+//! that decodes it.
 //!
-//! A near call is `E8 rel32` (tail call `E9`), a call through the global offset table `FF 15 disp32`. A displacement
-//! that hits one of a handful of addresses by chance is a matter of one in 2^32 per byte, and would show as a site
-//! that was never reached, not as a missing one.
+//! A near call is `E8 rel32` (tail call `E9`), a call through the global offset table `FF 15 disp32`. The chance that a
+//! random displacement hits one of a handful of addresses is about one in 2^32 per byte; it would show as a site that
+//! was never reached, not as a missing one.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ pub(super) fn call_sites(image: &Image<'_>, names: &[&str], local: &[u64]) -> BT
     sites
 }
 
-/// Addresses under which a `jmp [slot]` stub is called: itself, before a `bnd` prefix, before `endbr64`.
+/// The addresses at which a `jmp [slot]` stub can be called: itself, before a `bnd` prefix, before `endbr64`.
 fn stub_entries(bytes: &[u8], at: usize, start: u64) -> Vec<u64> {
     let mut entries = vec![start];
     let mut back = 0;
@@ -64,7 +64,7 @@ fn stub_entries(bytes: &[u8], at: usize, start: u64) -> Vec<u64> {
     entries
 }
 
-/// Offsets and displacements of two-byte opcodes that are followed by a 32-bit displacement.
+/// Offsets and displacements of two-byte opcodes followed by a 32-bit displacement.
 fn displacements<'b>(bytes: &'b [u8], is: impl Fn(&[u8]) -> bool + 'b) -> impl Iterator<Item = (usize, i64)> + 'b {
     bytes.windows(6).enumerate().filter(move |(_, window)| is(&window[..2])).map(|(i, window)| {
         let disp = i32::from_le_bytes([window[2], window[3], window[4], window[5]]);

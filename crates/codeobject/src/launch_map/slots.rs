@@ -1,9 +1,10 @@
-//! Where a host library keeps the kernels that it got from the CUDA runtime.
+//! Where a host library stores the kernels that it got from the CUDA runtime.
 //!
-//! Since CUDA 12.8 a compiled launch no longer passes its stub's address: the stub calls `__cudaGetKernel(&slot, stub)` once and
-//! passes the content of the slot, a static variable beside it. The two addresses are loaded one after the other (`lea rsi,
-//! [stub]; lea rdi, [slot]`, or in reverse), so every slot is known before the program runs, even if the runtime is linked in and
-//! nothing has a name. In a live process the slot's content is the kernel's handle, 0 until its first launch.
+//! Since CUDA 12.8 a compiled launch no longer passes its stub's address: the stub calls `__cudaGetKernel(&slot, stub)`
+//! once and passes the content of the slot, a static variable. The two addresses are loaded one after the other (`lea
+//! rsi, [stub]; lea rdi, [slot]`, or in reverse), so every slot is known before the program runs, even if the runtime
+//! is linked statically and nothing has a name. In a live process the slot contains the kernel's handle, or 0 until its
+//! first launch.
 
 use super::Image;
 use std::collections::HashMap;
@@ -37,7 +38,7 @@ pub fn slots(image: &Image<'_>, is_handle: impl Fn(u64) -> bool) -> HashMap<u64,
 const LEA: u8 = 0x8d;
 const MOV: u8 = 0x8b;
 
-/// An address itself, or what the global offset table has in its place.
+/// The address itself, or its entry in the global offset table.
 fn loaded(image: &Image<'_>, opcode: u8, address: u64) -> Option<u64> {
     match opcode {
         LEA => Some(address),

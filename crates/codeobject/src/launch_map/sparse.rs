@@ -1,13 +1,13 @@
-//! The parts of a host file that a launch map needs: everything but device code and debug information. Of a library
+//! The parts of a host file that a launch map needs: everything except device code and debug information. For a library
 //! of 1.27 GB that is 15 MB.
 
 use crate::elf::{Elf, SHF_ALLOC, SHT_NOBITS};
 use crate::{Error, ReadAt, Result, check_range};
 use std::borrow::Cow;
 
-/// Device code, which constructors point at but never read.
+/// Device code, which constructors point to but never read.
 const DEVICE: [&str; 3] = [".hip_fatbin", ".nv_fatbin", "__nv_relfatbin"];
-/// Sections outside the image that name things.
+/// Sections outside the image that contain names.
 const NAMES: [&str; 3] = [".symtab", ".strtab", ".shstrtab"];
 
 /// Ranges of a file, in order, with holes between them.
@@ -22,7 +22,7 @@ impl<'data> Sparse<'data> {
         Self { len: data.len() as u64, pieces: vec![(0, Cow::Borrowed(data))] }
     }
 
-    /// Reads all but device code and what is not loaded.
+    /// Reads everything except device code and unloaded sections.
     pub fn read(source: &'data dyn ReadAt) -> Result<Self> {
         let elf = Elf::parse(source)?;
         let mut holes: Vec<(u64, u64)> = elf
@@ -47,7 +47,7 @@ impl<'data> Sparse<'data> {
         Ok(Self { len: source.len(), pieces })
     }
 
-    /// From an offset to the end of the piece that holds it.
+    /// The bytes from an offset to the end of the piece that contains it.
     pub fn from(&self, offset: u64) -> Option<&[u8]> {
         let index = self.pieces.partition_point(|(start, _)| *start <= offset).checked_sub(1)?;
         let (start, bytes) = self.pieces.get(index)?;
@@ -56,7 +56,7 @@ impl<'data> Sparse<'data> {
 }
 
 impl Sparse<'_> {
-    /// What is there of a range, piece by piece.
+    /// The available parts of a range, piece by piece.
     pub fn within(&self, start: u64, end: u64) -> Vec<(u64, &[u8])> {
         let mut found = Vec::new();
         for (at, bytes) in &self.pieces {
@@ -76,7 +76,7 @@ impl ReadAt for Sparse<'_> {
         self.len
     }
 
-    /// A range that is not in one piece is not there.
+    /// A range that spans several pieces counts as missing.
     fn bytes(&self, offset: u64, len: u64, field: &'static str) -> Result<Cow<'_, [u8]>> {
         if len == 0 {
             return Ok(Cow::Borrowed(&[]));

@@ -64,7 +64,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Carries out a vector instruction; false if it is not one of those that are followed.
+    /// Executes a vector instruction; false if it is not a supported one.
     pub(super) fn vector(&self, state: &mut State, instruction: &Instruction) -> bool {
         use Mnemonic::*;
         let lanes = match instruction.mnemonic() {
@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
                 let source = self.lanes(state, instruction, 1);
                 let wide = self.width(instruction, 0).max(self.width(instruction, 1));
                 match instruction.mnemonic() {
-                    // 8-byte forms: into a register the upper half is cleared (a low move keeps it).
+                    // 8-byte forms: loading a register clears its upper half (a low move keeps it).
                     Movq | Vmovq | Movd | Vmovd => [source[0], Some(0), Some(0), Some(0)],
                     Movlps | Movlpd | Movsd | Vmovsd if instruction.op0_kind() == OpKind::Register => {
                         let old = self.lanes(state, instruction, 0);

@@ -5,15 +5,15 @@ use std::{borrow::Cow, fmt};
 use say::{Key, Message, key, say};
 
 pub const MAGIC: u32 = 0xba55_ed50;
-/// The fixed part of an entry header; the rest, up to its stated size, holds options.
+/// The size of the fixed part of an entry header; the rest, up to its stated size, contains options.
 const ENTRY_HEADER: usize = 64;
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
-/// Code for one chip alone (`sm_90a`), or for its family (`sm_100f`): what fatbinary of CUDA 13.4 writes for each.
+/// Flags for code for one chip only (`sm_90a`) or for its family (`sm_100f`), as fatbinary of CUDA 13.4 writes them.
 const FLAG_CHIP: u64 = 0x10_0000;
 const FLAG_FAMILY: u64 = 0x20_0000;
 
-/// What is wrong, and where: offsets count from the start of the bytes that were walked.
+/// An error and its offset from the start of the walked bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FatbinError {
     Bounds { offset: usize, field: Key, value: u64, left: u64 },
@@ -69,12 +69,12 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What an entry holds.
+/// The content of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryKind {
     Ptx,
     Cubin,
-    /// A kind without a known meaning: listed, not opened.
+    /// An unknown kind: listed, but not opened.
     Other(u16),
 }
 
@@ -92,14 +92,14 @@ impl fmt::Display for EntryKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub kind: EntryKind,
-    /// Offset of the entry header, and of the payload behind it.
+    /// Offset of the entry header, and of the payload after it.
     pub offset: usize,
     pub payload: usize,
-    /// Stored bytes, padding included.
+    /// Stored bytes, including padding.
     pub stored: u64,
-    /// Stored bytes that count, where compressed.
+    /// Stored bytes without padding, if compressed.
     pub packed: u32,
-    /// Size after unpacking; the stored size where it is not compressed.
+    /// Size after unpacking; the stored size if it is not compressed.
     pub size: u64,
     pub compression: Compression,
     /// Compute capability, 90 for sm_90.
@@ -107,7 +107,7 @@ pub struct Entry {
     /// PTX ISA version, or for cubins the version of their own format.
     pub version: (u16, u16),
     pub flags: u64,
-    /// Bytes behind the fixed header: compiler options for PTX (`--compile-only`), attributes for newer cubins.
+    /// Bytes after the fixed header: compiler options for PTX (`--compile-only`), attributes for newer cubins.
     pub options: Vec<u8>,
 }
 
@@ -121,7 +121,7 @@ impl Entry {
     }
 }
 
-/// One container: what one wrapper points at.
+/// One container: the target of one wrapper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Container {
     pub offset: usize,
@@ -131,7 +131,7 @@ pub struct Container {
     pub entries: Vec<Entry>,
 }
 
-/// What a walk over a section found, to the byte.
+/// The result of walking a section, covering every byte.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
     pub containers: Vec<Container>,
@@ -155,7 +155,7 @@ fn u64_at(data: &[u8], at: usize) -> Option<u64> {
     bytes(data, at).map(u64::from_le_bytes)
 }
 
-/// The size of a container, header included, by its first 16 bytes; None if no container starts there.
+/// The size of a container, including its header, from its first 16 bytes; None if no container starts there.
 pub(super) fn container_size(header: &[u8]) -> Option<u64> {
     let magic = u32_at(header, 0)? == MAGIC;
     let (fixed, body) = (u16_at(header, 6)?, u64_at(header, 8)?);
@@ -212,7 +212,7 @@ fn container(data: &[u8], offset: usize, errors: &mut Vec<FatbinError>) -> Resul
                 entries.push(entry);
                 at = next;
             }
-            // The container's own size still says where the next one starts.
+            // The container's stated size still gives the start of the next one.
             Err(error) => {
                 errors.push(error);
                 break;
@@ -275,7 +275,7 @@ fn entry(data: &[u8], offset: usize, end: usize) -> Result<(Entry, usize), Fatbi
 }
 
 impl Entry {
-    /// The image itself, unpacked where need be, never more than `limit` bytes.
+    /// The image itself, unpacked if necessary, up to `limit` bytes.
     pub fn image<'data>(&self, data: &'data [u8], limit: usize) -> Result<Cow<'data, [u8]>, FatbinError> {
         let offset = self.offset;
         let used = if self.compression == Compression::None { self.stored } else { u64::from(self.packed) };
@@ -294,7 +294,7 @@ impl Entry {
         if size > limit {
             return Err(FatbinError::Limit { offset, claimed: self.size, limit });
         }
-        // LZ4 expands at most 255 times: a claim beyond that is false, and is not allocated for.
+        // LZ4 expands at most 255 times: a larger size is false and is not allocated.
         let ceiling = payload.len().saturating_mul(if self.compression == Compression::Lz4 { 255 } else { 1 << 16 });
         if size > ceiling.saturating_add(64) {
             return Err(unpack(say!("codeobject-fatbin-claims", size, packed = payload.len())));

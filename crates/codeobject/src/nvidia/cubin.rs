@@ -1,7 +1,7 @@
-//! A cubin: an ELF file for one compute capability, its kernels and the resources it states for them.
+//! A cubin: an ELF file for one compute capability, with its kernels and their stated resources.
 //!
-//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper byte of the
-//! code section's `sh_info`. If neither exists, there is no number.
+//! Registers come from the `EIATTR_REGCOUNT` attribute of `.nv.info`; older cubins repeat the number in the upper byte
+//! of the code section's `sh_info`. If neither exists, the number is unknown.
 
 use crate::elf::{EM_CUDA, ET_REL, Elf, SHT_SYMTAB, SymbolKind, Symbols};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ const MIN_STACK_SIZE: u8 = 0x12;
 const CBANK_PARAM_SIZE: u8 = 0x19;
 const MAX_THREADS: u8 = 0x05;
 const REQUIRED_THREADS: u8 = 0x10;
-/// An attribute whose value is as long as the following 16-bit number says; the shorter formats hold it in place.
+/// The format of an attribute whose value has a 16-bit length; the shorter formats contain the value in place.
 const SIZED: u8 = 4;
 /// `STO_CUDA_ENTRY`: the symbol is a kernel, not a device function.
 const ENTRY: u8 = 0x10;
@@ -24,9 +24,9 @@ pub struct CubinKernel {
     pub name: String,
     pub code: u64,
     pub registers: Option<u32>,
-    /// The upper byte of `sh_info`, where the older layout states it.
+    /// The upper byte of `sh_info`, in the older layout.
     pub registers_section: Option<u32>,
-    /// Bytes of stack per thread for this function's own frame, and at least with what it calls.
+    /// Bytes of stack per thread: for the function's own frame, and the minimum including its callees.
     pub frame: Option<u32>,
     pub stack: Option<u32>,
     pub shared: u64,
@@ -57,8 +57,8 @@ pub struct Cubin {
 }
 
 impl Cubin {
-    /// Made for one chip (`sm_90a`): EF_CUDA_ACCELERATORS of `llvm/include/llvm/BinaryFormat/ELF.h`, in another place from
-    /// version 8 of the format on. CUDA 13 leaves it out, and only the fatbin's entry says so.
+    /// Whether it is for one chip only (`sm_90a`): EF_CUDA_ACCELERATORS of `llvm/include/llvm/BinaryFormat/ELF.h`, at
+    /// another position since version 8 of the format. CUDA 13 omits it; then only the fatbin's entry has it.
     pub fn is_for_one_chip(&self) -> bool {
         self.flags & if self.abi >= 8 { 0x8 } else { 0x800 } != 0
     }

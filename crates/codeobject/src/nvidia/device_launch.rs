@@ -1,30 +1,32 @@
-//! Which kernels launch other kernels: those whose code reaches the CUDA device runtime (`cudaLaunchDevice` and its successors), by the
-//! relocations of a cubin, or by the text of PTX. Only code that was linked with the device runtime can; it keeps its relocations.
+//! Finds kernels that launch other kernels: their code reaches the CUDA device runtime (`cudaLaunchDevice` and its
+//! successors), according to the relocations of a cubin or the text of PTX. Only code linked with the device runtime
+//! can do this, and it keeps its relocations.
 
 use super::{EntryKind, Region, cubin, host_sections, walk};
 use crate::elf::{Elf, SHT_SYMTAB};
 use crate::{ReadAt, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the functions begin through which device code launches: of the device runtime before CUDA 12, since then, and for graphs.
+/// Prefixes of the functions through which device code launches: of the device runtime before CUDA 12, since then, and
+/// for graphs.
 const RUNTIME: [&str; 4] = ["cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2", "cudaGraphLaunch"];
 
 fn launches(name: &str) -> bool {
     RUNTIME.iter().any(|start| name.starts_with(start))
 }
 
-/// What each function of an image refers to.
+/// The references of each function of an image.
 #[derive(Debug, Default)]
 struct References {
     kernels: BTreeSet<String>,
     /// By function.
     to: BTreeMap<String, BTreeSet<String>>,
-    /// The device runtime exists, whether or not it is called.
+    /// Whether the device runtime is present, called or not.
     runtime: bool,
 }
 
 impl References {
-    /// The kernels that reach the device runtime; all of them where nothing says which.
+    /// The kernels that reach the device runtime; all of them if the references do not tell.
     fn launchers(&self) -> BTreeSet<String> {
         if !self.runtime {
             return BTreeSet::new();
@@ -72,7 +74,7 @@ fn of_cubin(data: &[u8]) -> Option<References> {
     Some(found)
 }
 
-/// Functions by their directives; what their bodies name.
+/// Functions by their directives, and the names in their bodies.
 fn of_ptx(text: &[u8]) -> References {
     let text = String::from_utf8_lossy(text);
     let mut found = References::default();
@@ -108,7 +110,8 @@ pub fn launchers_of(image: &[u8]) -> BTreeSet<String> {
     of_cubin(image).unwrap_or_else(|| of_ptx(image)).launchers()
 }
 
-/// The kernels of a host file that may launch others. Only a file with relocatable device code can have any: the device runtime is linked.
+/// The kernels of a host file that may launch others. Only a file with relocatable device code can have any, because
+/// the device runtime must be linked.
 pub fn device_launchers(source: &dyn ReadAt, limit: usize) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let sections = host_sections(source)?;
@@ -125,7 +128,7 @@ pub fn device_launchers(source: &dyn ReadAt, limit: usize) -> Result<BTreeSet<St
             }
         }
     }
-    // The device runtime's own kernels copy and fill.
+    // The device runtime's own kernels only copy and fill.
     found.retain(|name| !name.contains("cuda_device_runtime"));
     Ok(found)
 }

@@ -19,11 +19,11 @@ say::named! {
     /// Where the containers are in the host file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Region: name {
-        /// `.nv_fatbin`: what the runtime loads.
+        /// `.nv_fatbin`: the code that the runtime loads.
         Linked = "linked",
         /// `__nv_relfatbin`: relocatable device code, input to the device linker and source of PTX for newer GPUs.
         Relocatable = "relocatable",
-        /// In no section for fatbins: what a program loads from memory (`cuModuleLoadData`).
+        /// Outside fatbin sections: code that a program loads from memory (`cuModuleLoadData`).
         Embedded = "embedded",
     }
 }
@@ -38,7 +38,7 @@ impl Region {
         }
     }
 
-    /// A runtime loads it as it is; relocatable code goes through the device linker first.
+    /// Whether a runtime loads it directly; relocatable code goes through the device linker first.
     pub fn is_loadable(self) -> bool {
         self != Region::Relocatable
     }
@@ -89,16 +89,16 @@ fn windows_sections(pe: &Pe) -> Vec<Section> {
     of(".nv_fatbin", Region::Linked).chain(of("__nv_relfatbin", Region::Relocatable)).collect()
 }
 
-/// One entry with what is in it.
+/// One entry with its content.
 #[derive(Debug)]
 pub struct Row {
     pub region: Region,
-    /// Number of the container in its section, and of the entry in its container.
+    /// The index of the container in its section, and of the entry in its container.
     pub container: usize,
     pub entry: usize,
     pub kind: EntryKind,
     pub sm: u32,
-    /// `a` of sm_90a, `f` of sm_100f, where the entry says so.
+    /// `a` of sm_90a, `f` of sm_100f, if the entry states it.
     pub letter: Option<char>,
     pub version: (u16, u16),
     pub compression: Compression,
@@ -167,13 +167,13 @@ impl Row {
 #[derive(Debug)]
 pub struct Walked {
     pub section: Section,
-    /// Offsets of the containers, counted in the section.
+    /// Offsets of the containers, relative to the section.
     pub containers: Vec<u64>,
     /// Zero bytes between containers.
     pub padding: u64,
     /// Bytes that are neither container nor padding, as (offset in the section, length).
     pub unknown: Vec<(u64, u64)>,
-    /// Offsets in these count in the section too.
+    /// Offsets in these are relative to the section too.
     pub errors: Vec<FatbinError>,
 }
 
@@ -185,7 +185,7 @@ impl Walked {
     }
 }
 
-/// Everything that a host file ships for NVIDIA GPUs.
+/// All device code for NVIDIA GPUs in a host file.
 #[derive(Debug, Default)]
 pub struct Inventory {
     pub rows: Vec<Row>,
@@ -222,7 +222,7 @@ impl Inventory {
         Ok(found)
     }
 
-    /// One container outside the sections: what is in it, what is wrong with it, its size. None if none begins there.
+    /// One container outside the sections: its entries, its errors, its size. None if no container begins there.
     pub fn container(
         source: &dyn ReadAt,
         at: u64,
@@ -236,7 +236,8 @@ impl Inventory {
         (!rows.is_empty()).then_some((rows, errors, size))
     }
 
-    /// Every byte of the sections was understood and every image opened: one of a kind without a known meaning was not.
+    /// Whether every byte of the sections was understood and every image opened. Images of an unknown kind are not
+    /// opened.
     pub fn is_complete(&self) -> bool {
         let opened = |row: &Row| row.error.is_none() && !matches!(row.kind, EntryKind::Other(_));
         self.sections.iter().all(|s| s.unknown.is_empty() && s.errors.is_empty()) && self.rows.iter().all(opened)
@@ -252,7 +253,7 @@ impl Inventory {
     }
 }
 
-/// The whole file as one image, where it is a cubin and no container.
+/// The whole file as one image, if it is a bare cubin.
 fn bare_cubin(source: &dyn ReadAt, section: &Section, limit: usize) -> Result<Option<Row>> {
     if section.offset != 0 || section.size > limit as u64 || section.size < 64 {
         return Ok(None);
@@ -261,12 +262,12 @@ fn bare_cubin(source: &dyn ReadAt, section: &Section, limit: usize) -> Result<Op
     Ok(Some(Row { region: section.region, ..Row::of_cubin(cubin, section.size) }))
 }
 
-/// The sections of a host file with the places of their containers, nothing opened.
+/// The sections of a host file with the positions of their containers; nothing is opened.
 pub fn walk_sections(source: &dyn ReadAt) -> Result<Vec<Walked>> {
     host_sections(source)?.into_iter().map(|section| Ok(containers(source, section)?.0)).collect()
 }
 
-/// Where the containers of a section start, by their headers alone, and how long they are.
+/// The positions and sizes of the containers of a section, from their headers alone.
 fn containers(source: &dyn ReadAt, section: Section) -> Result<(Walked, Vec<u64>)> {
     let mut walked = Walked { section, containers: Vec::new(), padding: 0, unknown: Vec::new(), errors: Vec::new() };
     let mut sizes = Vec::new();
@@ -306,7 +307,7 @@ fn gap(source: &dyn ReadAt, start: u64, left: u64) -> Result<(u64, bool)> {
     const STEP: u64 = 1 << 16;
     let (mut at, mut zero) = (0, true);
     while at < left {
-        // Four bytes more, so that a magic across the border is seen.
+        // Four more bytes, so that a magic across the boundary is found.
         let piece = source.bytes(start + at, left.min(at + STEP + 3) - at, "gap between fatbin containers")?;
         let skip = usize::from(at == 0);
         let hit = piece.windows(4).skip(skip).position(|w| w == MAGIC.to_le_bytes()).map(|i| i + skip);

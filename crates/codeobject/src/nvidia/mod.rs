@@ -1,8 +1,8 @@
-//! NVIDIA fatbins: containers in `.nv_fatbin` and `__nv_relfatbin`, the PTX and cubin entries in them, and the kernels of
-//! both.
+//! NVIDIA fatbins: containers in `.nv_fatbin` and `__nv_relfatbin`, the PTX and cubin entries in them, and the kernels
+//! of both.
 //!
-//! There is no published specification. The layout comes from real files of CUDA 11.8 to 13.2, checked entry by entry against
-//! `cuobjdump`; fields with unknown meaning are kept raw. No machine code is decoded.
+//! There is no published specification. The layout comes from real files of CUDA 11.8 to 13.2, checked entry by entry
+//! against `cuobjdump`. Fields with unknown meaning are kept raw. No machine code is decoded.
 
 mod container;
 mod cubin;

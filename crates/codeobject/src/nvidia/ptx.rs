@@ -1,9 +1,9 @@
-//! PTX text: version, target and entry points. Only directives are looked at.
+//! PTX text: version, target and entry points. Only directives are read.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What one PTX image declares.
+/// The declarations of one PTX image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ptx {
     /// `.version`, as written.
@@ -27,7 +27,8 @@ pub fn ptx_number(target: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Reads the directives of a PTX text; trailing NULs are padding. A line means nothing in PTX: only words do, and comments are none.
+/// Reads the directives of a PTX text; trailing NULs are padding. Line breaks have no meaning in PTX, and comments are
+/// skipped.
 pub fn ptx(text: &[u8]) -> Ptx {
     let mut found = Ptx::default();
     let mut seen = BTreeSet::new();
@@ -81,7 +82,7 @@ mod tests {
         let found = ptx(text);
         assert_eq!((found.version.as_str(), found.target.as_str()), ("8.7", "sm_120"));
         assert_eq!(found.kernels, ["_Z1aPf", "b"]);
-        // A module needs no second line.
+        // A module may be on a single line.
         let found = ptx(b".version 7.0 .target sm_90a, texmode_independent .address_size 64 /* .entry no */ .visible .entry c(){ret;}.entry d(){ret;}");
         assert_eq!((found.target.as_str(), ptx_number(&found.target)), ("sm_90a", Some(90)));
         assert_eq!(found.kernels, ["c", "d"]);

@@ -1,4 +1,4 @@
-//! Arithmetic and comparison, with the dependence on the input carried through.
+//! Arithmetic and comparison. Results keep track of how they depend on the input.
 
 use super::convert::rounded;
 use super::linear_pieces::{Number, is_linear, linear, plain};
@@ -21,7 +21,7 @@ impl Machine<'_> {
             (&Int(_, _, ty), &Float(b, y)) => {
                 self.settle(left).map_or(Opaque(at), |a| floats(op, (ty.as_float(a), y), (b, y), at))
             }
-            // Pointers: whether they are null is known, where they point mostly is not.
+            // For pointers, it is known whether they are null, but mostly not where they point.
             (Null, Null) => return Ok(equality(op, true).unwrap_or(Opaque(at))),
             (Null, Ptr(_) | Pointer(..) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_))
             | (Ptr(_) | Pointer(..) | Fn(_) | Str(_) | Agg(_) | Value::Lambda(_), Null) => {
@@ -51,7 +51,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A pointer that was moved; its address is told as long as by how much is, and how large what it points to is.
+    /// A pointer moved by an offset. Its address stays known if the offset and the size of the pointee are known.
     fn beside(&mut self, pointer: &Value, by: &Value, back: bool) -> Value {
         let Value::Pointer(ty, address) = pointer else { return pointer.clone() };
         let size = match ty.as_ref() {
@@ -68,7 +68,7 @@ impl Machine<'_> {
         Value::Pointer(ty.clone(), moved)
     }
 
-    /// Both are brought to their common type, computed there, and what comes out is of that type again.
+    /// Converts both operands to their common type and computes in it. The result has that type.
     fn integers(&mut self, op: Binary, left: (Number, IntTy), right: (Number, IntTy), at: Span) -> Run<Value> {
         let shift = matches!(op, Binary::Shl | Binary::Shr);
         let ty = if shift { left.1.promoted() } else { left.1.common(right.1) };
@@ -90,7 +90,7 @@ impl Machine<'_> {
                 Value::bool(if op == Binary::And { a && b } else { a || b })
             }
             Binary::Shl | Binary::Shr => {
-                // The shift distance is a plain number; shifting by the width of the type or more is undefined.
+                // The shift distance must be a plain number. Shifting by the width of the type or more is undefined.
                 let by = self.settled(other);
                 if !(0..i64::from(ty.bits())).contains(&by) {
                     return Ok(Value::Opaque(at));
@@ -105,18 +105,18 @@ impl Machine<'_> {
         })
     }
 
-    /// As a type that can hold it or wraps around.
+    /// Converts a number to another type, wrapping around if it does not fit.
     fn brought(&mut self, (number, from): (Number, IntTy), to: IntTy) -> Number {
-        // Only a signed number that becomes unsigned of fewer than 64 bits is kept as another.
+        // Only a signed number that becomes an unsigned 32-bit number changes its stored form.
         if from.signed() && to == IntTy::U32 { self.wrapped(to, number) } else { number }
     }
 
-    /// The plain result, before it is known whether it fits.
+    /// The raw result, before the check whether it fits the type.
     fn computed(&mut self, op: Binary, ty: IntTy, left: Number, right: Number, at: Span) -> Run<Number> {
         let ((a, s), (b, t)) = (left, right);
         let unsigned = ty == IntTy::U64;
         let Some(value) = plain(op, a, b, unsigned) else {
-            // Whether it is one at the window's own first count, too, only a run from there can tell.
+            // Only a run from the window's first count can tell whether the divisor is zero there too.
             self.lost |= s != 0 || t != 0;
             return Err(self.unsure(at, "a division by zero"));
         };
@@ -129,14 +129,14 @@ impl Machine<'_> {
             Binary::Sub if is_linear(s) && is_linear(t) => (value, linear(s.checked_sub(t))),
             Binary::Mul if t == 0 && is_linear(s) => (value, linear(s.checked_mul(b))),
             Binary::Mul if s == 0 && is_linear(t) => (value, linear(t.checked_mul(a))),
-            // Divided without a rest at every count.
+            // The division has no remainder at any count.
             Binary::Div if rises => (value, s / b),
             Binary::Rem if rises => (value, 0),
             _ => self.binary_symbolic(op, unsigned, value, left, right),
         })
     }
 
-    /// Unsigned numbers wrap around. A signed one that overflows is whatever a compiler makes of it: not known.
+    /// Unsigned numbers wrap around. Signed overflow is undefined, so the result is unknown.
     fn in_range(&mut self, op: Binary, ty: IntTy, raw: Number, of: (Number, Number), at: Span) -> Value {
         if !ty.signed() {
             return self.wrap_symbolic(ty, raw);
@@ -152,14 +152,14 @@ impl Machine<'_> {
         if fits { Value::Int(raw.0, raw.1, ty) } else { Value::Opaque(at) }
     }
 
-    /// `~x`.
+    /// The bitwise complement `~x`.
     pub(super) fn complement(&mut self, number: Number, ty: IntTy) -> Value {
         let raw = self.not_symbolic(number);
         self.wrap_symbolic(ty, raw)
     }
 }
 
-/// Whether a plain operation on 64 bits leaves them.
+/// Whether an operation on two 64-bit numbers overflows.
 fn overflows(op: Binary, a: i64, b: i64) -> bool {
     match op {
         Binary::Add => a.checked_add(b).is_none(),
@@ -185,7 +185,7 @@ fn first_unknown(left: &Value, right: &Value, at: Span) -> Span {
     }
 }
 
-/// Both are brought to the wider of the two, computed there, and rounded to it.
+/// Converts both operands to the wider of the two types, computes in it, and rounds the result to it.
 fn floats(op: Binary, (a, x): (f64, u8), (b, y): (f64, u8), at: Span) -> Value {
     let bits = x.max(y);
     let (a, b) = (rounded(a, bits), rounded(b, bits));
@@ -210,7 +210,7 @@ fn floats(op: Binary, (a, x): (f64, u8), (b, y): (f64, u8), at: Span) -> Value {
     }
 }
 
-/// Two addresses that are told, compared.
+/// Compares two known addresses.
 fn addresses(op: Binary, a: i64, b: i64) -> Option<Value> {
     Some(Value::bool(match op {
         Binary::Eq => a == b,

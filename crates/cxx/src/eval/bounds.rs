@@ -1,11 +1,11 @@
-//! Between which numbers a symbolic integer stays for all inputs of a window, seen from its operations: never too narrow, and
-//! cheap. Most comparisons are settled so, without following them count by count.
+//! Bounds of a symbolic integer over all inputs of a window, derived from its operations. The bounds are cheap and
+//! never too narrow. They settle most comparisons without stepping through the counts.
 
 use super::linear_pieces::{Kind, Number, Test, is_linear};
 use super::machine::Machine;
 use crate::syntax::ast::Binary;
 
-/// The least and the largest value, as it is kept.
+/// The smallest and the largest value, in stored form.
 type Bounds = (i64, i64);
 
 /// `(value + slope * counts) / by`, rounded down.
@@ -16,17 +16,17 @@ struct Quotient {
 }
 
 impl Machine<'_> {
-    /// The inputs of the window, in counts from the input of the run.
+    /// The inputs of the window, as counts relative to the input of the run.
     pub(super) fn window(&self) -> Bounds {
         (self.from.saturating_sub(self.input), self.until.saturating_sub(self.input))
     }
 
-    /// How a test comes out for every input of the window, where the bounds of both sides tell.
+    /// The outcome of a test for every input of the window, if the bounds of both sides settle it.
     pub(super) fn told_by_bounds(&self, test: Test, left: Number, right: Number) -> Option<bool> {
         let window = self.window();
         let (a, b) = (self.range_of(left, window)?, self.range_of(right, window)?);
         match test {
-            // Without a sign, numbers are in order only within either half.
+            // For unsigned numbers, the stored order is right only within each half of the range.
             Test::Below if a.0 < 0 || b.0 < 0 => None,
             Test::Less | Test::Below if a.1 < b.0 => Some(true),
             Test::Less | Test::Below if a.0 >= b.1 => Some(false),
@@ -36,7 +36,7 @@ impl Machine<'_> {
         }
     }
 
-    /// None if the operations do not tell, or something may leave 64 bits on the way.
+    /// None if the operations do not determine a range, or if an intermediate value may overflow 64 bits.
     pub(super) fn range_of(&self, (value, dependence): Number, (first, last): Bounds) -> Option<Bounds> {
         if first > last {
             return None;
@@ -59,7 +59,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a number never falls up to the last count: linear upwards, or such a one divided by a constant.
+    /// Whether a number never decreases up to the last count: an increasing linear number, or one divided by a
+    /// constant.
     pub(super) fn rises(&self, (value, dependence): Number) -> bool {
         if is_linear(dependence) {
             let last = self.until.saturating_sub(self.input).max(0);
@@ -73,7 +74,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a number that never falls stays on its side of a constant: its two ends tell for all between.
+    /// Whether a comparison of a non-decreasing number with a constant keeps its outcome. Checking both ends is enough.
     pub(super) fn stays(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
         let (rising, constant) = match (left.1, right.1) {
             (_, 0) => (left, right.0),
@@ -87,7 +88,7 @@ impl Machine<'_> {
         }
         let (Some(low), Some(high)) = (self.at(rising, first), self.at(rising, last)) else { return false };
         match test {
-            // Without a sign, numbers are in order only within either half.
+            // For unsigned numbers, the stored order is right only within each half of the range.
             Test::Below if constant < 0 || low.value < 0 => false,
             Test::Less | Test::Below if right.1 == 0 => test.of(high.value, constant) == truth,
             Test::Less | Test::Below => test.of(constant, high.value) == truth,
@@ -95,7 +96,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A number that never falls as a linear one by a divisor, rounded down; it is not negative.
+    /// Writes a non-decreasing, non-negative number as a linear one divided by a constant, rounded down.
     fn quotient(&self, number: Number) -> Option<Quotient> {
         let of = |(value, slope): Number, by: i64| {
             let [value, slope, by] = [value, slope, by].map(i128::from);
@@ -111,8 +112,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether two quotients stay in their order, seen from how far apart they are before they are rounded: that is linear,
-    /// so both ends tell for all between. Tile counts of different widths are compared so, over and over.
+    /// Whether two quotients keep their order. Their difference before rounding is linear, so checking both ends is
+    /// enough. Comparisons of tile counts with different widths need this often.
     pub(super) fn stays_apart(&self, test: Test, left: Number, right: Number, truth: bool) -> bool {
         if test == Test::Equal {
             return false;
@@ -122,16 +123,18 @@ impl Machine<'_> {
         ends.into_iter().all(|at| {
             let (left, right) = (a.value + a.slope * at, b.value + b.slope * at);
             match truth {
-                // floor(x) <= x, and y - 1 < floor(y): less where even the least that y can be rounded to is more than x.
+                // floor(x) <= x, and y - 1 < floor(y): the left side is less if x is less than the smallest value of
+                // floor(y).
                 true => left * b.by < (right - (b.by - 1)) * a.by,
-                // Rounding keeps the order of what is not less.
+                // Rounding down preserves `>=`.
                 false => left * b.by >= right * a.by,
             }
         })
     }
 }
 
-/// Signed and unsigned operations come to the same for numbers that are not negative; others are told where that does not matter.
+/// Signed and unsigned operations agree for non-negative numbers. Other numbers get bounds only where the sign does not
+/// matter.
 fn combine(op: Binary, a: Bounds, b: Bounds) -> Option<Bounds> {
     let positive = a.0 >= 0 && b.0 >= 0;
     Some(match op {

@@ -1,4 +1,4 @@
-//! The functions that are answered without looking for them in the sources.
+//! Functions that the interpreter answers without searching the sources.
 
 use super::dialect::Dialect;
 use super::machine::Machine;
@@ -10,25 +10,25 @@ use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{FxMap, Sym};
 
-/// A function that is answered here and not looked for in the sources.
+/// A function that the interpreter answers itself, without searching the sources.
 #[derive(Debug, Clone, Copy)]
 pub enum Builtin {
-    /// Does nothing; its arguments are not looked at.
+    /// Does nothing; its arguments are not evaluated.
     Ignore,
-    /// Its argument is evaluated; it returns nothing.
+    /// Evaluates its argument and returns nothing.
     Check,
     Assert,
     Abort,
     Min,
     Max,
     Getenv,
-    /// Returns what is unknown, and writes nothing.
+    /// Returns an unknown value and writes nothing.
     Unknown,
-    /// The same, but run where hand-offs are followed to their end.
+    /// Like `Unknown`, but the function is run when hand-offs are followed to their end.
     UnlessFollowed,
-    /// Stores this number where its first argument points, and returns 0.
+    /// Stores this number through its first argument and returns 0.
     Give(i64),
-    /// The dialect's own.
+    /// A builtin that the dialect implements.
     Answer(fn(&mut Machine<'_>, &[Expr], Span) -> Run<Value>),
     Same,
     Find,
@@ -41,7 +41,7 @@ pub enum Builtin {
     Strcspn,
     Strstr,
     Strtok,
-    /// `strtoul` and its like, by what they return.
+    /// `strtoul` and similar functions, by return type.
     Strtoul(IntTy),
     Strcmp,
     Atoi,

@@ -1,4 +1,5 @@
-//! Calls: what a name means here (a built-in, a function, a lambda, a type, a stranger), and its arguments.
+//! Calls: resolves the callee (a builtin, a function, a lambda, a type, an unknown function) and evaluates its
+//! arguments.
 
 use super::builtin::Builtin;
 use super::dialect::Outside;
@@ -12,7 +13,7 @@ use crate::syntax::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// So many base classes are looked at.
+/// The largest number of base classes that are searched.
 const MAX_BASES: usize = 64;
 
 impl<'p> Machine<'p> {
@@ -23,13 +24,13 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// As `call`, but a returned reference stays one.
+    /// Like `call`, but keeps a returned reference as a reference.
     pub(super) fn call_raw(&mut self, callee: &Expr, args: &[Expr], at: Span) -> Run<Value> {
         match &callee.kind {
             ExprKind::Name(name) => self.call_name(name, args, at),
             ExprKind::Member { base, name, arrow } => self.call_member(base, *name, *arrow, args, at),
             _ => {
-                // A dialect may answer for a lambda that a function keeps under a name.
+                // A dialect may answer for a lambda that a function stores in a named variable.
                 if let ExprKind::Local(_, name) = &callee.kind
                     && let Some(&Builtin::Answer(answer)) = self.builtins.get(name)
                 {
@@ -43,7 +44,7 @@ impl<'p> Machine<'p> {
 
     fn call_name(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Value> {
         let Some(last) = name.path.last() else { return Ok(Value::Opaque(at)) };
-        // A method of the object at hand goes before whatever has its name outside.
+        // A method of the current object takes precedence over outer functions of the same name.
         if name.path.len() == 1
             && let Some(this) = self.frames.last().and_then(|frame| frame.this)
             && let Some(instance) = self.peek(this).and_then(Self::instance)
@@ -85,7 +86,7 @@ impl<'p> Machine<'p> {
             let ty = self.resolve(&ty)?;
             return self.construct(&ty, args, at);
         }
-        // A method of the object at hand, called by its bare name.
+        // A method of the current object, called by its unqualified name.
         if let Some(this) = self.frames.last().and_then(|frame| frame.this)
             && let Some(instance) = self.peek(this).and_then(Self::instance)
             && let Some(result) = self.method(&instance, this, last.sym, args, at)?
@@ -98,7 +99,7 @@ impl<'p> Machine<'p> {
         self.call_foreign(name, last.sym, args, at)
     }
 
-    /// Whether a class that the object at hand is derived from has a method of this name.
+    /// Whether a base class of the current object has a method of this name.
     fn has_base_method(&self, name: Sym) -> bool {
         let this = self.frames.last().and_then(|frame| frame.this);
         let Some(instance) = this.and_then(|this| self.peek(this)).and_then(Self::instance) else { return false };
@@ -118,7 +119,7 @@ impl<'p> Machine<'p> {
         !open.is_empty()
     }
 
-    /// A static function of a struct, where what it does matters to the end: `T::convert(x)`.
+    /// A call of a static function of a struct, `T::convert(x)`, if it has to be followed.
     pub(super) fn call_static(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let within = name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1;
         let Some(last) = name.path.last().filter(|_| within && self.follows) else { return Ok(None) };
@@ -129,8 +130,8 @@ impl<'p> Machine<'p> {
         Ok(result)
     }
 
-    /// A function of the platform or the standard library that nothing here knows: its result, and what it was given
-    /// to write to, are unknown from now on.
+    /// A call of an unknown platform or standard library function: its result and everything it may write to become
+    /// unknown.
     pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
         let outside = self.outside(name);
         let values = self.stranger(Some(full), args, at)?;
@@ -173,7 +174,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// A lambda with what it keeps of the variables around it.
+    /// A lambda together with the variables that it captures.
     pub(super) fn closure(&mut self, lambda: &Arc<Lambda>) -> Run<Value> {
         let base = self.base();
         let mut kept = Vec::new();
@@ -183,7 +184,7 @@ impl<'p> Machine<'p> {
                     kept.push((slot, self.held(slot)));
                 }
             }
-            // Every variable in the frame.
+            // Captures every variable in the frame.
             None => {
                 for slot in 0..self.stack.len().saturating_sub(base) as u32 {
                     kept.push((slot, self.held(slot)));
@@ -198,7 +199,7 @@ impl<'p> Machine<'p> {
         Ok(Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base, size, name, kept })))
     }
 
-    /// What a variable holds; of a reference, what it refers to.
+    /// The value of a variable; for a reference, the value of its target.
     fn held(&self, slot: u32) -> Value {
         match self.stack.get(self.slot(slot) as usize) {
             Some(Value::Ref(place)) => self.peek(*place).cloned().unwrap_or_default(),
@@ -216,7 +217,7 @@ impl<'p> Machine<'p> {
                     let ty = self.resolve(&param.ty)?;
                     self.initialise(&ty, arg)?
                 }
-                // `int n[]` is a pointer: what is written there is written to what was given.
+                // `int n[]` is a pointer: writes go to the caller's array.
                 (_, Some(param)) if !param.ty.reference && (param.ty.pointers > 0 || !param.ty.dims.is_empty()) => {
                     self.decayed(arg)?
                 }
@@ -227,8 +228,8 @@ impl<'p> Machine<'p> {
             let Some(default) = &param.default else { break };
             values.push(self.eval(default)?);
         }
-        // The lambda's variables live in the frame of the function that it was written in. One that keeps nothing of that
-        // function may outlive it: it has a frame of its own then.
+        // The lambda's variables live in the frame of the enclosing function. A lambda that captures nothing may
+        // outlive that function, so it gets a frame of its own.
         let alone = closure.lambda.copies.as_ref().is_some_and(Vec::is_empty) && closure.lambda.own.is_empty();
         let is = |frame: &&Frame| frame.base == closure.base && Some(frame.name) == closure.name;
         let written_in = self.frames.iter().rev().find(is);
@@ -246,7 +247,7 @@ impl<'p> Machine<'p> {
             let value = self.convert(&param.ty, value)?;
             self.set_slot(root as u32, value);
         }
-        // Its captures are placed in the variables' slots while it runs.
+        // The captures occupy the variables' slots while the lambda runs.
         let mut around = Vec::with_capacity(closure.kept.len());
         for (slot, value) in &closure.kept {
             if closure.lambda.params.iter().any(|param| param.slot == *slot) {
@@ -256,12 +257,12 @@ impl<'p> Machine<'p> {
             around.push((root, self.stack.get(root as usize).cloned().unwrap_or_default()));
             self.set_slot(root, value.clone());
         }
-        // Its variables are those of one frame: called from within itself it would write over its own.
+        // Its variables live in one frame, so a recursive call would overwrite them.
         let this_one = Arc::as_ptr(&closure.lambda) as usize;
         if self.lambdas.contains(&this_one) {
             return Err(self.unsure(at, "a lambda that calls itself"));
         }
-        // No declared return type: the value is taken as it comes.
+        // Without a declared return type, the value is returned unchanged.
         let reference = closure.lambda.ret.as_ref().is_some_and(|ret| ret.reference);
         self.enter(Frame { function: None, name, view, base, this, reference }, at)?;
         let _ = function;
@@ -290,7 +291,7 @@ impl<'p> Machine<'p> {
         self.eval(arg)
     }
 
-    /// Arguments with packs spread out: `std::forward<Args>(args)...`.
+    /// The arguments with packs expanded: `std::forward<Args>(args)...`.
     pub(super) fn arguments(&mut self, args: &[Expr], function: Option<&Function>) -> Run<Vec<Value>> {
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
@@ -351,7 +352,7 @@ impl<'p> Machine<'p> {
             let Some(index) = picked.filter(|_| self.follows) else { return self.hand_over(&remote, at) };
             let before = self.handoffs.len();
             let result = self.invoke(index, explicit, values, at);
-            // A call that could not be followed may hand over what it was given, in an unknown configuration.
+            // A call that could not be followed may hand over its arguments in an unknown configuration.
             if !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before {
                 self.hand_over(&remote, at)?;
             }
@@ -362,7 +363,7 @@ impl<'p> Machine<'p> {
                 let program = self.program;
                 let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
                 let declared = declared.find(|function| function.params.len() >= values.len());
-                // A function that returns nothing has an effect; if that effect is a hand-off, it would go unnoticed.
+                // A void function is called for its effect. If that effect is a hand-off, it must not go unnoticed.
                 if declared
                     .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
                 {

@@ -1,5 +1,4 @@
-//! The outside world as a program meets it: C strings, the standard algorithms, the checks whose only part is to abort,
-//! and what the dialect answers itself.
+//! Builtins: C strings, standard algorithms, assertions, and the functions that the dialect answers.
 
 use super::builtin::Builtin;
 use super::machine::Machine;
@@ -23,11 +22,12 @@ impl Machine<'_> {
                 | Builtin::Same
                 | Builtin::Float(_)
         );
-        // min, find and the like may be functions of the tree's own; std's are meant by name or if there is none.
+        // The tree may define its own `min` or `find`. The one from `std` is meant if it is qualified or if the tree
+        // has none.
         if own && name.path.len() == 1 && !self.program.overloads(last).is_empty() {
             return Ok(None);
         }
-        // Another namespace's or a struct's own.
+        // A function of another namespace or of a struct.
         let foreign = |first: &crate::syntax::ast::Segment| first.sym != crate::syntax::sym::STD;
         if name.path.len() > 1 && (name.path.first().is_some_and(foreign) || !matches!(name.root, Root::Global)) {
             return Ok(None);
@@ -36,7 +36,7 @@ impl Machine<'_> {
         Ok(Some(match builtin {
             Builtin::Ignore => {
                 if args.iter().any(super::taint::changes) {
-                    // Whether a log or a mark evaluates what it is given is its macro's to say.
+                    // The macro decides whether a log call evaluates its arguments.
                     if !matches!(self.program.text(last), "printf" | "fprintf") {
                         return Err(self.unsure(at, "a mark or a log is given what changes something"));
                     }
@@ -52,7 +52,7 @@ impl Machine<'_> {
                 }
                 Value::Void
             }
-            // Where assertions are compiled out, what they would change is not changed.
+            // If assertions are compiled out, their side effects do not happen.
             Builtin::Assert if self.program.text(last) == "assert" && args.iter().any(super::taint::changes) => {
                 return Err(self.unsure(at, "an assertion changes something"));
             }
@@ -85,7 +85,7 @@ impl Machine<'_> {
                     Some(Value::Int(value, 0, ty)) => (ty.as_float(value), 64),
                     _ => return Ok(Some(Value::Opaque(at))),
                 };
-                // `floorf` takes a float: it is rounded to one first.
+                // `floorf` takes a float, so the argument is rounded to float first.
                 let bits = if self.program.text(last).ends_with('f') { 32 } else { bits };
                 let value = super::convert::rounded(value, bits);
                 Value::Float(super::convert::rounded(function(value), bits), bits)
@@ -94,7 +94,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// An assertion that is false aborts; one that holds ends the range where it would not.
+    /// A false assertion aborts. A true one ends the range at the first input for which it would be false.
     fn assert(&mut self, cond: Option<&Expr>, at: Span) -> Run<()> {
         let Some(cond) = cond else { return Ok(()) };
         let value = self.eval(cond)?;
@@ -138,7 +138,7 @@ impl Machine<'_> {
         Ok(best.unwrap_or(Value::Opaque(at)))
     }
 
-    /// Stores an answer through an output pointer; the call itself succeeded.
+    /// Stores a result through an output pointer; the call itself returns success.
     pub fn give(&mut self, target: Option<&Expr>, value: Value) -> Run<Value> {
         match target.map(|target| Ok((self.eval(target)?, target.span))).transpose()? {
             Some((Value::Ptr(place), _)) => drop(self.store(place, value)?),
@@ -167,7 +167,7 @@ impl Machine<'_> {
         Ok(Value::Ptr(place))
     }
 
-    /// Names that neither the tree nor a scope declares.
+    /// The value of a name that neither the tree nor a scope declares.
     pub(super) fn constant(&mut self, name: &Name, last: Sym, at: Span) -> Run<Value> {
         let text = self.program.text(last);
         Ok(match text {
@@ -180,7 +180,7 @@ impl Machine<'_> {
             "INT64_MAX" | "LONG_MAX" | "LLONG_MAX" => Value::typed(i64::MAX, IntTy::I64),
             "INT64_MIN" | "LONG_MIN" | "LLONG_MIN" => Value::typed(i64::MIN, IntTy::I64),
             "SIZE_MAX" | "UINT64_MAX" | "ULONG_MAX" => Value::typed(-1, IntTy::U64),
-            // As the searches that find nothing give it.
+            // The result of searches that find nothing.
             "npos" => Value::typed(super::text::NPOS, IntTy::U64),
             "FLT_MAX" => Value::Float(f64::from(f32::MAX), 32),
             "INFINITY" => Value::Float(f64::INFINITY, 32),

@@ -1,4 +1,5 @@
-//! Methods of std's containers and strings, as far as real decisions use them; after any other method the object is unknown.
+//! Methods of `std` containers and strings, as far as real decision code uses them. After any other method, the object
+//! is unknown.
 
 use super::init::MOST_IN_LIST;
 use super::machine::Machine;
@@ -10,7 +11,8 @@ use crate::syntax::sym::Sym;
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// `list.push_back(x)` on a list in memory, without a copy. False for any other call, which is not evaluated.
+    /// `list.push_back(x)` on a list in memory, without copying it. Returns false, without evaluating anything, for any
+    /// other call.
     pub(super) fn grown(&mut self, place: MemoryPlace, name: Sym, args: &[Expr]) -> Run<bool> {
         let [item] = args else { return Ok(false) };
         let (length, of) = match self.peek(place) {
@@ -58,7 +60,7 @@ impl Machine<'_> {
     ) -> Run<Option<Value>> {
         let unknown = Value::Opaque(at);
         let end = |index: usize| place.and_then(|place| place.part(index)).map_or(Value::Opaque(at), Value::Ptr);
-        // A part of what is in memory, or of a value that is not.
+        // A part of an object in memory, or of a temporary value.
         let item = |index: usize| match (place.and_then(|place| place.part(index)), items.get(index)) {
             (Some(part), Some(_)) => Value::Ref(part),
             (None, Some(item)) => item.clone(),
@@ -78,7 +80,7 @@ impl Machine<'_> {
                 let index = self.settle(&index).and_then(|index| usize::try_from(index).ok());
                 index.map_or(unknown, item)
             }
-            // At the end, which is where a list that is put together grows.
+            // Only insertion at the end is supported; this is how code builds lists.
             "insert" => {
                 let [at_end, more] = args else { return Ok(None) };
                 let at_end = self.eval(at_end)?;
@@ -102,7 +104,7 @@ impl Machine<'_> {
                 let mut values = Vec::new();
                 for (position, arg) in args.iter().enumerate() {
                     let value = self.eval(arg)?;
-                    // The first of `resize` and of `assign` is how many.
+                    // The first argument of `resize` and `assign` is a count.
                     let counts = position == 0 && matches!(method, "resize" | "assign");
                     values.push(if counts { value } else { self.as_item(of.as_deref(), value)? });
                 }
@@ -145,7 +147,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// What putting a value into a list makes of it.
+    /// Converts a value to the item type of a list.
     fn as_item(&mut self, of: Option<&Ty>, value: Value) -> Run<Value> {
         match of {
             Some(of) => self.convert_to(of, value),
@@ -181,7 +183,7 @@ impl Machine<'_> {
         Ok(Value::bool(true))
     }
 
-    /// The items between two places of one array.
+    /// The items between two positions of one array.
     fn range(&self, from: MemoryPlace, to: MemoryPlace) -> Option<Vec<Value>> {
         let last = |place: &MemoryPlace| place.steps().last().copied().map(i64::from);
         let (start, end) = (last(&from)?, last(&to)?);

@@ -1,4 +1,4 @@
-//! Conversions, and how a value reads to a person.
+//! Conversions, and the display form of values.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -9,11 +9,11 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
-/// An unknown address: allocators return aligned memory.
+/// The value of an unknown address. Allocators return aligned memory.
 const ALIGNED: i64 = 0x7f00_0000_0000;
 
 impl Machine<'_> {
-    /// What storing a value into a variable of this type makes of it.
+    /// Converts a value as storing it in a variable of this type would.
     pub(super) fn convert(&mut self, ty: &Type, value: Value) -> Run<Value> {
         if ty.pointers == 0
             && ty.dims.is_empty()
@@ -21,7 +21,7 @@ impl Machine<'_> {
             && matches!(value, Value::Agg(_) | Value::Ptr(_))
             && name.path.last().is_some_and(|last| last.sym == sym::STRING)
         {
-            // std::string out of a C string.
+            // A `std::string` made from a C string.
             let at = ty.span;
             return Ok(self.text_of(&value).map_or(Value::Opaque(at), |text| Value::Str(text.into())));
         }
@@ -39,7 +39,7 @@ impl Machine<'_> {
             Base::Bool => self.convert_to(&Ty::Bool, value),
             Base::Int { bits, signed } => self.convert_to(&Ty::Int(*bits, *signed), value),
             Base::Float(bits) => self.convert_to(&Ty::Float(*bits), value),
-            // A name can denote an integer type; so can a template parameter.
+            // A name or a template parameter can denote an integer type.
             Base::Name(_) | Base::Local(_) | Base::Decltype(_)
                 if matches!(value, Value::Int(..) | Value::Float(..)) =>
             {
@@ -68,7 +68,7 @@ impl Machine<'_> {
             }
             (Ty::Int(bits, signed), Value::Float(value, _)) => {
                 let ty = IntTy::new(*bits, *signed);
-                // Out of range it is whatever the machine makes of it.
+                // Converting an out-of-range value is undefined.
                 match ty.limits().is_none_or(|(least, most)| value >= least as f64 && value <= most as f64) {
                     true if ty == IntTy::U64 => Value::typed(value as u64 as i64, ty),
                     true => Value::typed(value as i64, ty),
@@ -81,14 +81,14 @@ impl Machine<'_> {
                 Some(number) => Value::Float(rounded(ty.as_float(number), *bits), *bits),
                 None => value,
             },
-            // More digits than are kept here.
+            // More digits than this interpreter keeps.
             (Ty::Float(bits), Value::Float(..)) if *bits > 64 => Value::Opaque(Span::default()),
             (Ty::Float(bits), Value::Float(value, _)) => Value::Float(rounded(value, *bits), *bits),
             (_, value) => value,
         })
     }
 
-    /// An object of `std::integral_constant` is its number.
+    /// The number of an object of type `std::integral_constant`.
     fn constant_of(&mut self, value: &Value) -> Run<Option<Value>> {
         let Some(instance) = Self::instance(value) else { return Ok(None) };
         let name = instance.of.name.map_or("", |name| self.program.text(name));
@@ -101,7 +101,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Stores into a variable, which keeps the type that it was declared with.
+    /// Stores into a variable; the variable keeps its declared type.
     pub fn store(&mut self, place: MemoryPlace, new: Value) -> Run<Value> {
         let new = match (self.peek(place), new) {
             (Some(Value::Float(_, bits)), new @ (Value::Int(..) | Value::Float(..))) => {
@@ -121,8 +121,9 @@ impl Machine<'_> {
         Ok(new)
     }
 
-    /// Whether a number is the same number as a type that may not be known here. A small one is, in all that a platform's headers
-    /// define under a plain name that does not speak of bytes; what a template or `std` makes of it is unknown.
+    /// Whether converting to a type that may be unknown here preserves a number. Small numbers are preserved by every
+    /// type that platform headers define under a plain name, unless the name refers to bytes. Templates and types of
+    /// `std` may change the number.
     fn keeps(&self, ty: &Type, found: &Ty, value: &Value) -> bool {
         let Base::Name(name) = &ty.base else { return true };
         if !matches!(found, Ty::Named(_) | Ty::Unknown) || !matches!(value, Value::Int(..) | Value::Float(..)) {
@@ -144,7 +145,7 @@ impl Machine<'_> {
             (Ty::Ptr(to), Value::Pointer(_, address)) => Value::Pointer(to.clone(), address),
             (Ty::Ptr(_), value) => value,
             (Ty::Int(64, _), value @ (Value::Ptr(_) | Value::Pointer(..))) => match value {
-                // What an allocator gives is aligned to 256 bytes or more; its address is unknown otherwise.
+                // Memory from an allocator is aligned to at least 256 bytes; the rest of its address is unknown.
                 Value::Pointer(_, address) => {
                     Value::typed(address.unwrap_or(ALIGNED), target.int_ty().unwrap_or(IntTy::U64))
                 }
@@ -212,7 +213,7 @@ impl Machine<'_> {
         Ok(self.enums.get(&(index, name)).map(|&(value, ty)| Value::typed(value, ty)))
     }
 
-    /// The number of an enumerator, by its spelling.
+    /// The value of an enumerator, by its spelling.
     pub fn constant_named(&mut self, name: &str) -> Option<i64> {
         let sym = self.program.interner.get(name)?;
         match self.enumerator(sym, &[]).ok()?? {
@@ -221,7 +222,7 @@ impl Machine<'_> {
         }
     }
 
-    /// All (enumerator, value) of the enum that `name` belongs to.
+    /// All (enumerator, value) pairs of the enum that `name` belongs to.
     pub fn siblings(&mut self, name: &str) -> Vec<(String, i64)> {
         let program = self.program;
         let Some(found) = program.interner.get(name).and_then(|sym| program.enumerators_named(sym).first()) else {
@@ -237,7 +238,7 @@ impl Machine<'_> {
         out
     }
 
-    /// The names in a condition with their values, for the reasons. Calls are not made again.
+    /// The names in a condition with their values, for the list of reasons. Does not repeat calls.
     pub(super) fn leaves(&mut self, expr: &Expr, out: &mut Vec<(String, String)>) {
         if out.len() >= 12 {
             return;
@@ -257,7 +258,7 @@ impl Machine<'_> {
             }
             ExprKind::Name(name) => {
                 let Some(last) = name.path.last() else { return };
-                // An enumerator is its own name; a constant's number is worth saying.
+                // For an enumerator, its name is enough. For a constant, its number is shown.
                 if !self.program.enumerators_named(last.sym).is_empty() || !self.program.overloads(last.sym).is_empty()
                 {
                     return;
@@ -319,7 +320,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The characters of a string or of a character array, up to its zero.
+    /// The characters of a string or of a character array, up to the terminating NUL.
     pub(super) fn text_of(&self, value: &Value) -> Option<String> {
         let chars = |items: &[Value]| {
             let mut text = String::new();
@@ -357,7 +358,7 @@ impl Machine<'_> {
     }
 }
 
-/// What an enum without a type of its own is computed as: the first type that holds all of its values.
+/// The integer type of an enum without a declared underlying type: the first type that holds all of its values.
 fn underlying(values: impl Iterator<Item = i64> + Clone) -> IntTy {
     let fit = |ty: IntTy| values.clone().all(|value| ty.fits(value));
     if fit(IntTy::I32) {
@@ -369,7 +370,7 @@ fn underlying(values: impl Iterator<Item = i64> + Clone) -> IntTy {
     }
 }
 
-/// A float has 24 bits to be exact in.
+/// Rounds to the precision of the type. A float has 24 significant bits.
 pub(super) fn rounded(value: f64, bits: u8) -> f64 {
     if bits == 32 { f64::from(value as f32) } else { value }
 }

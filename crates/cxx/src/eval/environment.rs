@@ -1,5 +1,4 @@
-//! Environment variables: an input like any other. Every variable that is read is recorded and listed among the
-//! reasons.
+//! Environment variables are inputs. Every variable that is read is recorded and listed among the reasons.
 
 use super::machine::Machine;
 use super::records::{AskedCondition, Run};
@@ -8,12 +7,12 @@ use crate::syntax::ast::Expr;
 use crate::syntax::files::Span;
 use crate::syntax::lex::Kind;
 
-/// As a reason tells of a variable that is not there.
+/// How a reason describes a variable that is not set.
 pub const NOT_SET: &str = "not set";
 
 impl Machine<'_> {
     pub(super) fn getenv(&mut self, name: Option<&Expr>, at: Span) -> Run<Value> {
-        // An unknown name may be any variable.
+        // If the name is unknown, it could be any variable.
         let Some(name) = self.text_arg(name)? else { return Ok(Value::Opaque(at)) };
         if self.sets_variable(&name) {
             return Ok(Value::Opaque(at));
@@ -26,7 +25,7 @@ impl Machine<'_> {
         Ok(value.map_or(Value::Null, |value| Value::Str(value.as_str().into())))
     }
 
-    /// Whether the program itself sets a variable, or takes it away: when, is not followed.
+    /// Whether the program itself sets or unsets a variable. The interpreter does not track when.
     fn sets_variable(&self, name: &str) -> bool {
         ["setenv", "putenv", "unsetenv", "clearenv", "_putenv", "_putenv_s"].into_iter().any(|function| {
             let Some(sym) = self.program.interner.get(function) else { return false };
@@ -44,7 +43,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A reason of its own: the variable, and what it holds.
+    /// Adds a reason with the variable and its value.
     pub(super) fn tell_environment(&mut self, at: Span) {
         let text = self.program.files.text(at);
         let name = text.split('"').nth(1).unwrap_or(&text).to_owned();

@@ -1,4 +1,4 @@
-//! Statements.
+//! Executes statements.
 
 use super::machine::Machine;
 use super::records::{AskedCondition, Run, Stop};
@@ -9,7 +9,7 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::FxMap;
 use std::rc::Rc;
 
-/// Values that one label matches.
+/// The largest number of values that one label may match.
 const MAX_LABELS: i64 = 4096;
 
 pub(super) enum Flow {
@@ -57,7 +57,7 @@ impl Machine<'_> {
             }
             Stmt::Alias(slot, ty) => self.alias(*slot, ty)?,
             Stmt::Block(stmts) => return self.block(stmts),
-            // Tables written as a chain of ifs: most of their rows are skipped without further ado.
+            // Tables written as a chain of ifs: most of their rows are skipped.
             Stmt::If { init: None, cond, other: None, .. }
                 if self.trace.is_none() && self.plain_truth(cond) == Some(false) => {}
             Stmt::If { init, cond, then, other } => {
@@ -130,7 +130,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let ty = match self.resolve(ty) {
-            // Its value is unknown.
+            // The value is unknown.
             Err(Stop::Undetermined { .. }) => Ty::Unknown,
             found => found?,
         };
@@ -147,8 +147,8 @@ impl Machine<'_> {
             let ty = self.resolve(&function.ret)?;
             return self.initialise(&ty, value);
         }
-        // A reference stays one: `return info;` of a static must not copy it per call, and what a caller's variable is
-        // written through is written.
+        // A returned reference stays a reference: `return info;` of a static must not copy it, and writes through the
+        // reference must reach the caller's variable.
         let own = self.frames.last().is_some_and(|frame| frame.reference);
         let lambda = own && self.frames.last().is_some_and(|frame| frame.this.is_none());
         if (own || function.is_some_and(|function| function.ret.reference))
@@ -202,7 +202,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let root = self.slot(var.slot);
-        // One that is written to holds what earlier calls left there.
+        // A static that is written to holds whatever earlier calls stored.
         if var.is_static && !self.starting {
             let written = match self.static_writes.get(&var.span) {
                 Some(known) => *known,
@@ -211,7 +211,7 @@ impl Machine<'_> {
                     let constant = var.fixed && var.ty.pointers == 0;
                     let templates = function.map_or(0, |function| function.templates.len());
                     let found = match constant {
-                        // The first call decides, and which call comes first is unknown.
+                        // The first call determines the value, and it is unknown which call comes first.
                         _ if super::statics::depends_on_call(var, templates) => Some(var.span),
                         true => None,
                         false => self.program.write_of_static(function, unit, var),
@@ -250,14 +250,14 @@ impl Machine<'_> {
                 let ty = self.resolve(&var.ty)?;
                 self.initialise(&ty, init)
             }
-            // An array is the address of its first item.
+            // An array decays to the address of its first item.
             Initial::Value(init) if var.ty.pointers > 0 => {
                 let value = self.decayed(init)?;
                 self.convert(&var.ty, value)
             }
             Initial::Value(init) => {
                 let value = self.eval(init)?;
-                // `auto p = array`: that address, or where it is an object a copy of it.
+                // `auto p = array` gives that address; for an object, a copy.
                 let array =
                     matches!(&value, Value::Agg(agg) if matches!(agg.shape, Shape::Array) && agg.item.is_none());
                 let named = matches!(init.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. });
@@ -309,7 +309,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The range ends before the next label's value.
+    /// The range ends before the value of the next label.
     fn hold_labels(&mut self, labels: impl Iterator<Item = i64>, number: i64, slope: i64) {
         if slope == 0 {
             return;
@@ -358,7 +358,7 @@ impl Machine<'_> {
         Ok(found)
     }
 
-    /// Whether an expression is the same in every run: literals and enumerators.
+    /// Whether an expression has the same value in every run: literals and enumerators.
     pub(super) fn is_fixed(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Int(..) | ExprKind::Bool(_) => true,
@@ -371,7 +371,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The truth of a condition on plain numbers, of equalities joined by `&&`; None if it is not so plain.
+    /// The truth of a simple condition: equalities of plain numbers, joined by `&&`. None for any other condition.
     fn plain_truth(&self, cond: &Expr) -> Option<bool> {
         match &cond.kind {
             ExprKind::Binary(Binary::And, left, right) => match self.plain_truth(left)? {
@@ -418,7 +418,7 @@ impl Machine<'_> {
         self.decide(&value, cond)
     }
 
-    /// Keeps a condition with the values of the names in it.
+    /// Records a condition with the values of the names in it.
     fn note(&mut self, cond: &Expr, at: Span, outcome: &Value) {
         let Some(trace) = self.trace.take() else { return };
         let mut values = Vec::new();
@@ -443,7 +443,7 @@ impl Machine<'_> {
     }
 }
 
-/// Worth a line in the reasons: a comparison or a logical expression, not a plain value.
+/// Whether a condition belongs in the list of reasons: a comparison or a logical expression, not a plain value.
 fn is_condition(expr: &Expr) -> bool {
     use crate::syntax::ast::Unary;
     match &expr.kind {
@@ -457,7 +457,7 @@ fn is_condition(expr: &Expr) -> bool {
     }
 }
 
-/// Reads of variables and fields: nothing happens when they are left out.
+/// Whether an expression only reads variables and fields, so that skipping it has no effect.
 fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(..) | ExprKind::Local(..) | ExprKind::Null | ExprKind::Bool(_) => true,

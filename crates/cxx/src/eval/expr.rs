@@ -1,4 +1,4 @@
-//! Expressions: their value, and the place that an assignable one names.
+//! Expressions: their values, and the memory place of an assignable expression.
 
 use super::machine::Machine;
 use super::records::{Run, Stop};
@@ -9,7 +9,7 @@ use crate::syntax::sym::{self, Sym};
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// For its effects only.
+    /// Evaluates an expression for its effects only.
     pub(super) fn discard(&mut self, expr: &Expr) -> Run<()> {
         match &expr.kind {
             ExprKind::Comma(left, right) => {
@@ -30,7 +30,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A number that is written there, or that a variable holds: most of what is evaluated.
+    /// Fast path for literals and plain variables, which are most of the evaluated expressions.
     #[inline]
     fn leaf(&self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
@@ -79,7 +79,7 @@ impl Machine<'_> {
             ExprKind::Binary(Binary::Or, left, right) => self.logical(left, right, true, expr.span)?,
             ExprKind::Binary(op, left, right) => {
                 let mut first = self.eval(left)?;
-                // An array that is counted on from is the address of its first item.
+                // In pointer arithmetic, an array decays to the address of its first item.
                 if matches!(op, Binary::Add | Binary::Sub)
                     && matches!(&first, Value::Agg(agg) if matches!(agg.shape, Shape::Array))
                 {
@@ -127,7 +127,7 @@ impl Machine<'_> {
                 if let Some(numbers) = self.index_sequence(ty)? {
                     return Ok(numbers);
                 }
-                // `T::f(x)` reads as if f were a type.
+                // The parser reads `T::f(x)` as if f were a type.
                 if let Base::Name(name) = &ty.base
                     && let Some(result) = self.call_static(name, args, expr.span)?
                 {
@@ -154,7 +154,7 @@ impl Machine<'_> {
             ExprKind::Comma(left, right) => {
                 let first = self.eval(left)?;
                 let second = self.eval(right)?;
-                // Objects may have a comma of their own.
+                // Objects may overload the comma operator.
                 if Self::instance(&first).is_some() { Value::Opaque(expr.span) } else { second }
             }
             ExprKind::Pack(inner) => self.eval(inner)?,
@@ -199,7 +199,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The pattern for each of the packs in it, joined; of `&&` and `||` only as far as it is not settled.
+    /// Folds the pattern over the packs in it. `&&` and `||` stop as soon as the result is settled.
     fn fold(&mut self, op: Option<Binary>, pattern: &Expr, slots: &[u32], left: bool, at: Span) -> Run<Value> {
         let mut packs: Vec<(u32, Rc<Vec<Value>>)> = Vec::new();
         for &slot in slots {
@@ -255,14 +255,14 @@ impl Machine<'_> {
         }
     }
 
-    /// `&&` and `||` with an unknown side: false and anything is false, true or anything is true.
+    /// `&&` and `||` with an unknown side: `false && unknown` is false, `true || unknown` is true.
     fn logical(&mut self, left: &Expr, right: &Expr, settles: bool, _at: Span) -> Run<Value> {
         let first = self.eval(left)?;
         let known = self.truth(&first);
         if known == Some(settles) {
             return Ok(Value::bool(settles));
         }
-        // Whether the other side is evaluated at all matters where it changes something.
+        // Whether the other side is evaluated matters only if it changes something.
         if known.is_none() && super::taint::changes(right) && self.decide(&first, left)? == settles {
             return Ok(Value::bool(settles));
         }
@@ -277,7 +277,7 @@ impl Machine<'_> {
     }
 
     fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, at: Span) -> Run<Value> {
-        // What is assigned is evaluated first; where neither side changes anything that makes no difference.
+        // The right side is evaluated first. The order makes no difference if neither side has effects.
         let acts = |expr: &Expr| super::taint::changes(expr) || super::static_type::calls(expr);
         let named = matches!(target.kind, ExprKind::Local(..) | ExprKind::Name(_));
         let first = match !named && !matches!(value.kind, ExprKind::Init(_)) && (acts(target) || acts(value)) {
@@ -287,7 +287,7 @@ impl Machine<'_> {
         let place = self.place(target)?;
         let mut new = match (&value.kind, place) {
             _ if first.is_some() => match first.unwrap_or_default() {
-                // Whether that is a list or the address of its first item is not looked at.
+                // This may be a list or the address of its first item; the interpreter does not distinguish them here.
                 Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Value::Opaque(at),
                 first => first,
             },
@@ -295,7 +295,7 @@ impl Machine<'_> {
                 let ty = self.peek(place).map_or(Ty::Unknown, Value::ty);
                 self.initialise(&ty, value)?
             }
-            // To a pointer, an array is the address of its first item.
+            // Assigned to a pointer, an array decays to the address of its first item.
             (_, Some(place))
                 if matches!(
                     self.peek(place),
@@ -377,7 +377,7 @@ impl Machine<'_> {
             return Ok(self.read(field, at));
         }
         Ok(match &value {
-            // What an object's own `operator->` gives.
+            // The result of an object's own `operator->`.
             Value::Agg(_) if arrow => Value::Opaque(at),
             Value::Agg(agg) => {
                 self.field_of(agg, name).or_else(|| self.static_member(&value, name)).unwrap_or(Value::Opaque(at))
@@ -414,14 +414,14 @@ impl Machine<'_> {
         let index = self.field_index(instance, name)?;
         let bits = self.program.members(&instance.of).fields.get(index).is_some_and(|field| field.bits);
         let part = place.part(index).filter(|_| !bits)?;
-        // A reference is what it refers to.
+        // Follow a reference to its target.
         match self.peek(part) {
             Some(Value::Ref(inner)) => Some(*inner),
             _ => Some(part),
         }
     }
 
-    /// The place that an expression names. None for values without one, and for what is not in our memory.
+    /// The memory place that an expression names. None for temporary values and for memory that is not modelled.
     pub(super) fn place(&mut self, expr: &Expr) -> Run<Option<MemoryPlace>> {
         Ok(match &expr.kind {
             ExprKind::Local(slot, _) => {
@@ -467,11 +467,11 @@ impl Machine<'_> {
                 Value::Ptr(place) => Some(place),
                 _ => None,
             },
-            // A pointer to memory that is not modelled: identified by its type.
+            // A pointer to memory that is not modelled is identified by its type.
             ExprKind::Cast(_, inner) => {
                 self.place(inner)?.filter(|place| !matches!(self.peek(*place), Some(Value::Pointer(..))))
             }
-            // A call is evaluated once: its result stays on the stack while the caller runs.
+            // The call is evaluated only once: its result stays on the stack while the caller runs.
             ExprKind::Call(callee, args) => match self.call_raw(callee, args, expr.span)? {
                 Value::Ref(place) => Some(place),
                 Value::Opaque(_) => None,
@@ -506,7 +506,8 @@ impl Machine<'_> {
             self.put(place, Value::Opaque(written));
             return Ok(place);
         }
-        // The initial value of a global is not an effect of this run, and stays when the run returns to another count.
+        // Initialising a global is not an effect of this run, so it is not undone when the run returns to another
+        // count.
         self.put(place, value?);
         Ok(place)
     }
@@ -533,7 +534,7 @@ impl Machine<'_> {
         let before = if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
             &[]
         } else {
-            // X::member: of a struct, of an enum, or of a namespace.
+            // `X::member` of a struct, an enum or a namespace.
             if let Some(instance) = self.scope_of(name)?
                 && let Some(value) = self.static_of(&instance, last.sym)?
             {

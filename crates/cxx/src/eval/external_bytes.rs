@@ -1,6 +1,6 @@
-//! Memory with bytes from outside the program. A buffer of bytes (`std::vector<char> v(n)`) that is the target of a
-//! copy holds the given content of that copy, and can be read as numbers of any width. Any other possible write makes
-//! it unknown again.
+//! Memory with bytes from outside the program. A byte buffer (`std::vector<char> v(n)`) that is the target of a copy
+//! holds the bytes supplied for that copy, and can be read as numbers of any width. Any other possible write makes it
+//! unknown again.
 
 use super::machine::Machine;
 use super::records::{Block, Run};
@@ -11,13 +11,13 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym;
 use std::rc::Rc;
 
-/// Addresses that no other memory has; each buffer has room for the largest.
+/// Buffers get addresses that no other memory uses, `ROOM` apart.
 const FIRST: i64 = 1 << 60;
 const ROOM: i64 = 1 << 40;
 const MOST_BLOCKS: usize = 1 << 16;
 
 impl Machine<'_> {
-    /// `std::vector<char> v(n)` where hand-offs are followed to their end; None of anything else.
+    /// `std::vector<char> v(n)` when hand-offs are followed to their end; None for anything else.
     pub(super) fn buffer(&mut self, ty: &Type, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let (Base::Name(name), [size], true) = (&ty.base, args, self.follows) else { return Ok(None) };
         let Some(last) = name.path.last().filter(|last| last.sym == sym::VECTOR && ty.pointers == 0) else {
@@ -37,7 +37,7 @@ impl Machine<'_> {
         Ok(Some(Value::Pointer(Rc::new(item), Some(start))))
     }
 
-    /// Methods of such a buffer; None: not one that is known, or no buffer.
+    /// Methods of such a buffer; None if the method is unknown or the object is not a buffer.
     pub(super) fn buffer_method(&self, value: &Value, method: &str) -> Option<Value> {
         let Value::Pointer(_, Some(address)) = value else { return None };
         let block = self.blocks.iter().find(|block| block.start == *address)?;
@@ -48,7 +48,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A copy of so many bytes: where it goes to a buffer, from an address that is told, the next arrival is what comes.
+    /// A copy of memory. If the target is a buffer and the source address is known, the next arrival supplies the
+    /// bytes.
     pub(super) fn moved(&mut self, values: &[Value], at: Span) {
         let [Value::Pointer(_, Some(to)), Value::Pointer(_, Some(from)), Value::Int(count, 0, _), ..] = values else {
             return;
@@ -62,7 +63,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The bytes at an address, read as a type; None if there is no buffer.
+    /// The bytes at an address, read as a type; None if the address is not in a buffer.
     pub(super) fn told(&self, ty: &Ty, address: Option<i64>) -> Option<Value> {
         let address = address.filter(|address| *address >= FIRST)?;
         let block = self.blocks.get(usize::try_from((address - FIRST) / ROOM).ok()?)?;
@@ -83,7 +84,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Something may have been written through a pointer: to the buffer that it points into, and to any where that is not told.
+    /// Marks buffers as overwritten after a possible write through a pointer: the buffer it points into, or all buffers
+    /// if the address is unknown.
     pub(super) fn overwritten(&mut self, address: Option<i64>, at: Span) {
         let hit = |block: &&mut Block| {
             address.is_none_or(|address| (block.start..block.start.saturating_add(ROOM)).contains(&address))

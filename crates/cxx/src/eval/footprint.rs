@@ -1,20 +1,20 @@
-//! Which functions a stretch of questions ran: also those whose results were remembered from before, and those that made the
-//! variables which live as long as the machine.
+//! Records which functions a series of questions ran. This includes functions whose results were remembered, and
+//! functions that initialised variables that live as long as the machine.
 
 use crate::syntax::sym::{FxMap, FxSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Footprint {
-    /// Run since the last `take_ran`.
+    /// Functions run since the last `take_ran`.
     now: FxSet<u32>,
-    /// Their results were remembered.
+    /// Functions whose results were remembered.
     recalled: FxSet<u32>,
-    /// Run while a static or a global was made.
+    /// Functions run while a static or a global was initialised.
     lasting: FxSet<u32>,
-    /// Who called whom, each pair once.
+    /// Callers and their callees, each pair once.
     calls: FxMap<u32, Vec<u32>>,
     pairs: FxSet<(u32, u32)>,
-    /// How many statics and globals are being made.
+    /// The number of statics and globals that are being initialised.
     making: usize,
 }
 
@@ -51,11 +51,11 @@ impl Footprint {
         self.making = self.making.saturating_sub(1);
     }
 
-    /// The functions that had a part in all that was asked since the last time.
+    /// The functions that contributed to all answers since the last call.
     pub fn take(&mut self) -> FxSet<u32> {
         let mut all = std::mem::take(&mut self.now);
         let mut open: Vec<u32> = self.recalled.drain().chain(self.lasting.iter().copied()).collect();
-        // Of what was not run again, whatever it called the first time.
+        // For functions that were not run again, add what they called the first time.
         let mut seen: FxSet<u32> = FxSet::default();
         while let Some(index) = open.pop() {
             if seen.insert(index) {

@@ -1,4 +1,4 @@
-//! What an object starts as: by default, by `{...}`, by a constructor.
+//! Initial values of objects: by default, by `{...}`, by a constructor.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -12,11 +12,11 @@ use crate::syntax::vocabulary::Role;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// As many as a place can tell apart.
+/// The largest number of items that a place can index.
 pub(super) const MOST_IN_LIST: usize = u16::MAX as usize;
 
 impl Machine<'_> {
-    /// What a variable of a type holds before anything is stored: zero where `zero`, else nothing known.
+    /// The value of a variable before anything is stored: zero if `zero`, else unknown.
     pub(super) fn default_value(&mut self, ty: &Ty, zero: bool, at: Span) -> Run<Value> {
         self.step(at)?;
         self.nested += 4;
@@ -78,7 +78,7 @@ impl Machine<'_> {
                 let ty = ty.int_ty().unwrap_or(IntTy::I32);
                 if zero { Value::typed(0, ty) } else { Value::Unset(ty, Span::default()) }
             }
-            // It has a type and no value yet.
+            // It has a type but no value yet.
             Ty::Float(bits) if !zero => Value::Float(f64::NAN, *bits),
             _ if !zero => Value::Uninit,
             Ty::Float(bits) => Value::Float(0.0, *bits),
@@ -87,7 +87,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Whether an object starts so wherever it is made: with literals, or with nothing known.
+    /// Whether an initial value is the same wherever the object is created: only literals and unknown values.
     fn is_start(&self, value: &Value) -> bool {
         let literal = |field: &Field| match field.init.as_ref().map(|init| &init.kind) {
             None | Some(ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Null) => true,
@@ -107,7 +107,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `{...}` for an object of a type.
+    /// Initialises an object of a type from `{...}`.
     pub(super) fn initialise(&mut self, ty: &Ty, init: &Expr) -> Run<Value> {
         let ExprKind::Init(items) = &init.kind else {
             let value = self.eval(init)?;
@@ -116,7 +116,7 @@ impl Machine<'_> {
         match ty {
             Ty::Struct(instance) => {
                 let program = self.program;
-                // It may keep what it is given, and write to it.
+                // The object may keep a reference to its arguments and write to them.
                 if instance.of.role == Role::Foreign {
                     let args: Vec<Expr> = items.iter().map(|(_, value)| value.clone()).collect();
                     return self.construct(ty, &args, init.span);
@@ -156,7 +156,7 @@ impl Machine<'_> {
                                 true => self.decayed(value)?,
                                 false => self.eval(value)?,
                             };
-                            // Braces that were left out: what follows belongs to this field too.
+                            // Omitted inner braces: the following values also belong to this field.
                             if matches!(value, Value::Int(..) | Value::Float(..)) && self.has_parts(instance, field)? {
                                 return Ok(Value::Opaque(init.span));
                             }
@@ -185,7 +185,7 @@ impl Machine<'_> {
                 for (_, value) in items {
                     values.push(self.eval(value)?);
                 }
-                // An unknown type may convert a list in its own way: order, size, truth value.
+                // An unknown type may interpret a list in its own way (order, size, truth value).
                 let known = !matches!(ty, Ty::Named(name) if self.program.text(*name) != "initializer_list");
                 Ok(if known { Value::array(values) } else { Value::Opaque(init.span) })
             }
@@ -196,7 +196,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What an object with a destructor refers to may be written to at an end that is not followed.
+    /// A destructor that is not followed may write to everything that the object refers to.
     fn at_its_end(&self, instance: &Instance, object: &Value, at: Span) -> Run<()> {
         if self.program.members(&instance.of).destroyed
             && instance.of.role == Role::Plain
@@ -213,7 +213,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether the arguments include a variable that holds a number, or its address.
+    /// Whether the arguments include a number variable or its address.
     fn gives_number(&mut self, args: &[Expr]) -> Run<bool> {
         for arg in args {
             let inner = match &arg.kind {
@@ -284,7 +284,7 @@ impl Machine<'_> {
         Ok(Value::array(values))
     }
 
-    /// The type of a global, where it can be told.
+    /// The type of a global, if it can be determined.
     pub(super) fn resolve_in(&mut self, global: &Global) -> Option<Ty> {
         self.of_global(global, |machine| machine.resolve(&global.ty)).ok()
     }
@@ -293,7 +293,7 @@ impl Machine<'_> {
         self.of_global(global, |machine| machine.global_value(global))
     }
 
-    /// The scope of a global: it sees its own unit, not the caller's.
+    /// Evaluates in the scope of a global, which sees its own unit instead of the caller's.
     fn of_global<T>(&mut self, global: &Global, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let base = self.stack.len();
         let frame = super::machine::Frame {
@@ -344,7 +344,7 @@ impl Machine<'_> {
                     }
                     None => self.default_value(item, true, at)?,
                 };
-                // Of another, or from one place to another: what it holds then.
+                // A copy of another container keeps its items. A range between two positions is unknown.
                 if let Value::Agg(_) = size {
                     return Ok(if args.len() == 1 { size } else { Value::Opaque(at) });
                 }
@@ -360,7 +360,7 @@ impl Machine<'_> {
                 }
                 None => Ok(Value::Str("".into())),
             },
-            // A guard writes at its end to what it was given.
+            // A guard object may write to its arguments in its destructor.
             Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, "an object that is not followed")),
             // An unknown constructor may write to its arguments, and keep references to them.
             Ty::Struct(_) | Ty::Named(_) | Ty::Unknown => {
@@ -389,7 +389,7 @@ impl Machine<'_> {
             })
             .map(|method| method.as_ref())
             .collect();
-        // One that copies takes another object.
+        // A copy constructor takes another object.
         let copies = |method: &Function| matches!(method.params.first().map(|param| &param.ty.base), Some(Base::Name(name)) if name.path.last().map(|last| last.sym) == instance.of.name);
         if found.len() > 1 {
             found.retain(|method| !copies(method));
@@ -417,7 +417,7 @@ impl Machine<'_> {
             self.at_its_end(instance, &object, at)?;
             return Ok(object);
         }
-        // T t(a, b): an aggregate by its fields in order.
+        // `T t(a, b)`: an aggregate, initialised field by field.
         let Value::Agg(mut object) = object else { return Ok(Value::Opaque(at)) };
         let constructors = methods.iter().any(|method| Some(method.name) == instance.of.name);
         if let [only] = args {
@@ -452,7 +452,7 @@ impl Machine<'_> {
         Ok(Value::Agg(object))
     }
 
-    /// An object that has no name yet, on top of the stack.
+    /// Pushes a temporary object onto the stack.
     pub(super) fn push_temporary(&mut self, value: Value) -> MemoryPlace {
         self.stack.push(value);
         MemoryPlace::new((self.stack.len() - 1) as u32)

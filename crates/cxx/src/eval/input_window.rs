@@ -1,6 +1,6 @@
-//! Moves from one range of inputs to the next without starting over. A run that reached its hand-off holds for a window
-//! of inputs. The first statement that could have gone otherwise for later counts is run again for them, with the
-//! memory of that point. The statements before it are not repeated: they hold for the later counts too.
+//! Moves from one range of inputs to the next without starting over. A run that reaches its hand-off holds for a window
+//! of inputs. For later counts, the machine restores its memory and reruns the first statement whose outcome could
+//! differ. The statements before it hold for the later counts too and are not repeated.
 
 use super::exec::Flow;
 use super::linear_pieces::Number;
@@ -9,7 +9,7 @@ use super::records::{Handoff, Run, Stop, Window};
 use super::value::{MemoryPlace, Value};
 use crate::syntax::ast::Stmt;
 
-/// The position of a machine between two statements.
+/// The state of a machine between two statements.
 #[derive(Clone, Copy)]
 struct Mark {
     until: i64,
@@ -22,13 +22,13 @@ struct Mark {
     guessed: usize,
 }
 
-/// Old values kept; a run that writes more is not gone back into.
+/// The largest number of old values kept. A run that writes more cannot be resumed at an earlier statement.
 const MAX_UNDO: usize = 1 << 20;
 
 impl Machine<'_> {
-    /// As `block`, going back where a hand-off was reached and later inputs are still open.
+    /// Like `block`, but goes back if a hand-off was reached and later inputs are still open.
     pub(super) fn block_of_windows(&mut self, stmts: &[Stmt]) -> Run<Flow> {
-        // Statements after which fewer counts were left than before.
+        // Statements that narrowed the range of counts.
         let mut narrowed: Vec<(usize, Mark)> = Vec::new();
         let rows = self.rows(stmts);
         let mut next = 0;
@@ -60,13 +60,13 @@ impl Machine<'_> {
         Ok(Flow::On)
     }
 
-    /// The statement to run again for the next count that is wanted; None if this block has no more to give.
+    /// The statement to rerun for the next wanted count; None if this block has no more windows.
     fn go_back(&mut self, narrowed: &mut Vec<(usize, Mark)>) -> Option<usize> {
         if !self.exploring || self.lost {
             return None;
         }
         let from = self.next_wanted(self.until)?;
-        // Marks of counts outside the question are skipped.
+        // Skip marks whose counts were not asked for.
         while let Some((statement, mark)) = narrowed.pop() {
             if mark.until < from {
                 continue;
@@ -81,7 +81,7 @@ impl Machine<'_> {
         None
     }
 
-    /// The window that has just ended in this hand-off.
+    /// The window that just ended with this hand-off.
     pub fn window_of(&mut self, handoff: Handoff) -> Option<Window> {
         let decision = self.decision.take().filter(|_| !self.lost)?;
         Some(Window { from: self.from, to: self.until, decision, handoff })
@@ -120,7 +120,7 @@ impl Machine<'_> {
         (self.until, self.nested, self.steps) = (mark.until, mark.nested, mark.steps);
     }
 
-    /// Keeps what a place holds before it is written to.
+    /// Saves the content of a place before it is overwritten.
     pub(super) fn remember(&mut self, place: MemoryPlace) {
         if !self.exploring {
             return;
@@ -134,8 +134,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A number at the first count of this window. If it cannot be computed, the window is void and the caller starts
-    /// over at that count.
+    /// The value of a number at the first count of this window. If it cannot be computed, the window is void and the
+    /// caller starts over at that count.
     pub(super) fn now(&mut self, number: Number) -> i64 {
         if number.1 == 0 || self.from == self.input {
             return number.0;
@@ -149,7 +149,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Holds for the window's first count alone, which is returned.
+    /// Limits the run to the window's first count and returns that count.
     pub fn one_count(&mut self) -> i64 {
         self.hold_point();
         self.from

@@ -1,5 +1,5 @@
-//! Running a function that was found: its arguments and template arguments bound, its result remembered where it can
-//! depend on nothing else.
+//! Runs a resolved function: binds its arguments and template arguments, and caches its result if that depends on
+//! nothing else.
 
 use super::exec::Flow;
 use super::machine::{Frame, Machine, MemoKey};
@@ -9,19 +9,19 @@ use crate::syntax::ast::{Base, Function, Param, Type, View};
 use crate::syntax::files::Span;
 use std::rc::Rc;
 
-/// Numbers of an index sequence that are written out.
+/// The largest index sequence that is written out.
 const MAX_SEQUENCE: usize = 256;
 
-/// What a function is called with: of one that is handed over, the types alone.
+/// The arguments of a call; for a hand-off, only their types.
 #[derive(Clone, Copy)]
 pub(super) enum Given<'a> {
     Values(&'a [Value]),
-    /// Unknown where it cannot be told.
+    /// `Ty::Unknown` for types that cannot be determined.
     Types(&'a [Ty]),
 }
 
 impl<'p> Machine<'p> {
-    /// Runs a function. With plain numbers as arguments its result is remembered: it can depend on nothing else.
+    /// Runs a function. If all arguments are plain numbers, the result is cached, since it can depend on nothing else.
     pub(super) fn invoke(&mut self, index: u32, explicit: Vec<Value>, mut values: Vec<Value>, at: Span) -> Run<Value> {
         for value in &mut values {
             self.make_plain(value);
@@ -73,8 +73,8 @@ impl<'p> Machine<'p> {
         Ok(result)
     }
 
-    /// The arguments as numbers, where they are nothing else: plain integers, and structs of them given by constant
-    /// reference. A result can then depend on nothing else.
+    /// The arguments as a cache key, if they are plain integers or structs of them passed by constant reference. The
+    /// result can then depend on nothing else.
     fn memo_key(&mut self, index: u32, function: &Function, explicit: &[Value], values: &[Value]) -> Option<MemoKey> {
         let mut args = std::mem::take(&mut self.scratch);
         args.clear();
@@ -100,7 +100,7 @@ impl<'p> Machine<'p> {
                     }
                     match self.peek(*place)? {
                         Value::Agg(agg) if agg.items.len() <= 16 => {
-                            // Objects of other structs may hold the same numbers.
+                            // Objects of different structs may hold the same numbers, so the struct is part of the key.
                             args.push(match &agg.shape {
                                 Shape::Array => 0,
                                 Shape::Struct(instance) if instance.args.is_empty() => {
@@ -187,7 +187,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// `std::make_index_sequence<3>{}` as its numbers.
+    /// The numbers of `std::make_index_sequence<3>{}`.
     pub(super) fn index_sequence(&mut self, ty: &Type) -> Run<Option<Value>> {
         let Base::Name(name) = &ty.base else { return Ok(None) };
         let Some(last) = name.path.last() else { return Ok(None) };
@@ -199,7 +199,7 @@ impl<'p> Machine<'p> {
             [only] => self.settle(only).and_then(|count| usize::try_from(count).ok()),
             _ => None,
         };
-        // Packs in programs have a few.
+        // Real packs have only a few items.
         let count = count.filter(|&count| count <= MAX_SEQUENCE);
         Ok(Some(match count {
             Some(count) => Value::Pack(Rc::new((0..count).map(Value::size).collect())),
@@ -207,7 +207,7 @@ impl<'p> Machine<'p> {
         }))
     }
 
-    /// What a parameter `std::index_sequence<I...>` was given: the numbers of the pack, or what is unknown.
+    /// The argument for a parameter `std::index_sequence<I...>`: the numbers of the pack, or an unknown value.
     fn sequence_given(&self, function: &Function, given: Given<'_>) -> Option<Value> {
         let Given::Values(values) = given else { return None };
         let takes = |param: &Param| match &param.ty.base {
@@ -221,7 +221,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    /// A template parameter from the argument whose type names it: `const T * x`.
+    /// Deduces a template parameter from the argument whose type names it: `const T * x`.
     fn deduce(&self, function: &Function, template: usize, given: Given<'_>) -> Option<Value> {
         for (position, param) in function.params.iter().enumerate() {
             if !matches!(param.ty.base, Base::Local(slot) if slot as usize == template) {
@@ -271,7 +271,7 @@ impl<'p> Machine<'p> {
 fn push_number(value: &Value, into: &mut Vec<i64>) -> Option<()> {
     match value {
         Value::Int(value, 0, ty) => {
-            // A template may see the type of what it is given.
+            // A template may depend on the type of its argument.
             into.push(*value);
             into.push(*ty as i64);
         }

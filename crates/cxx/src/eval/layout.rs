@@ -1,4 +1,4 @@
-//! How large a type is, as the compilers lay it out.
+//! The sizes of types, as compilers lay them out.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -47,7 +47,7 @@ impl Machine<'_> {
 
     fn struct_layout(&mut self, instance: &Rc<Instance>, depth: usize) -> Option<(usize, usize)> {
         let program = self.program;
-        // What it has from others comes first.
+        // Base classes come first in the layout.
         if !instance.of.bases.is_empty() || program.is_laid_out_otherwise(&instance.of) {
             return None;
         }
@@ -74,7 +74,7 @@ impl Machine<'_> {
         Some((size.checked_next_multiple_of(align)?, align))
     }
 
-    /// Of a member that is declared as an array, how large that is.
+    /// The size of a member that is declared as an array.
     fn size_of_field(&mut self, expr: &Expr) -> Run<Option<usize>> {
         let ExprKind::Member { base, name, arrow } = &expr.kind else { return Ok(None) };
         let object = match self.eval(base)? {
@@ -90,7 +90,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn size_of_expr(&mut self, inner: &Expr, at: Span) -> Run<Value> {
-        // It is not evaluated.
+        // `sizeof` does not evaluate its operand.
         if super::taint::changes(inner) {
             return Ok(Value::Opaque(at));
         }

@@ -1,4 +1,5 @@
-//! Integers that depend on the inputs, as data: the operation that made one, and the pieces in which it is linear.
+//! Data types for integers that depend on the inputs: the operation that produced one, and the pieces in which it is
+//! linear.
 
 use super::value::CURVED;
 use crate::syntax::ast::Binary;
@@ -6,23 +7,24 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::FxMap;
 use std::cell::RefCell;
 
-/// A value at the count of the run, and how it depends on the count: 0 not at all, a slope, the number of a symbolic integer, or CURVED.
+/// A value at the count of the run, and its dependence on the count: 0 (none), a slope, the index of a symbolic
+/// integer, or CURVED.
 pub(super) type Number = (i64, i64);
 
-/// Dependences below this are numbers of symbolic integers; no slope that matters is so steep.
+/// Dependences below this are indices of symbolic integers. No realistic slope is so steep.
 pub(super) const SYMBOLIC: i64 = i64::MIN / 2;
 
 #[derive(Debug)]
 pub(super) struct SymbolicInt {
     pub(super) kind: Kind,
     pub(super) size: u32,
-    /// Its values at the wanted counts, by index, once they were requested; an item is None if it has no value there.
+    /// Cached values at the wanted counts, by index. An inner None means that the number has no value there.
     pub(super) known: RefCell<Vec<Option<Option<Piece>>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Of unsigned 64 bits where that makes a difference.
+    /// The flag marks unsigned 64-bit operations, where the sign makes a difference.
     Binary(Binary, bool, Number, Number),
     Not(Number),
     /// Stored into an integer of this type.
@@ -40,23 +42,23 @@ pub(super) struct Piece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Test {
     Less,
-    /// Less, of 64 bits without a sign.
+    /// Unsigned 64-bit less-than.
     Below,
     Equal,
 }
 
-/// From where to where a comparison is known to come out so, in counts from the input.
+/// The range over which a comparison is known to keep its outcome, as counts relative to the input.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) from: i64,
     pub(super) to: i64,
     pub(super) truth: bool,
-    /// At the next count it comes out otherwise, or cannot be told.
+    /// At the next count, the outcome differs or cannot be determined.
     pub(super) ends: bool,
 }
 
-/// What is asked twice in one run is followed once: the same operations on the same numbers are one number, and how far a
-/// comparison of two holds is kept, and followed on from there.
+/// Caches within one run. The same operation on the same numbers gives the same symbolic integer. The known range of
+/// each comparison is kept and extended when needed.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     pub(super) numbers: FxMap<Kind, i64>,
@@ -73,17 +75,17 @@ impl Test {
     }
 }
 
-/// A slope, or none: known to be linear.
+/// Whether a dependence is a slope (or 0), so that the number is known to be linear.
 pub(super) fn is_linear(dependence: i64) -> bool {
     dependence > SYMBOLIC
 }
 
-/// A slope that was computed; one that is too steep for the encoding is not followed.
+/// Encodes a computed slope. A slope too steep for the encoding becomes CURVED.
 pub(super) fn linear(slope: Option<i64>) -> i64 {
     slope.filter(|&slope| is_linear(slope)).unwrap_or(CURVED)
 }
 
-/// For how many counts after this one the test comes out the same, as long as both stay linear.
+/// The number of further counts for which the test keeps its outcome, as long as both sides stay linear.
 pub(super) fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
     let Some(slope) = left.slope.checked_sub(right.slope) else { return 0 };
     let Some(difference) = left.value.checked_sub(right.value) else { return 0 };
@@ -107,7 +109,7 @@ pub(super) fn keeps(test: Test, left: Piece, right: Piece) -> i64 {
     }
 }
 
-/// For how many counts a number stays on its side of zero.
+/// The number of counts for which a number keeps its sign.
 fn keeps_sign(piece: Piece) -> i64 {
     let distance = match (piece.value < 0, piece.slope) {
         (_, 0) => return i64::MAX,
@@ -143,10 +145,10 @@ pub(super) fn combine(op: Binary, unsigned: bool, left: Piece, right: Piece) -> 
             }
             None => point,
         },
-        // The same quotient up to the next multiple; the remainder grows as far.
+        // The quotient stays the same up to the next multiple; the remainder grows until then.
         Binary::Div | Binary::Rem if divides => {
             let (s, b) = (left.slope, right.value);
-            // Only as far as it stays within 63 bits.
+            // Only as long as the value fits in 63 bits.
             let more = more.min((i64::MAX - left.value) / s);
             let fixed = Piece { more, ..fixed };
             let same = (b - 1 - left.value % b) / s;
@@ -165,7 +167,7 @@ fn power(by: i64) -> Option<i64> {
     u32::try_from(by).ok().and_then(|by| 1i64.checked_shl(by)).filter(|&power| power > 0)
 }
 
-/// Arithmetic on plain numbers; None for a division by zero, and for what makes no number.
+/// Arithmetic on plain numbers; None for a division by zero and for operators that do not produce a number.
 pub(super) fn plain(op: Binary, a: i64, b: i64, unsigned: bool) -> Option<i64> {
     Some(match op {
         Binary::Div if unsigned => (a as u64).checked_div(b as u64)? as i64,

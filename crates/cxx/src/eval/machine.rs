@@ -1,4 +1,4 @@
-//! The machine that runs functions: memory, the range of inputs of the run, and its observations.
+//! The machine that runs functions: its memory, the range of inputs of the current run, and its observations.
 
 use super::builtin::{self, Builtin};
 use super::dialect::Dialect;
@@ -20,7 +20,7 @@ pub(super) struct Frame {
     pub view: View,
     pub base: usize,
     pub this: Option<MemoryPlace>,
-    /// A function outside the program's list returns a reference.
+    /// Whether a function outside the program's list returns a reference.
     pub reference: bool,
 }
 
@@ -30,10 +30,10 @@ pub(super) struct MemoKey {
     pub args: Vec<i64>,
 }
 
-/// One run may take this many steps; the longest real one takes some 50,000.
+/// The most steps that one run may take. The longest real run takes about 50,000.
 const MAX_STEPS: u64 = 500_000;
-/// Expressions, statements and calls within each other; real programs stay under 120. Keeps a run within the stack of
-/// a worker thread.
+/// The maximum nesting of expressions, statements and calls; real programs stay under 120. The limit keeps a run within
+/// the stack of a worker thread.
 const MAX_NESTED: usize = 240;
 const MAX_STACK: usize = 1 << 20;
 const MAX_CALLS: usize = 120;
@@ -45,89 +45,91 @@ pub struct Machine<'p> {
     pub(super) stack: Vec<Value>,
     pub(super) globals: Vec<Value>,
     pub(super) statics: FxMap<(u64, u64), u32>,
-    /// Where static variables are written to, by where they are declared.
+    /// Where static variables are written to, by their declaration.
     pub(super) static_writes: FxMap<Span, Option<Span>>,
     pub(super) global_slots: FxMap<u32, u32>,
-    /// Values that depend on an outcome of the script: they hold for one run.
+    /// Statics whose values depend on an outcome from the script. They hold for one run only.
     pub(super) guessed_statics: Vec<(u64, u64)>,
     pub(super) guessed_globals: Vec<u32>,
     pub(super) enum_values: FxMap<(Sym, View), (i64, IntTy)>,
-    /// The same by the enum's number, independent of the scope.
+    /// The same by enum index, independent of the scope.
     pub(super) enums: FxMap<(u32, Sym), (i64, IntTy)>,
     pub(super) memo: FxMap<MemoKey, Value>,
-    /// Initial values of objects of plain structs, by the struct's position, and whether they are zeroed.
+    /// Initial values of objects of plain structs, by the struct's position and by whether they are zeroed.
     pub(super) starts: FxMap<(usize, bool), Value>,
-    /// What a name without template arguments means as a type, by unit.
+    /// The types that names without template arguments denote, by unit.
     pub(super) named_types: FxMap<(Sym, u32), Ty>,
-    /// Room for the next key, so that a result that is known costs no allocation.
+    /// A reusable buffer for cache keys, so that a cache hit needs no allocation.
     pub(super) scratch: Vec<i64>,
     pub(super) picks: FxMap<(Sym, usize, usize, View), Option<u32>>,
-    /// Tables that are written as a chain of ifs, by where their statements stand.
+    /// Tables written as a chain of ifs, by the position of their statements.
     pub(super) rows: FxMap<usize, Option<Rc<Rows>>>,
     pub(super) frames: Vec<Frame>,
-    /// The input that numbers are told at; the first and the last one for which the run holds now.
+    /// The input at which numbers are given, then the first and the last input for which the run currently holds.
     pub input: i64,
     pub(super) from: i64,
     pub until: i64,
-    /// Whether a hand-off is followed by the next window of inputs; those wanted, in ascending order (none: all).
+    /// Whether the machine continues with the next window after a hand-off, and the wanted inputs in ascending order
+    /// (empty: all).
     pub exploring: bool,
     pub wanted: Rc<[i64]>,
-    /// A window holds for the wanted counts in it, and is not followed between them.
+    /// A window then holds only for the wanted counts in it; counts between them are not checked.
     pub points: bool,
     pub windows: Vec<Window>,
-    /// What places held before they were written to.
+    /// Previous contents of overwritten places.
     pub(super) undo: Vec<(MemoryPlace, Value)>,
-    /// A number could not be told at the window's first count: nothing that follows is to be believed.
+    /// A number could not be computed at the window's first count, so all later results are invalid.
     pub(super) lost: bool,
     pub(super) decision: Option<Decision>,
     pub(super) steps: u64,
     pub(super) nested: usize,
-    /// Outcomes for conditions that are unknown, in order.
+    /// Assumed outcomes of unknown conditions, in order.
     pub script: Vec<bool>,
     pub(super) script_at: usize,
     pub unknown: Vec<(Span, String)>,
-    /// What a number is taken to be that the sources cannot tell ([`Machine::suppose`]).
+    /// The assumed value of a number that the sources do not determine ([`Machine::suppose`]).
     pub supposed: Option<i64>,
-    /// Such numbers that were asked for in this run: where, and the most that each can be.
+    /// The numbers of this kind that the run needed: their positions, and the maximum of each.
     pub asked: Vec<(Span, i64)>,
     pub handoffs: Vec<Handoff>,
-    /// A call in this run of what is unknown: it may have handed something over.
+    /// A call of something unknown in this run. It may have handed something over.
     pub unfollowed: Option<Span>,
-    /// A function that receives another one to hand over is run, for the configuration; otherwise it counts as the
-    /// hand-off.
+    /// If true, a function that receives another function to hand over is run to find the configuration. Otherwise the
+    /// call counts as the hand-off.
     pub follows: bool,
-    /// Those for which this holds end the run.
+    /// Hand-offs for which this returns true end the run.
     pub decides: fn(&Program, &Handoff) -> bool,
     pub trace: Option<Vec<AskedCondition>>,
-    /// Entering this function ends the trace: what follows chose no path, only how it is taken.
+    /// Entering this function ends the trace. The code after it only carries out the chosen path.
     pub trace_stop: Option<Sym>,
     pub traced: Vec<AskedCondition>,
-    /// What runs is what runs first in a process: state is what it starts with.
+    /// The run is the first in its process, so state has its initial value.
     pub starting: bool,
     pub(super) ran: Footprint,
-    /// Variables of the environment that were asked for so far, with what was answered.
+    /// Environment variables read so far, with their values.
     pub environment: BTreeMap<String, Option<String>>,
     pub(super) env_reads: Vec<Span>,
-    /// Where the environment was asked for what a static holds.
+    /// Where the initialisation of each static read the environment.
     pub(super) env_of_statics: FxMap<(u64, u64), Vec<Span>>,
     pub(super) effects: u64,
-    /// Lambdas that are running now.
+    /// The lambdas that are currently running.
     pub(super) lambdas: Vec<usize>,
-    /// What copies from elsewhere bring, in order; the first that is this run's, and how many came in it.
+    /// The contents of copies from elsewhere, in order; then the index of this run's first one, and how many this run
+    /// has used.
     pub arrivals: Rc<[Arrival]>,
     pub first_arrival: usize,
     pub arrived: usize,
     pub(super) blocks: Vec<Block>,
-    /// Steps that runs may take beyond their own where data is told: loops over it are long. All runs together.
+    /// Extra steps, shared by all runs, for loops over known data, which can be long.
     pub allowance: u64,
     pub(super) builtins: FxMap<Sym, Builtin>,
     pub(super) token_rest: Option<String>,
     pub(super) layouts: FxMap<usize, Option<(usize, usize)>>,
-    /// How the numbers of this run that are not linear depend on the input, and how many there were before.
+    /// How the non-linear numbers of this run depend on the input, and how many earlier runs had.
     pub(super) symbolic: Vec<SymbolicInt>,
     pub(super) first_symbolic: i64,
     pub(super) followed: Followed,
-    /// Numbers that were taken for plain ones because they are the same throughout the window.
+    /// How many numbers were treated as plain because they are constant throughout the window.
     pub(super) made_plain: u64,
 }
 
@@ -138,7 +140,7 @@ impl std::fmt::Debug for Machine<'_> {
 }
 
 impl<'p> Machine<'p> {
-    /// `dialect` is the one whose vocabulary the program was read with.
+    /// `dialect` must be the one whose vocabulary the program was read with.
     pub fn new(
         program: &'p Program,
         dialect: &'static Dialect,
@@ -211,7 +213,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Ready for another run; what is the same for every run (globals) is kept.
+    /// Prepares for another run. State that is the same for every run (globals) is kept.
     pub fn reset(&mut self, input: i64, until: i64) {
         self.stack.clear();
         self.frames.clear();
@@ -242,7 +244,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Statics that hold for this run alone, but for the first so many.
+    /// Drops the statics that hold for this run only, except the first `but` of them.
     pub(super) fn forget_statics(&mut self, but: usize) {
         for key in self.guessed_statics.drain(but.min(self.guessed_statics.len())..) {
             self.statics.remove(&key);
@@ -262,8 +264,8 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// A number from 1 to `most` that depends on more than the sources: the caller tries one value after the other.
-    /// Only the first of a run is tried; every other is unknown.
+    /// A number from 1 to `most` that the sources do not determine: the caller tries one value after the other. Only
+    /// the first such number of a run is tried; all others are unknown.
     pub fn suppose(&mut self, most: i64, at: Span) -> Value {
         self.asked.push((at, most));
         match self.supposed {
@@ -272,7 +274,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// How much of what this run has met so far was supposed.
+    /// How many assumptions this run has made so far.
     pub(super) fn guesses(&self) -> usize {
         self.script_at + self.asked.len()
     }
@@ -289,17 +291,17 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// The function that is running; of a method's frame, the one around it.
+    /// The function that is running; in a method's frame, the enclosing function.
     pub(super) fn caller(&self) -> Option<u32> {
         self.frames.iter().rev().find_map(|frame| frame.function)
     }
 
-    /// The functions that had a part in all that was asked since the last time.
+    /// The functions that contributed to all answers since the last call.
     pub fn take_ran(&mut self) -> FxSet<u32> {
         self.ran.take()
     }
 
-    /// The position of the running function: the scope of its name lookups.
+    /// The position of the running function, which is the scope of its name lookups.
     pub(super) fn view(&self) -> View {
         self.frames.last().map_or(View::ANYWHERE, |frame| frame.view)
     }
@@ -316,7 +318,7 @@ impl<'p> Machine<'p> {
         (self.base() as u32).saturating_add(slot)
     }
 
-    /// A new variable that lives as long as the machine.
+    /// Adds a variable that lives as long as the machine.
     pub fn global(&mut self, value: Value) -> MemoryPlace {
         let root = GLOBAL_ROOT | self.globals.len() as u32;
         self.globals.push(value);
@@ -367,7 +369,7 @@ impl<'p> Machine<'p> {
         self.put(place, new);
     }
 
-    /// One more item behind those of a list.
+    /// Appends an item to a list.
     pub(super) fn append(&mut self, place: MemoryPlace, new: Value) {
         if place.root & GLOBAL_ROOT != 0 {
             self.effects += 1;
@@ -391,21 +393,21 @@ impl<'p> Machine<'p> {
 
     pub(super) fn put(&mut self, place: MemoryPlace, new: Value) {
         let Some(value) = self.held_at(place) else { return };
-        // What an integer variable was declared as outlives what it holds.
+        // An integer variable keeps its declared type whatever it holds.
         *value = match (new, value.int_ty()) {
             (Value::Opaque(at), Some(ty)) => Value::Unset(ty, at),
             (new, _) => new,
         };
     }
 
-    /// The globals that were asked for so far, in the order of the sources.
+    /// The globals used so far, in source order.
     pub fn globals_in_use(&self) -> impl Iterator<Item = MemoryPlace> {
         let mut known: Vec<(u32, u32)> = self.global_slots.iter().map(|(&index, &slot)| (index, slot)).collect();
         known.sort_unstable();
         known.into_iter().map(|(_, slot)| MemoryPlace::new(slot))
     }
 
-    /// The struct that a value is of, whatever way it is held.
+    /// The struct of a value, however the value is held.
     pub fn instance(value: &Value) -> Option<Rc<Instance>> {
         match value {
             Value::Agg(agg) => match &agg.shape {
@@ -429,7 +431,7 @@ impl<'p> Machine<'p> {
         self.until = self.until.min(self.from);
     }
 
-    /// An integer as a plain one: the range ends where it would be another.
+    /// An integer as a plain number. The range ends where the number would change.
     pub fn settle(&mut self, value: &Value) -> Option<i64> {
         match value {
             Value::Int(value, 0, _) => Some(*value),
@@ -444,7 +446,7 @@ impl<'p> Machine<'p> {
             Value::Float(value, _) => (!value.is_nan()).then_some(*value != 0.0),
             Value::Null => Some(false),
             Value::Ptr(_) | Value::Pointer(..) | Value::Fn(_) | Value::Lambda(_) | Value::Str(_) => Some(true),
-            // An array is an address; what an object is as a condition is for its own operator to say.
+            // An array is an address, hence true. The truth value of an object depends on its own operator.
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Some(true),
             Value::Ref(place) => {
                 let value = self.read(*place, Span::default());
@@ -454,7 +456,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The truth of a condition; an unknown one follows the script, or ends the run with a fork.
+    /// The truth of a condition. An unknown condition follows the script, or ends the run with a fork.
     pub(super) fn decide(&mut self, value: &Value, cond: &Expr) -> Run<bool> {
         if let Some(truth) = self.truth(value) {
             return Ok(truth);

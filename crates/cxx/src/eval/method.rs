@@ -1,4 +1,4 @@
-//! Calls of methods, on objects of the tree's own structs and on what is known of others.
+//! Method calls, on objects of the tree's own structs and on known library types.
 
 use super::exec::Flow;
 use super::machine::{Frame, Machine};
@@ -53,14 +53,14 @@ impl Machine<'_> {
             let value = self.decayed(arg)?;
             self.taint_reached(&value, at);
         }
-        // An unknown method may change its object. A context stays the same for a whole run.
+        // An unknown method may change its object. A context never changes during a run.
         let kept = Self::instance(&self.here(place)).is_some_and(|instance| instance.of.role == Role::Context);
         if let Some(place) = place
             && !kept
         {
             self.taint(place, at);
         }
-        // What a memory pool hands out is unknown, but it is something.
+        // Memory from a pool has an unknown address, but it is not null.
         if name == sym::ALLOC {
             return Ok(Value::Pointer(Rc::new(Ty::Unknown), None));
         }
@@ -100,7 +100,7 @@ impl Machine<'_> {
             [first, ..] => Some(*first),
         };
         match found.filter(|method| method.body.is_some()) {
-            // A context hands out handles: nothing in them decides.
+            // A context returns handles, whose content decides nothing.
             Some(method) if instance.of.role != Role::Context => {
                 self.call_method(method, instance, this, args, at).map(Some)
             }
@@ -108,7 +108,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The one way to call an object with so many arguments; None if there is none, or more than one.
+    /// The only call operator that takes this many arguments; None if there is none, or more than one.
     pub(super) fn call_operator(&self, object: &Value, args: usize) -> Option<(Rc<Instance>, Arc<Function>)> {
         let instance = Self::instance(object).filter(|instance| instance.of.role == Role::Plain)?;
         let fits = |method: &&Arc<Function>| {
@@ -121,7 +121,7 @@ impl Machine<'_> {
         here.then_some((instance, only))
     }
 
-    /// `object(a, b)`: the struct's template arguments are the object's, those of the operator itself are deduced.
+    /// `object(a, b)`: the struct's template arguments come from the object; the operator's own are deduced.
     pub(super) fn call_object(&mut self, object: &Value, args: &[Expr], at: Span) -> Run<Value> {
         let Some((instance, method)) = self.call_operator(object, args.len()) else { return Ok(Value::Opaque(at)) };
         let values = self.arguments(args, Some(&method))?;
@@ -168,7 +168,7 @@ impl Machine<'_> {
     ) -> Run<Value> {
         let base = self.base();
         let program = self.program;
-        // A partial specialisation has other parameters than arguments.
+        // The parameters of a partial specialisation differ from the template's arguments.
         let given = if instance.of.special.is_none() { instance.args.as_slice() } else { &[] };
         let templates = method.templates.len();
         for (position, param) in method.templates.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The interpreter: functions, run with real values, up to the hand-off that settles the question.
+//! The interpreter: runs functions with real values, up to the hand-off that settles the question.
 //!
-//! Whatever is unknown is carried as unknown; a decision on it is a fork, and a construct that is not understood ends the run
-//! with its place. Nothing is guessed.
+//! Unknown values stay unknown: a decision on one is a fork. A construct that is not understood ends the run and
+//! reports its position. Nothing is guessed.
 
 mod arith;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Which function a call means, among those of one name.
+//! Overload resolution: which function of a given name a call means.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -9,7 +9,7 @@ use crate::syntax::integer::IntTy;
 use crate::syntax::sym::Sym;
 
 impl<'p> Machine<'p> {
-    /// The overload that a call means: one that is visible there, by arity, on the host, with a body.
+    /// The overload that a call means: it is visible there, has the right arity, runs on the host, and has a body.
     pub(super) fn pick(
         &mut self,
         (name, path, view): (Sym, &[Segment], View),
@@ -33,7 +33,7 @@ impl<'p> Machine<'p> {
         for index in visible {
             let Some(function) = program.function(index) else { continue };
             let open = function.variadic || function.params.iter().any(|param| param.pack);
-            // A definition may leave its defaults to the declaration in the header.
+            // A definition may leave its default arguments to the declaration in the header.
             let given = |(position, param): &(usize, &Param)| {
                 param.pack || param.default.is_some() || self.declared_default(function, *position).is_some()
             };
@@ -65,7 +65,8 @@ impl<'p> Machine<'p> {
         if let Some(chosen) = picked.and_then(|index| program.function(index)) {
             self.is_the_only_one(chosen, &fits, at)?;
         }
-        // A second one of as many parameters is declared here and defined elsewhere: the types of the arguments decide.
+        // If another overload with the same arity is declared here but defined elsewhere, the types of the arguments
+        // decide.
         let chosen = picked.and_then(|index| program.function(index));
         if let Some(chosen) = chosen
             && let Some(other) = declared.iter().find(|other| !same_parameters(chosen, other))
@@ -79,8 +80,8 @@ impl<'p> Machine<'p> {
         Ok(picked)
     }
 
-    /// The functions that are declared before the running one, and whether its unit has others of that name and arity:
-    /// declared later, in another namespace, or as a friend.
+    /// The functions declared before the running one, and whether its unit has others of that name and arity: declared
+    /// later, in another namespace, or as a friend.
     fn declared_before(
         &self,
         visible: Vec<u32>,
@@ -111,7 +112,8 @@ impl<'p> Machine<'p> {
         let before: Vec<u32> = visible.iter().copied().filter(|index| !later(index)).collect();
         let kept = match before.is_empty() {
             false => before,
-            // The namespace declares its own further down only: until then the name means what is around it.
+            // The namespace declares its own function only later. Until then, the name means the function of the
+            // enclosing scope.
             true => {
                 let so_far: Vec<u32> = all.iter().copied().filter(|index| !later(index)).collect();
                 let found = program.visible_among(&so_far, path, view);
@@ -125,12 +127,12 @@ impl<'p> Machine<'p> {
         (kept, redirected)
     }
 
-    /// Where lookup by the types of the arguments, or a namespace that a function opens, could find another function: an error, unless all
-    /// arguments are plain numbers.
+    /// Fails if argument-dependent lookup, or a namespace that a function opens, could find another function. Plain
+    /// number arguments are safe.
     fn finds_no_more(&mut self, name: Sym, given: &[Expr], view: View, at: Span) -> Run<()> {
         let program = self.program;
         let all = || program.overloads(name).iter().filter_map(|&index| program.function(index));
-        // An enum's own namespace is looked through, too.
+        // Lookup also searches the namespace of an enum argument.
         let spaces: Vec<u32> = all().map(|function| function.space).filter(|space| *space != view.space).collect();
         let enums = || program.enums.iter().filter(|it| it.unit == view.unit && spaces.contains(&it.space));
         let (any, wide) = (enums().next().is_some(), enums().any(|found| found.underlying.is_some()));
@@ -151,7 +153,7 @@ impl<'p> Machine<'p> {
             .unsure(at, format!("which {name} is called is not known (the types of its arguments may find another)")))
     }
 
-    /// A default that only a declaration of the same function has.
+    /// A default argument that only another declaration of the same function has.
     pub(super) fn declared_default(&self, function: &Function, position: usize) -> Option<&'p Expr> {
         let same = |other: &&Function| other.params.len() == function.params.len() && same_parameters(function, other);
         let program = self.program;
@@ -175,7 +177,8 @@ impl<'p> Machine<'p> {
         let Some(top) = fits.iter().map(|(_, function)| score(function)).max() else { return Ok((None, false)) };
         let mut ties = fits.iter().filter(|(_, function)| score(function) == top);
         let Some(&(index, first)) = ties.next() else { return Ok((None, false)) };
-        // A header is read once per unit: the same function again. Those of other units are not seen from here.
+        // A header is read once per unit, so the same function appears several times. Functions internal to other units
+        // are not visible here.
         let mut rivals: Vec<(u32, &Function)> = Vec::new();
         for &(index, function) in fits.iter().filter(|(_, function)| score(function).0 == top.0) {
             if rivals.iter().all(|(_, known)| known.span != function.span) {
@@ -198,7 +201,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What a linker may take another one for: a weak one, or one that units define differently.
+    /// Fails if a linker could choose another definition: a weak function, or one that units define differently.
     fn is_the_only_one(&self, chosen: &Function, fits: &[(u32, &Function)], at: Span) -> Run<()> {
         if chosen.is_internal() {
             return Ok(());
@@ -220,13 +223,13 @@ impl<'p> Machine<'p> {
         Err(self.unsure(at, format!("{name} at {place} may not be the one that is linked")))
     }
 
-    /// Which of several functions takes these arguments with the least conversion; None if that cannot be told.
+    /// The function that takes these arguments with the least conversion; None if that cannot be determined.
     pub(super) fn by_types(&mut self, list: &[&Function], args: &[Expr]) -> Option<usize> {
-        // How far each argument is from each function's parameter: itself, promoted, converted.
+        // The rank of each argument for each function: exact, promoted, converted.
         let mut ranks: Vec<Vec<u8>> = vec![Vec::with_capacity(args.len()); list.len()];
         for (position, arg) in args.iter().enumerate() {
             let params: Vec<Option<&Type>> = list.iter().map(|function| parameter(function, position)).collect();
-            // A reference that can be written to takes variables alone: whether this is one that fits is not looked at.
+            // A mutable reference binds only to variables. Whether this argument is a suitable one is not checked.
             let way = |ty: &Type| (ty.reference, ty.constant);
             let writable = params.iter().flatten().any(|ty| way(ty) == (true, false));
             if writable && !params.windows(2).all(|pair| matches!(pair, [Some(a), Some(b)] if way(a) == way(b))) {
@@ -281,12 +284,13 @@ fn parameter(function: &Function, position: usize) -> Option<&Type> {
     }
 }
 
-/// Whether an expression is of the very type that its number has: a variable of an enum's is kept as an int.
+/// Whether an expression certainly has the type of its number. A variable of an enum type is stored as an int, so it
+/// does not.
 fn certain(expr: &Expr, ty: &Ty) -> bool {
     computed(expr) || matches!(ty.int_ty(), Some(IntTy::I64 | IntTy::U64 | IntTy::Bool))
 }
 
-/// Whether it is a number that was computed, and no variable of an enum's type.
+/// Whether an expression computes a number, so that it cannot be a variable of an enum type.
 fn computed(expr: &Expr) -> bool {
     matches!(
         expr.kind,
@@ -298,7 +302,7 @@ fn computed(expr: &Expr) -> bool {
     )
 }
 
-/// Whether the parameters of two functions that so many arguments are given to are spelled alike.
+/// Whether the parameters that receive `args` arguments are spelled alike in two functions.
 fn same_given(a: &Function, b: &Function, args: usize) -> bool {
     (0..args).all(|position| match (parameter(a, position), parameter(b, position)) {
         (Some(x), Some(y)) => same_type(x, y),
@@ -306,7 +310,7 @@ fn same_given(a: &Function, b: &Function, args: usize) -> bool {
     })
 }
 
-/// Whether two declarations are of one function, as far as their parameters' types are spelled.
+/// Whether two declarations are of one function, judging by the spelling of their parameter types.
 fn same_parameters(a: &Function, b: &Function) -> bool {
     a.params.len() != b.params.len() || a.params.iter().zip(&b.params).all(|(x, y)| same_type(&x.ty, &y.ty))
 }

@@ -1,4 +1,4 @@
-//! What a run takes in and leaves behind: the platform it runs on, why it stopped, its hand-offs, what copies brought.
+//! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies brought.
 
 use super::value::Value;
 use crate::syntax::files::Span;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// Why a run ended before its function returned.
 #[derive(Debug, Clone)]
 pub enum Stop {
-    /// Something was not understood or not known, here.
+    /// Something at this position was not understood or not known.
     Undetermined { at: Span, why: String },
-    /// A function is declared and its unit is not loaded.
+    /// A function is declared, but the unit that defines it is not loaded.
     Need(Sym),
     /// A condition is unknown and the script of outcomes has run out.
     Fork { at: Span, why: String },
@@ -25,7 +25,7 @@ pub enum Stop {
 
 pub type Run<T> = Result<T, Stop>;
 
-/// A condition that was asked on the way.
+/// A condition that was evaluated during the run.
 #[derive(Debug, Clone)]
 pub struct AskedCondition {
     pub function: Sym,
@@ -35,14 +35,14 @@ pub struct AskedCondition {
     pub values: Vec<(String, String)>,
 }
 
-/// What the platform would answer: its properties, by the name of the field or attribute.
+/// The platform's properties, by the name of the field or attribute.
 #[derive(Debug, Clone, Default)]
 pub struct Platform {
     pub properties: Vec<(String, Property)>,
-    /// `getenv`.
+    /// The variables that `getenv` sees.
     pub environment: Vec<(String, String)>,
-    /// Known facts about functions that run elsewhere, by name and template arguments: numbers for the dialect's own
-    /// builtins.
+    /// Known facts about functions that run elsewhere, by name and template arguments. The dialect's builtins use these
+    /// numbers.
     pub facts: Arc<BTreeMap<String, Vec<i64>>>,
 }
 
@@ -57,25 +57,25 @@ pub struct Handoff {
     pub name: Sym,
     /// Template arguments by the parameter's name.
     pub args: Vec<(Option<Sym>, Value)>,
-    /// The first two values of a configuration, each a number or up to three.
+    /// The first two values of a configuration, each with up to three numbers.
     pub config: [Option<[i64; 3]>; 2],
     pub at: Span,
     /// The functions that were active, outermost first.
     pub stack: Vec<Sym>,
-    /// Done inside a library: there is no function to evaluate.
+    /// The work happens inside a library: there is no function to evaluate.
     pub library: bool,
-    /// Local integers of the function that hands over, by name.
+    /// Local integers of the function that performs the hand-off, by name.
     pub locals: Vec<(Sym, Value)>,
 }
 
-/// The result of a hand-off in the caller's terms: a class, and numbers that hold for all inputs of the run.
+/// A hand-off in the caller's terms: a class, and numbers that hold for all inputs of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     pub class: usize,
     pub numbers: [i64; 2],
 }
 
-/// What a window of inputs comes to.
+/// The result for a window of inputs.
 #[derive(Debug)]
 pub struct Window {
     pub from: i64,
@@ -84,7 +84,7 @@ pub struct Window {
     pub handoff: Handoff,
 }
 
-/// What one copy from elsewhere brought.
+/// The data that one copy from elsewhere brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The address that was copied from.
@@ -99,12 +99,12 @@ pub struct Arrival {
 pub(super) struct Block {
     pub(super) start: i64,
     pub(super) length: i64,
-    /// None: not known, since here.
+    /// None if the content is unknown; `since` is then the position that made it so.
     pub(super) bytes: Option<Rc<[u8]>>,
     pub(super) since: Span,
 }
 
-/// Statements of a block that ask first whether one variable is a number.
+/// Statements of a block that first compare one variable with a number.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) slot: u32,

@@ -1,5 +1,6 @@
-//! Tables that are written as a chain of ifs: `if (type == A && width == 16) return ...;`, hundreds of them. Which rows can hold
-//! for the value at hand is known after the first time; the others are skipped together, as each would be by itself.
+//! Tables written as a long chain of ifs: `if (type == A && width == 16) return ...;`. After the first evaluation, the
+//! machine knows which rows can match the current value and skips the others together. The outcome is the same as
+//! checking each one.
 
 use super::machine::Machine;
 use super::records::Rows;
@@ -8,16 +9,16 @@ use crate::syntax::ast::{Binary, Expr, ExprKind, Stmt};
 use crate::syntax::sym::FxMap;
 use std::rc::Rc;
 
-/// Fewer rows are gone through one by one.
+/// Blocks with fewer rows are evaluated one by one.
 const MANY: usize = 16;
 
-/// Numbers that are the same in every integer type of 32 bits or more.
+/// Whether a number is the same in every integer type of 32 bits or more.
 fn small(value: i64) -> bool {
     (0..=i64::from(i32::MAX)).contains(&value)
 }
 
 impl Machine<'_> {
-    /// The rows of a block, looked for when it is first run.
+    /// The rows of a block, found when it is first run.
     pub(super) fn rows(&mut self, stmts: &[Stmt]) -> Option<Rc<Rows>> {
         if stmts.len() < MANY || self.trace.is_some() {
             return None;
@@ -37,12 +38,12 @@ impl Machine<'_> {
         let mut by_value: FxMap<i64, Vec<usize>> = FxMap::default();
         let mut end = start;
         for (at, stmt) in stmts.iter().enumerate().skip(start) {
-            // `CASE(...);` leaves one behind.
+            // `CASE(...);` leaves an empty statement behind.
             if matches!(stmt, Stmt::Empty) {
                 continue;
             }
             let Some((_, value)) = asked_first(stmt).filter(|(of, _)| *of == slot) else { break };
-            // An enumerator's number is known after its first lookup; anything else is not a row.
+            // The value of an enumerator is known after its first lookup. Any other expression is not a row.
             if self.is_fixed(value) {
                 let steps = self.steps;
                 self.eval(value).ok()?;
@@ -55,7 +56,7 @@ impl Machine<'_> {
         (end - start >= MANY).then_some(Rows { slot, of: start..end, by_value })
     }
 
-    /// The next statement that has to be looked at.
+    /// The next statement that has to be evaluated.
     pub(super) fn pass(&self, rows: Option<&Rows>, at: usize) -> usize {
         let Some(rows) = rows.filter(|rows| rows.of.contains(&at)) else { return at };
         match self.stack.get(self.slot(rows.slot) as usize) {
@@ -68,7 +69,7 @@ impl Machine<'_> {
     }
 }
 
-/// The variable that a condition without an `else` compares before all else, and the number or enumerator it must be.
+/// The variable that a condition without an `else` compares first, and the number or enumerator it is compared with.
 fn asked_first(stmt: &Stmt) -> Option<(u32, &Expr)> {
     let Stmt::If { init: None, cond, other: None, .. } = stmt else { return None };
     let mut first = cond;

@@ -1,4 +1,4 @@
-//! The type that an expression would have, without running it: both sides of `?:` have one type, and only one is run.
+//! The type of an expression, without running it. Both sides of `?:` have a common type, but only one of them is run.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -9,7 +9,7 @@ use crate::syntax::sym::Sym;
 use crate::syntax::visit::parts;
 
 impl Machine<'_> {
-    /// A side of `?:` that was taken, as the type that it has together with the other one.
+    /// Converts the selected side of `?:` to the common type of both sides.
     pub(super) fn balanced(&mut self, value: Value, other: &Expr) -> Run<Value> {
         let mine = match &value {
             Value::Int(_, _, mine) => Ty::of(*mine),
@@ -18,19 +18,20 @@ impl Machine<'_> {
         };
         let never = matches!(other.kind, ExprKind::Throw);
         match self.type_of(other) {
-            // The other side may make another number of it.
+            // Conversion to the type of the other side may change the number.
             None if !never => Ok(Value::Opaque(other.span)),
             None => Ok(value),
             Some(theirs) => match together(&mine, &theirs) {
                 Some(ty) if ty.same(&mine) != Some(true) => self.convert_to(&ty, value),
-                // A template's own parameter, or an unresolved name: it may be any number.
+                // The other side has the type of a template parameter or an unresolved name, so the result may be any
+                // number.
                 None if matches!(theirs, Ty::Named(_)) && calls(other) => Ok(Value::Opaque(other.span)),
                 _ => Ok(value),
             },
         }
     }
 
-    /// None if it cannot be told.
+    /// None if the type cannot be determined.
     pub(super) fn static_type(&mut self, expr: &Expr) -> Option<Ty> {
         self.type_of(expr)
     }
@@ -67,7 +68,7 @@ impl Machine<'_> {
                 if super::taint::changes(expr) || calls(expr) {
                     return None;
                 }
-                // Reading a variable changes nothing but how long this holds, which is put back.
+                // Reading a variable only affects how long the run holds, and that is restored.
                 let (until, steps, undo) = (self.until, self.steps, self.lost);
                 let held = match self.place(expr) {
                     Ok(Some(place)) => self.peek(place).map(Value::ty),
@@ -134,7 +135,7 @@ impl Machine<'_> {
             return Some(if matches!(given, Ty::Float(_)) { given } else { Ty::Float(64) });
         }
         if found.is_none() && matches!(program.text(last), "min" | "max" | "abs") {
-            // std::min<int64_t>(a, b) is of the type that is named, whatever it is given.
+            // `std::min<int64_t>(a, b)` has the named type, whatever its arguments are.
             let given = name.path.last().and_then(|segment| segment.args.as_ref()?.first());
             return match given {
                 Some(TemplateArg::Type(ty)) => self.resolve(ty).ok(),
@@ -146,7 +147,7 @@ impl Machine<'_> {
     }
 }
 
-/// The usual arithmetic conversions of two types, where both are numbers.
+/// The usual arithmetic conversions of two number types.
 fn together(a: &Ty, b: &Ty) -> Option<Ty> {
     match (a, b) {
         (Ty::Float(a), Ty::Float(b)) => Some(Ty::Float(*a.max(b))),
@@ -155,7 +156,7 @@ fn together(a: &Ty, b: &Ty) -> Option<Ty> {
     }
 }
 
-/// Whether something is called in it.
+/// Whether an expression contains a call.
 pub(super) fn calls(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Call(..) | ExprKind::Construct(..)) || parts(expr).into_iter().any(calls)
 }

@@ -1,4 +1,5 @@
-//! Statics of functions: each is made once. What its first call gave it holds for that run alone, anything else for all.
+//! Function-local statics, each initialised once. A value that depends on the first call holds for that run only; any
+//! other holds for all runs.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -10,7 +11,8 @@ use std::hash::{Hash, Hasher};
 impl Machine<'_> {
     pub(super) fn declare_static(&mut self, var: &Var, root: u32) -> Run<()> {
         let Some(instance) = self.template_key() else {
-            // Of a lambda, a method or an instance that is not told from others: made anew for each call.
+            // A static of a lambda, a method or an instance that cannot be distinguished from others is initialised
+            // anew for each call.
             let value = self.initial(var)?;
             self.set_slot(root, value);
             return Ok(());
@@ -49,8 +51,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Template arguments of the running function, folded: a template's statics are one per instance. None if they are not plain
-    /// enough to tell instances apart.
+    /// A hash of the running function's template arguments: a template has one set of statics per instance. None if the
+    /// arguments are too complex to distinguish instances.
     fn template_key(&self) -> Option<u64> {
         let function = self.function()?;
         let mut folded = std::hash::DefaultHasher::new();
@@ -74,7 +76,8 @@ impl Machine<'_> {
     }
 }
 
-/// Whether the initial value of a static depends on its first call: on variables of the running function, or on its object.
+/// Whether the initial value of a static depends on its first call: on variables of the running function, or on its
+/// object.
 pub(super) fn depends_on_call(var: &Var, templates: usize) -> bool {
     let (mut read, mut own, mut this) = (Vec::new(), Vec::new(), false);
     let parts = match &var.init {

@@ -1,6 +1,6 @@
-//! Integers that depend on the inputs. A linear one carries its slope; any other is kept as the operation that made
-//! it, and its value at any other count can be computed again. A decision is followed forward from the count of the run,
-//! piece by piece, to the first count at which it would fall otherwise: up to there this very run holds, and no further.
+//! Integers that depend on the inputs. A linear one stores its slope. Any other stores the operation that produced it,
+//! so that its value at other counts can be computed. A decision is followed forward from the current count, piece by
+//! piece, to the first count at which its outcome would change. The run holds up to that count and no further.
 
 use super::linear_pieces::{Held, Kind, Number, Piece, SymbolicInt, Test, combine, is_linear, keeps, linear};
 use super::machine::Machine;
@@ -9,11 +9,11 @@ use crate::syntax::ast::Binary;
 use crate::syntax::integer::IntTy;
 use std::cell::RefCell;
 
-/// Operations in one of them; beyond, a decision holds for one count only.
+/// The largest number of operations in a symbolic integer. Decisions on a larger one hold for one count only.
 const MAX_SIZE: u32 = 64;
-/// Wanted counts at which numbers are kept; only few of them are looked at one by one.
+/// The largest number of wanted counts at which values are cached; few are examined one by one.
 const MAX_KEPT: usize = 64;
-/// Pieces that one decision is followed through.
+/// The largest number of pieces through which one decision is followed.
 const MAX_PIECES: usize = 4096;
 
 impl Machine<'_> {
@@ -35,7 +35,7 @@ impl Machine<'_> {
         self.if_constant(number)
     }
 
-    /// A constant is added to what constants were added to before: a loop that counts down makes one operation of it, not many.
+    /// Merges repeated additions of constants, so that a loop that counts down produces one operation instead of many.
     fn added(&self, left: Number, by: i64) -> (Binary, Number, Number) {
         match self.kind_of(left.1) {
             Some(&Kind::Binary(Binary::Add, _, inner, (before, 0))) => {
@@ -45,8 +45,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A number that is the same for every input of the window is a plain one there: what is made in a window is used in
-    /// no other.
+    /// A number that is constant over the window becomes a plain number. This is safe because values created in a
+    /// window are not used in another.
     fn if_constant(&self, number: Number) -> Number {
         let (first, last) = self.window();
         match self.at(number, first) {
@@ -63,7 +63,7 @@ impl Machine<'_> {
         (!number.0, self.add_symbolic(Kind::Not(number), size, &[number.1]))
     }
 
-    /// A number stored into fewer bits. Linear ones that fit at both ends of the range stay as they are.
+    /// A number stored into fewer bits. Linear numbers that fit at both ends of the range are unchanged.
     pub(super) fn wrap_symbolic(&mut self, ty: IntTy, number: Number) -> Value {
         let (value, dependence) = self.wrapped(ty, number);
         Value::Int(value, dependence, ty)
@@ -81,7 +81,7 @@ impl Machine<'_> {
         self.if_constant(wrapped)
     }
 
-    /// Whether a number is one of this type up to the last count, where that is plain to see.
+    /// Whether a number obviously fits this type up to the last count.
     pub(super) fn fits_throughout(&self, ty: IntTy, number: Number) -> bool {
         let last = self.until.saturating_sub(self.input).max(0);
         let end = number.1.checked_mul(last).and_then(|rise| rise.checked_add(number.0));
@@ -91,7 +91,7 @@ impl Machine<'_> {
             || self.range_of(number, (0, last)).is_some_and(|(low, high)| ty.fits(low) && ty.fits(high))
     }
 
-    /// A number as a plain one: the range ends where it would be another.
+    /// A number as a plain one. The range ends where the number would change.
     pub(super) fn settled(&mut self, number: Number) -> i64 {
         if number.1 == 0 {
             return number.0;
@@ -101,8 +101,8 @@ impl Machine<'_> {
         now
     }
 
-    /// A number that is the same at every count of this window is a plain one, as long as the window lasts: when the run goes back to
-    /// a wider one, all that was made of it is made anew.
+    /// Turns a number that is constant over this window into a plain number. When the run goes back to a wider window,
+    /// everything derived from it is computed again.
     pub(super) fn make_plain(&mut self, value: &mut Value) {
         if let Value::Int(number, dependence, _) = value
             && *dependence != 0
@@ -113,12 +113,13 @@ impl Machine<'_> {
         }
     }
 
-    /// How far the input has had a part in what is plain now.
+    /// A snapshot of how far the input has influenced plain numbers, for [`Self::has_settled`].
     pub(super) fn settled_so_far(&self) -> (i64, u64) {
         (self.until, self.made_plain)
     }
 
-    /// Whether it had a part since then in what lasts longer than a window: then no other window follows in this run.
+    /// Whether the input influenced a plain number since `before`, for values that outlive a window. If so, this run
+    /// continues with no further window.
     pub(super) fn has_settled(&mut self, before: (i64, u64)) -> bool {
         let settled = self.settled_so_far() != before;
         self.exploring &= !settled;
@@ -130,7 +131,7 @@ impl Machine<'_> {
         if self.from == self.until {
             return Some(first);
         }
-        // Whether it changes between two counts is of interest where these are.
+        // Changes matter only at the wanted counts.
         let start = self.wanted.partition_point(|&count| count <= self.from);
         let wanted = self.wanted.iter().enumerate().skip(start).take_while(|(_, count)| **count <= self.until);
         let value = |(index, count): (usize, &i64)| {
@@ -154,7 +155,7 @@ impl Machine<'_> {
         number
     }
 
-    /// Drops the forms of earlier runs; a remaining reference to one is a number that is no longer tracked.
+    /// Drops the symbolic integers of earlier runs. Remaining references to them are no longer tracked.
     pub(super) fn forget_symbolic(&mut self) {
         self.first_symbolic = self.first_symbolic.saturating_add(self.symbolic.len() as i64);
         self.symbolic.clear();
@@ -175,12 +176,12 @@ impl Machine<'_> {
         if is_linear(dependence) { 0 } else { self.symbolic_int(dependence).map_or(MAX_SIZE, |known| known.size) }
     }
 
-    /// left < right, and that for the whole range from here on.
+    /// Whether left < right. The range is narrowed to the counts with the same outcome.
     pub(super) fn less(&mut self, left: Number, right: Number) -> bool {
         self.test(Test::Less, left, right)
     }
 
-    /// The same of unsigned numbers of 64 bits.
+    /// The same for unsigned 64-bit numbers.
     pub(super) fn below(&mut self, left: Number, right: Number) -> bool {
         self.test(Test::Below, left, right)
     }
@@ -216,7 +217,7 @@ impl Machine<'_> {
             true => self.wanted_alike(key, truth, after, last),
             false => self.alike(key, truth, after, last),
         };
-        // The window's own first count always holds.
+        // The run always holds for the window's first count.
         self.hold_until(to);
         self.keep(key, Held { to, ends, ..held })
     }
@@ -228,12 +229,12 @@ impl Machine<'_> {
         held.truth
     }
 
-    /// The range ends so many counts from the input, but not before the window's first.
+    /// Ends the range `to` counts after the input, but not before the window's first count.
     fn hold_until(&mut self, to: i64) {
         self.until = self.until.min(self.input.saturating_add(to)).max(self.from);
     }
 
-    /// The last count up to which a test comes out the same from `at` on, and whether the next is known to be otherwise.
+    /// The last count up to which a test keeps its outcome from `at` on, and whether the next count is known to differ.
     fn alike(&self, (test, left, right): (Test, Number, Number), truth: bool, mut at: i64, last: i64) -> (i64, bool) {
         for _ in 0..MAX_PIECES {
             if at > last {
@@ -258,7 +259,7 @@ impl Machine<'_> {
         last: i64,
     ) -> (i64, bool) {
         let first = self.wanted.partition_point(|&count| count.saturating_sub(self.input) < at);
-        // The window's first count is one of them, or known already.
+        // The window's first count is a wanted count, or is already known.
         let mut held = at.saturating_sub(1).max(self.from.saturating_sub(self.input));
         for (index, &count) in self.wanted.iter().enumerate().skip(first) {
             let at = count.saturating_sub(self.input);
@@ -278,12 +279,12 @@ impl Machine<'_> {
         (held, false)
     }
 
-    /// The value so many counts further on; None if it has none (a division by zero) or cannot be told.
+    /// The value `at` counts further on; None if it has none (a division by zero) or cannot be determined.
     pub(super) fn at(&self, number: Number, at: i64) -> Option<Piece> {
         self.at_wanted(number, (at, None))
     }
 
-    /// The same, of a count that may be one of the wanted: what it is there is kept.
+    /// The same, but caches the value if the count is a wanted one.
     fn at_wanted(&self, (value, dependence): Number, at: (i64, Option<usize>)) -> Option<Piece> {
         if is_linear(dependence) {
             let value = value.wrapping_add(dependence.wrapping_mul(at.0));
@@ -318,7 +319,7 @@ impl Machine<'_> {
             Kind::Wrap(ty, inner) => {
                 let inner = self.at_wanted(*inner, at)?;
                 let value = ty.wrap(inner.value);
-                // Up to the next edge of the type's range it goes on as it was.
+                // It stays linear up to the next limit of the type's range.
                 let room = match (ty.limits(), inner.slope) {
                     (None, _) | (_, 0) => i64::MAX,
                     (Some((_, most)), up @ 1..) => (most - value).checked_div(up)?,

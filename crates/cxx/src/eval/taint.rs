@@ -1,5 +1,5 @@
-//! What was not understood: whatever it may have written to is unknown from then on, with the place where that
-//! happened. A value is never kept because a call, a method or a target was not recognised.
+//! Handling of code that is not understood: everything it may have written to becomes unknown, with the position as the
+//! reason. A value is never kept merely because a call, a method or a target was not recognised.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -8,7 +8,7 @@ use crate::syntax::ast::{Base, Expr, ExprKind, Function, Name, Unary};
 use crate::syntax::files::Span;
 use crate::syntax::sym;
 
-/// Functions of `std` that only look at what they are given.
+/// Functions of `std` that only read their arguments.
 const PURE: &[&str] = &[
     "abs",
     "fabs",
@@ -60,7 +60,7 @@ impl Machine<'_> {
         self.write(place, Value::Opaque(at));
     }
 
-    /// A pointer to an item may be used to reach the rest of its array.
+    /// A pointer to an item can be used to reach the rest of its array.
     pub(super) fn taint_around(&mut self, place: MemoryPlace, at: Span) {
         let whole = self.array_around(place).unwrap_or(place);
         self.taint(whole, at);
@@ -79,9 +79,9 @@ impl Machine<'_> {
         }
     }
 
-    /// The value of an argument; an array is the address of its first item.
+    /// The value of an argument; an array decays to the address of its first item.
     pub(super) fn decayed(&mut self, arg: &Expr) -> Run<Value> {
-        // Only a variable can be an array; a cast has a type of its own.
+        // Only a variable can be an array; a cast has its own type.
         if matches!(arg.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. } | ExprKind::Index(..))
             && let Some(place) = self.place(arg)?
             && matches!(self.peek(place), Some(Value::Agg(agg)) if matches!(agg.shape, Shape::Array))
@@ -91,7 +91,7 @@ impl Machine<'_> {
         self.eval(arg)
     }
 
-    /// Everything that a value lets a stranger write to.
+    /// Marks everything unknown that an unknown function could write to through this value.
     pub(super) fn taint_reached(&mut self, value: &Value, at: Span) {
         match value {
             Value::Ptr(place) | Value::Ref(place) => self.taint_around(*place, at),
@@ -100,7 +100,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The surrounding variables that a lambda may write to when an unknown caller calls it.
+    /// Marks the captured variables unknown that a lambda may write to when an unknown function calls it.
     fn taint_written(&mut self, closure: &Closure, at: Span) {
         let mut slots = Vec::new();
         crate::syntax::visit::locals(&closure.lambda.body, &mut slots);
@@ -124,7 +124,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The arguments of a call that nothing here knows. C functions write through pointers alone; one of `std` may
+    /// The arguments of a call of an unknown function. C functions write only through pointers; functions of `std` may
     /// take references.
     pub(super) fn stranger(&mut self, name: Option<&Name>, args: &[Expr], at: Span) -> Run<Vec<Value>> {
         let first = name.and_then(|name| name.path.first()).map(|segment| segment.sym);
@@ -151,7 +151,7 @@ impl Machine<'_> {
         Ok(values)
     }
 
-    /// A function that is declared and defined nowhere: what its declaration lets it write to.
+    /// A function that is declared but not defined: marks everything unknown that its declaration lets it write to.
     pub(super) fn undefined(&mut self, declared: Option<&Function>, values: &[Value], at: Span) {
         for (position, value) in values.iter().enumerate() {
             let param = declared.and_then(|function| function.params.get(position));
@@ -161,13 +161,13 @@ impl Machine<'_> {
         }
     }
 
-    /// The address it returns depends on every earlier call, and decides nothing.
+    /// Whether a function allocates memory. The address it returns depends on every earlier call and decides nothing.
     pub(super) fn hands_out_memory(&self, function: &Function) -> bool {
         let gives_memory = matches!(function.ret.base, Base::Void) && function.ret.pointers == 1;
         gives_memory && (self.dialect.hands_out_memory)(self.program.text(function.name))
     }
 
-    /// The target of an assignment has no place: what it may be a part of is unknown now.
+    /// The target of an assignment has no known place, so the object that it may be a part of becomes unknown.
     pub(super) fn lost(&mut self, target: &Expr, at: Span) -> Run<()> {
         match &target.kind {
             ExprKind::Index(base, _) | ExprKind::Cast(_, base) => match self.place(base)? {
@@ -195,7 +195,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            // x.at(i) = 1, std::get<0>(x) = 1: of the object, or of what was given.
+            // `x.at(i) = 1`, `std::get<0>(x) = 1`: the object or the argument changes.
             ExprKind::Call(callee, args) => {
                 let object = match &callee.kind {
                     ExprKind::Member { base, .. } => Some(base.as_ref()),

@@ -1,5 +1,5 @@
-//! Text: C strings, `std::string`, and the raw copies that fill them. A string is held as its characters, whether the
-//! code has it as an array, a pointer or an object.
+//! Text: C strings, `std::string`, and the raw copies that fill them. A string is stored as its characters, whether the
+//! code uses an array, a pointer or an object.
 
 use super::builtin::Builtin;
 use super::machine::Machine;
@@ -11,7 +11,7 @@ use crate::syntax::integer::IntTy;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The bits of `std::string::npos`: the largest number without a sign.
+/// The bits of `std::string::npos`, the largest unsigned number.
 pub(super) const NPOS: i64 = -1;
 
 impl Machine<'_> {
@@ -38,7 +38,7 @@ impl Machine<'_> {
         let Some(text) = first else { return Ok(Value::Opaque(at)) };
         Ok(match builtin {
             Builtin::Strlen => Value::size(text.len()),
-            // The formatting of a number that is not an int is up to the library.
+            // The result for a number that does not fit an int depends on the library.
             Builtin::Atoi => match i32::try_from(leading_number(&text, 10)) {
                 Ok(number) => Value::int(i64::from(number)),
                 Err(_) => Value::Opaque(at),
@@ -60,7 +60,7 @@ impl Machine<'_> {
     }
 
     fn strtoul(&mut self, args: &[Expr], text: Option<String>, ty: IntTy, at: Span) -> Run<Value> {
-        // Where the number ended is not kept.
+        // The end of the number is not tracked.
         if let Some(end) = args.get(1)
             && let Value::Ptr(end) = self.eval(end)?
         {
@@ -73,7 +73,7 @@ impl Machine<'_> {
         Ok(match (text, radix) {
             (Some(text), Value::Int(radix @ 2..=36, 0, _)) => {
                 let number = leading_number(&text, radix as u32);
-                // A number that does not fit is the nearest that does.
+                // Out-of-range numbers are clamped.
                 let number = match ty {
                     IntTy::U64 if number.unsigned_abs() > u128::from(u64::MAX) => -1,
                     IntTy::U64 => number as i64,
@@ -115,11 +115,11 @@ impl Machine<'_> {
         self.write(place, Value::array(chars));
     }
 
-    /// The pieces of one string, asked for one after the other.
+    /// `strtok`: the pieces of one string, one per call.
     fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
         if let Some(text) = first {
             self.token_rest = Some(text);
-            // It ends the pieces where they stand.
+            // It writes a terminator into the string after each piece.
             if let Some(target) = args.first() {
                 let given = self.decayed(target)?;
                 self.taint_reached(&given, at);
@@ -137,7 +137,7 @@ impl Machine<'_> {
         Ok(Value::Str(piece.into()))
     }
 
-    /// Whole objects and single items are copied; a stretch of an array that is not the whole is unknown afterwards.
+    /// Copies whole objects and single items. A partly copied array is unknown afterwards.
     pub(super) fn memcpy(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let [to, from, rest @ ..] = args else { return Ok(Value::Void) };
         let (to, from) = (self.decayed(to)?, self.decayed(from)?);
@@ -159,13 +159,13 @@ impl Machine<'_> {
             Value::Ptr(from) => self.read(from, at),
             _ => Value::Opaque(at),
         };
-        // The bits of a zero are a zero's.
+        // The bytes of zero are zero in every type.
         let value = match (&value, self.peek(to)) {
             (Value::Int(0, 0, ty), Some(Value::Float(_, bits))) if ty.bits() == *bits => Value::Float(0.0, *bits),
             _ => value,
         };
         let ty = value.ty();
-        // The bytes of one type are another number in another.
+        // The same bytes are a different number in another type.
         let held = self.peek(to).cloned().unwrap_or_default();
         let same = match (&value, &held) {
             (Value::Opaque(_), _) | (_, Value::Uninit | Value::Opaque(_)) => true,
@@ -181,7 +181,7 @@ impl Machine<'_> {
         match (self.size_of(&ty), self.settle(&bytes)) {
             (Some(size), Some(bytes)) if bytes == size as i64 => self.write(to, value),
             (None, _) | (_, None) if !self.in_array(to) => self.write(to, value),
-            // More than the one item that is pointed to: what follows it is written too.
+            // The copy is longer than the item pointed to, so it also writes the following items.
             _ => self.taint_around(to, at),
         }
         Ok(Value::Void)
@@ -194,12 +194,12 @@ impl Machine<'_> {
         let Some(whole) = self.array_around(to).filter(|whole| declared && whole.part(0) == Some(to)) else {
             return Ok(None);
         };
-        // Only of a member that is declared as one is the size that of its items.
+        // Only a member that is declared as an array has the size of its items.
         let known = matches!(self.size_of_expr(measured, measured.span)?, Value::Int(..));
         Ok(self.place(measured)?.filter(|place| known && *place == whole))
     }
 
-    /// Another array of as many items that begins here.
+    /// Another array with the same number of items that begins here.
     fn array_from(&self, from: MemoryPlace, like: MemoryPlace) -> Option<Value> {
         let other = self.array_around(from).filter(|other| other.part(0) == Some(from))?;
         match (self.peek(other)?, self.peek(like)?) {
@@ -219,7 +219,7 @@ impl Machine<'_> {
         match values.as_slice() {
             [Value::Ptr(place), Value::Int(0, 0, _), bytes @ ..] => {
                 let whole = self.peek(*place).cloned().unwrap_or_default();
-                // As many bytes as there are, or `sizeof` of an object whose size is unknown.
+                // Whether the length covers the whole object: by its size, or by a `sizeof` if a size is unknown.
                 let size = self.size_of(&whole.ty()).and_then(|size| i64::try_from(size).ok());
                 let given = bytes.first().and_then(|bytes| self.settle(bytes));
                 let named = args.get(2).is_some_and(|bytes| match &bytes.kind {
@@ -233,7 +233,7 @@ impl Machine<'_> {
                         let zero = self.default_value(&Value::Agg(agg).ty(), true, at)?;
                         self.write(*place, zero);
                     }
-                    // An array or a part of one: how much of it is a matter of bytes.
+                    // An array or a part of one: the number of bytes decides how much of it is written.
                     _ => self.taint_around(*place, at),
                 }
             }
@@ -243,7 +243,7 @@ impl Machine<'_> {
         Ok(Value::Void)
     }
 
-    /// Methods of `std::string`. None: not one that is known.
+    /// Methods of `std::string`. None if the method is unknown.
     pub(super) fn string_method(
         &mut self,
         place: Option<MemoryPlace>,
@@ -319,7 +319,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// The text after a method that changes it; None if its arguments are unknown.
+    /// The text after a method that changes it; None if an argument is unknown.
     fn changed(&mut self, text: &str, method: &str, args: &[Expr]) -> Run<Option<String>> {
         if let ("append" | "push_back", [only]) = (method, args) {
             return Ok(self.piece(Some(only))?.map(|piece| format!("{text}{piece}")));
@@ -357,7 +357,7 @@ impl Machine<'_> {
     }
 }
 
-/// Positions have no sign: what looks negative is beyond any end.
+/// Positions are unsigned: a negative-looking one is past the end.
 fn index(position: i64, length: usize) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX).min(length)
 }
@@ -372,7 +372,7 @@ fn order(order: Ordering) -> Value {
     Value::int(order as i64)
 }
 
-/// The number that a text begins with, as C reads it: blanks, a sign, a `0x` before hexadecimal digits.
+/// The number at the start of a text, as C parses it: blanks, a sign, `0x` before hexadecimal digits.
 fn leading_number(text: &str, radix: u32) -> i128 {
     let text = text.trim_start();
     let (negative, text) = match text.strip_prefix('-') {
@@ -387,11 +387,11 @@ fn leading_number(text: &str, radix: u32) -> i128 {
     if negative { number.saturating_neg() } else { number }
 }
 
-/// Whether an item takes as many bytes as the one in whose place it is copied, as far as the two tell.
+/// Whether an item has as many bytes as the item it replaces, as far as the two values tell.
 fn as_wide(new: &Value, old: &Value) -> bool {
     match (new, old.int_ty()) {
         (Value::Int(_, _, ty) | Value::Unset(ty, _), Some(old)) => *ty == old,
-        // Words of parameters may hold numbers with a fraction.
+        // A parameter word may hold a floating-point number.
         (Value::Float(_, bits), Some(old)) => old.bits() == *bits,
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Types at run time: what a name means here, and the constants that a struct has.
+//! Types at run time: the meaning of a type name, and the constants of a struct.
 
 use super::machine::Machine;
 use super::records::Run;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 pub(super) const MAX_ITEMS: usize = 1 << 16;
 
 impl Machine<'_> {
-    /// A type that is made of itself runs into the same bound as an endless expression.
+    /// A type defined in terms of itself runs into the same limit as an endless expression.
     pub(super) fn resolve(&mut self, ty: &Type) -> Run<Ty> {
         self.step(ty.span)?;
         self.nested += 4;
@@ -74,7 +74,7 @@ impl Machine<'_> {
         self.named(last.sym, args)
     }
 
-    /// `of<T, I>...`: a type for each that the packs within hold. What is not of that form is one type, as without the dots.
+    /// `of<T, I>...`: one type per item of the packs in it. Any other form gives one type.
     pub(super) fn expanded(&mut self, ty: &Type) -> Run<Vec<Value>> {
         let only = match &ty.base {
             Base::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {
@@ -166,14 +166,14 @@ impl Machine<'_> {
             return Ok((0..stars).fold(ty.as_ref().clone(), |ty, _| Ty::Ptr(Rc::new(ty))));
         }
         let all = program.structs(name);
-        // The unit's own, as its headers made it.
+        // Prefer the unit's own definition, as its headers declare it.
         let unit = self.view().unit;
         let own = all.iter().any(|of| of.unit == unit);
         if all.is_empty() {
             if !program.is_enum(name) {
                 return Ok(Ty::Named(name));
             }
-            // As its own type says it keeps numbers.
+            // An enum with a declared underlying type.
             let with = |found: &&Enum| found.name == Some(name) && found.underlying.is_some();
             let own = program.enums.iter().filter(with).find(|found| found.unit == unit);
             return match own.or_else(|| program.enums.iter().find(with)).and_then(|found| found.underlying.as_ref()) {
@@ -201,7 +201,7 @@ impl Machine<'_> {
         })
     }
 
-    /// An enum without a type of its own is an int, unless one of its numbers is none.
+    /// An enum without an underlying type is an int, unless one of its values does not fit.
     fn enum_of_ints(&mut self, name: Sym, unit: u32) -> Run<Ty> {
         let program = self.program;
         let named = |found: &&Enum| found.name == Some(name);
@@ -216,7 +216,7 @@ impl Machine<'_> {
         Ok(Ty::Enum)
     }
 
-    /// The struct that `a::b::last` looks into.
+    /// The struct that `a::b::last` refers into.
     pub(super) fn scope_of(&mut self, name: &Name) -> Run<Option<Rc<Instance>>> {
         let ty = match &name.root {
             Root::Local(slot) => match self.stack.get(self.slot(*slot) as usize) {
@@ -242,7 +242,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Runs something with a struct's template parameters in scope.
+    /// Runs a closure with a struct's template parameters in scope.
     pub(super) fn within<T>(&mut self, instance: &Rc<Instance>, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let base = self.stack.len();
         self.stack.extend(instance.args.iter().cloned());
@@ -264,7 +264,7 @@ impl Machine<'_> {
         result
     }
 
-    /// A constant of a struct, its own or a base's.
+    /// A constant of a struct or of one of its bases.
     pub(super) fn static_of(&mut self, instance: &Rc<Instance>, name: Sym) -> Run<Option<Value>> {
         self.step(instance.of.span)?;
         self.nested += 8;
@@ -278,7 +278,7 @@ impl Machine<'_> {
         let members = program.members(&instance.of);
         if let Some(field) = members.statics.iter().find(|field| field.name == Some(name)) {
             let Some(init) = &field.init else { return Ok(None) };
-            // One that can be written to is whatever was written.
+            // A mutable static holds whatever was written last.
             if !field.ty.constant {
                 return Ok(Some(Value::Opaque(field.ty.span)));
             }
@@ -310,7 +310,7 @@ impl Machine<'_> {
     }
 }
 
-/// What the questioner needs of a machine before a run.
+/// Methods with which the caller prepares a run.
 impl Machine<'_> {
     /// A zeroed object of a struct that the tree defines.
     pub fn object(&mut self, name: &str) -> Run<Value> {

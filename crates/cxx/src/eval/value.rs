@@ -1,5 +1,5 @@
-//! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision that
-//! is taken on it narrows the range of inputs for which this very run holds. One run so answers for a whole range, exactly.
+//! Values. An integer may depend on the input: it then carries its slope or its symbolic form, and every decision on it
+//! narrows the range of inputs for which this run holds. One run thus answers exactly for a whole range.
 
 use crate::syntax::ast::{Lambda, Struct, View};
 use crate::syntax::files::Span;
@@ -8,20 +8,20 @@ use crate::syntax::sym::Sym;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The dependence of an integer that cannot be followed: a decision on it holds for one input.
+/// The dependence of an integer that cannot be tracked: a decision on it holds for one input only.
 pub const CURVED: i64 = i64::MIN;
 
 #[derive(Debug, Clone, Default)]
 pub enum Value {
     #[default]
     Uninit,
-    /// An integer variable that holds nothing known: its type stays, and where that came from, if anywhere.
+    /// An integer variable with an unknown value. It keeps its type and the position that made it unknown, if any.
     Unset(IntTy, Span),
     Void,
     Null,
-    /// At the input of the run, how it depends on the input, and its type.
+    /// The value at the input of the run, its dependence on the input, and its type.
     Int(i64, i64, IntTy),
-    /// With the number of its bits: 32 or 64.
+    /// The second field is the number of bits: 32 or 64.
     Float(f64, u8),
     Str(Rc<str>),
     Ptr(MemoryPlace),
@@ -33,7 +33,7 @@ pub enum Value {
     Pack(Rc<Vec<Value>>),
     /// A non-null pointer to memory of this type that is not modelled; its address, if known.
     Pointer(Rc<Ty>, Option<i64>),
-    /// Not known, and where it came from.
+    /// An unknown value, and the position that made it unknown.
     Opaque(Span),
 }
 
@@ -42,18 +42,18 @@ pub enum Value {
 pub struct FnValue {
     pub name: Sym,
     pub args: Vec<Value>,
-    /// Where it was named.
+    /// The scope in which it was named.
     pub view: View,
 }
 
 #[derive(Debug)]
 pub struct Closure {
     pub lambda: Arc<Lambda>,
-    /// Where the frame of the function that made it begins, how large it is, and the function's name.
+    /// The start and the size of the frame of the function that made it, and the function's name.
     pub base: usize,
     pub size: usize,
     pub name: Option<Sym>,
-    /// What it keeps of that frame, by slot, as it was when the lambda was made.
+    /// The captured variables, by slot, with their values at the creation of the lambda.
     pub kept: Vec<(u32, Value)>,
 }
 
@@ -61,7 +61,7 @@ pub struct Closure {
 pub struct Agg {
     pub shape: Shape,
     pub items: Vec<Value>,
-    /// What the items of a list that grows are.
+    /// The item type of a growable list.
     pub item: Option<Rc<Ty>>,
 }
 
@@ -95,7 +95,7 @@ pub enum Ty {
     Unknown,
 }
 
-/// A place in memory: a variable, and the way down to a part of it.
+/// A place in memory: a variable, and the path to a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlace {
     pub root: u32,
@@ -103,7 +103,7 @@ pub struct MemoryPlace {
     pub path: [u16; 5],
 }
 
-/// Roots from here on are globals.
+/// Roots from this number on are globals.
 pub const GLOBAL_ROOT: u32 = 1 << 31;
 
 impl MemoryPlace {
@@ -111,7 +111,7 @@ impl MemoryPlace {
         MemoryPlace { root, len: 0, path: [0; 5] }
     }
 
-    /// One step further down; None beyond the depth that real code has.
+    /// The place one level further down; None beyond the depth that real code has.
     pub fn part(mut self, index: usize) -> Option<MemoryPlace> {
         *self.path.get_mut(usize::from(self.len))? = u16::try_from(index).ok()?;
         self.len += 1;
@@ -131,7 +131,7 @@ impl MemoryPlace {
 }
 
 impl Value {
-    /// An int, or a long where it must be one.
+    /// An int, or a long if the value does not fit an int.
     pub fn int(value: i64) -> Value {
         Value::Int(value, 0, IntTy::of(value))
     }
@@ -144,12 +144,12 @@ impl Value {
         Value::Int(i64::from(byte as i8), 0, IntTy::I8)
     }
 
-    /// What `sizeof`, `size()` and the like give.
+    /// The result of `sizeof`, `size()` and similar.
     pub fn size(value: usize) -> Value {
         Value::Int(value as i64, 0, IntTy::U64)
     }
 
-    /// The type that a variable which holds this was declared with, as far as its value tells.
+    /// The declared type of a variable that holds this value, as far as the value tells.
     pub fn int_ty(&self) -> Option<IntTy> {
         match self {
             Value::Int(_, _, ty) | Value::Unset(ty, _) => Some(*ty),
@@ -195,7 +195,7 @@ impl Value {
         }
     }
 
-    /// Equality of what can stand as a template argument.
+    /// Equality of values that can be template arguments.
     pub fn same(&self, other: &Value) -> Option<bool> {
         Some(match (self, other) {
             (Value::Int(a, 0, _), Value::Int(b, 0, _)) => a == b,
@@ -221,7 +221,7 @@ impl Ty {
         }
     }
 
-    /// Whether two types are one; None if either is unknown well enough.
+    /// Whether two types are the same; None if either is not known well enough.
     pub fn same(&self, other: &Ty) -> Option<bool> {
         Some(match (self, other) {
             (Ty::Unknown, _) | (_, Ty::Unknown) => return None,

@@ -1,4 +1,4 @@
-//! The bodies that are stored apart from their units.
+//! Bodies that are stored apart from their units.
 
 use super::Program;
 use crate::syntax::ast::Function;
@@ -8,7 +8,7 @@ use crate::syntax::parse::Declared;
 use crate::syntax::sym::Sym;
 use std::ops::Range;
 
-/// Expands the body tokens of functions and variables. False if a body token is anywhere else: such a unit must be
+/// Expands the body tokens of functions and variables. False if a body token is anywhere else; the unit must then be
 /// parsed [with its bodies](Program::with_bodies).
 pub(super) fn give_back(toks: &[Tok], declared: &mut Declared) -> bool {
     let mut left = toks.iter().filter(|tok| tok.kind == Kind::Body).count();
@@ -29,7 +29,7 @@ pub(super) fn give_back(toks: &[Tok], declared: &mut Declared) -> bool {
     left == 0
 }
 
-/// The long bodies of functions, and the long lists that variables begin as, in the order of the unit that they stand in.
+/// The ranges of long function bodies and long initializer lists, in the order of the unit.
 pub(super) fn long(declared: &Declared) -> Vec<Range<usize>> {
     let functions = declared.functions.iter();
     let own = functions.filter(|function| function.home.is_none() && function.inits.is_none());
@@ -47,12 +47,12 @@ impl Program {
         self.macros.included.bodies.get(body).map_or(&[], |body| body.toks())
     }
 
-    /// The tokens that a struct's or a function's stretches are of.
+    /// The tokens that the ranges of a struct or function refer to.
     pub(super) fn toks_of(&self, unit: u32, home: Option<BodyId>) -> &[Tok] {
         home.map_or_else(|| self.unit_toks(unit), |body| self.stored(body))
     }
 
-    /// The tokens of a unit with every body in its place.
+    /// The tokens of a unit with every body expanded in place.
     pub(super) fn with_bodies(&self, toks: &[Tok]) -> Vec<Tok> {
         let mut out = Vec::with_capacity(toks.len());
         for tok in toks {
@@ -86,14 +86,15 @@ impl Program {
         self.has_tok(function, |tok| tok.sym == name && tok.kind == Kind::Ident)
     }
 
-    /// Whether there is such a token in a function's body.
+    /// Whether a function's body contains a matching token.
     pub fn has_tok(&self, function: &Function, is: impl Fn(&Tok) -> bool) -> bool {
         let bodies = &self.macros.included.bodies;
         let stored = function.home.as_ref().and_then(|(body, _)| bodies.get(*body));
         stored.is_none_or(|body| body.may_have(&is)) && self.body_toks(function).iter().any(is)
     }
 
-    /// All tokens of a unit in their order, in stretches, of which bodies are some; those in which a name may stand.
+    /// All tokens of a unit in order, in pieces, some of which are stored bodies. Leaves out bodies that cannot contain
+    /// the name.
     pub(crate) fn stretches(&self, unit: u32, name: Sym) -> impl Iterator<Item = &[Tok]> {
         let (toks, bodies) = (self.unit_toks(unit), &self.macros.included.bodies);
         let named = move |tok: &Tok| tok.sym == name && tok.kind == Kind::Ident;

@@ -1,11 +1,11 @@
-//! What of a program answers were read from, declaration by declaration, so that another state of the sources can be held against
-//! it: where everything that was run, and everything that could have been seen on the way, is token for token the same after the
-//! preprocessor, so are the answers, and nothing need be run again.
+//! Records which declarations of a program the answers depend on, so that another version of the sources can be
+//! compared. If everything that was run or was visible on the way is token for token the same after preprocessing, the
+//! answers are the same and nothing has to be run again.
 //!
-//! A function counts only if its name is spelled by something that counts. A function that was not run counts with its
+//! A function counts only if something that counts spells its name. A function that was not run counts with its
 //! signature only. Everything outside functions (types, enums, variables, `using`) counts. A body that names a variable
-//! whose writers were searched counts too. All rules err on one side: if two states cannot be told apart for certain,
-//! they are different.
+//! whose writers were searched counts too. All rules err on the safe side: two versions that may differ are treated as
+//! different.
 
 use super::Program;
 use crate::syntax::lex::{BOL, BodyId, Kind, Tok};
@@ -13,41 +13,41 @@ use crate::syntax::sym::{self, FxMap, FxSet, Sym};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// What a program has to have in common with another; its own functions by their place in `functions`.
+/// What another program must have in common with this one.
 #[derive(Debug, Clone)]
 pub struct Reached {
-    /// Spelled in anything that counts, or looked for from outside.
+    /// Names that are spelled in anything that counts, or that the caller searched for.
     names: FxSet<u128>,
-    /// Variables whose writers were looked for.
+    /// Variables whose writers were searched for.
     state: FxSet<u128>,
-    /// All that counts but the bodies of what was run.
+    /// A hash of everything that counts except the bodies of the functions that were run.
     base: u128,
-    /// The functions of those names, by their numbers in the program, each with what it has in its body where it was run.
+    /// The functions with those names, by index in the program, and for each function that was run a hash of its body.
     pub functions: Vec<u32>,
     bodies: Vec<Option<u128>>,
 }
 
-/// A program that has the same, but for the bodies of some functions.
+/// A program that matches, except for the bodies of some functions.
 #[derive(Debug)]
 pub struct Alike {
-    /// The numbers that [`Reached::functions`] have here.
+    /// The indices of [`Reached::functions`] in this program.
     pub functions: Vec<u32>,
-    /// The places of those that have another body.
+    /// Positions in `functions` whose bodies differ.
     pub changed: FxSet<u32>,
 }
 
 /// A part of a unit.
 enum Part {
-    /// Outside of functions.
+    /// Tokens outside functions.
     Plain(Range<usize>),
     /// A function definition: its number, the tokens before its body, and the position of the body.
     Function(u32, Range<usize>),
 }
 
-/// Spellings as numbers that are the same in every program.
+/// Hashes of spellings, which are the same in every program.
 struct Spellings(Vec<u128>);
 
-/// Looked for by the language itself, under no spelling of theirs.
+/// Names that the language itself looks up without spelling them.
 const ALWAYS: &[&str] = &["operator", "begin", "end", "get"];
 
 const FACTOR: u128 = 0x2d99_787a_926d_4693_2da9_42f4_b5c8_c2a7;
@@ -56,7 +56,7 @@ fn fold(into: &mut u128, item: u128) {
     *into = (into.rotate_left(41) ^ item).wrapping_mul(FACTOR);
 }
 
-/// A spelling as a number.
+/// The hash of a spelling.
 fn spelled(text: &str) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -88,7 +88,7 @@ fn idents(toks: &[Tok]) -> impl Iterator<Item = Sym> {
 }
 
 impl Program {
-    /// `ran`: the functions that were run or looked through. `wanted`: names that were looked for from outside.
+    /// `ran`: the functions that were run or searched. `wanted`: names that the caller looked up.
     pub fn reached(&self, ran: &FxSet<u32>, wanted: &[&str]) -> Reached {
         let spellings = Spellings::of(self);
         let parts = self.parts();
@@ -100,7 +100,7 @@ impl Program {
                     Part::Plain(range) => {
                         self.whole(toks.get(range.clone()).unwrap_or_default(), |toks| names.extend(idents(toks)));
                     }
-                    // What a signature spells, but for the name that it declares.
+                    // The names in a signature, except the name that it declares.
                     Part::Function(index, range) => {
                         let own = self.function(*index).map(|function| function.name);
                         let all = idents(toks.get(range.clone()).unwrap_or_default());
@@ -133,7 +133,8 @@ impl Program {
         reached
     }
 
-    /// Whether this program has what another was read from; None if more than bodies of functions may be otherwise.
+    /// Whether this program has everything that the answers of another depend on; None if more than function bodies may
+    /// differ.
     pub fn like(&self, reached: &Reached) -> Option<Alike> {
         let spellings = Spellings::of(self);
         let functions = self.of_names(&reached.names, &spellings);
@@ -152,7 +153,7 @@ impl Program {
         (0..self.functions.len() as u32).filter(counts).collect()
     }
 
-    /// With line breaks: tokens of one line stay on one line.
+    /// Includes line breaks: tokens of one line stay on one line.
     fn body_print(&self, index: u32, spellings: &Spellings) -> u128 {
         let mut print = 1;
         if let Some(function) = self.function(index) {
@@ -163,7 +164,7 @@ impl Program {
 
     fn base(&self, reached: &Reached, spellings: &Spellings, parts: &[Vec<Part>]) -> u128 {
         let mut base = 1;
-        // Which bodies name a variable that counts; a header's stand in many units.
+        // Which bodies name a variable that counts. A header's body appears in many units, so the result is cached.
         let mut known: FxMap<BodyId, Option<u128>> = FxMap::default();
         let known_state = |(_, spelled): &(usize, &u128)| reached.state.contains(spelled);
         let state = spellings.0.iter().enumerate().filter(known_state).map(|(number, _)| Sym(number as u32));
@@ -219,7 +220,7 @@ impl Program {
         }
     }
 
-    /// Every unit in its parts: function definitions, and the tokens between them.
+    /// Splits every unit into function definitions and the tokens between them.
     fn parts(&self) -> Vec<Vec<Part>> {
         let mut defined: Vec<Vec<(usize, usize, u32)>> = (0..self.unit_count()).map(|_| Vec::new()).collect();
         for (index, function) in self.functions.iter().enumerate() {
@@ -232,14 +233,14 @@ impl Program {
             let toks = self.unit_toks(unit as u32);
             let (mut parts, mut done) = (Vec::with_capacity(2 * list.len() + 1), 0);
             for &(from, to, index) in list.iter().filter(|(from, ..)| *from > 0) {
-                // One within another counts with it.
+                // A body inside another one counts with it.
                 if from - 1 < done {
                     continue;
                 }
                 let start = signature(toks, done, from - 1);
                 parts.extend((done < start).then_some(Part::Plain(done..start)));
                 parts.push(Part::Function(index, start..from));
-                // With the brace that closes it.
+                // Includes the closing brace.
                 done = (to + 1).min(toks.len());
             }
             parts.extend((done < toks.len()).then_some(Part::Plain(done..toks.len())));
@@ -249,8 +250,8 @@ impl Program {
     }
 }
 
-/// The start of the tokens before a body: after the end of the previous declaration. If that end is too early, more
-/// counts.
+/// Where the tokens of a signature start: after the end of the previous declaration. If this is too early, more tokens
+/// count, which is safe.
 fn signature(toks: &[Tok], done: usize, brace: usize) -> usize {
     let mut depth = 0usize;
     let mut at = brace;

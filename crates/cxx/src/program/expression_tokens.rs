@@ -1,4 +1,4 @@
-//! Brackets and operators around a use of a variable, by tokens alone.
+//! Brackets and operators around a use of a variable, determined from tokens alone.
 
 use crate::syntax::lex::Tok;
 use crate::syntax::sym::{self, Sym};
@@ -22,7 +22,7 @@ pub(super) fn returns_reference(toks: &[Tok], at: usize) -> bool {
             if [sym::IF, sym::FOR, sym::WHILE, sym::SWITCH, sym::CATCH].iter().any(|word| first.is(*word)) {
                 continue;
             }
-            // `for (a; b; c) {` ends with what follows its last semicolon: no head of a function.
+            // The head of `for (a; b; c) {` ends after its last semicolon, so it is not the head of a function.
             let opened = head.iter().filter(|tok| tok.is(sym::LPAREN)).count();
             if head.iter().filter(|tok| tok.is(sym::RPAREN)).count() > opened {
                 continue;
@@ -43,7 +43,7 @@ pub(super) fn returns_reference(toks: &[Tok], at: usize) -> bool {
     false
 }
 
-/// The place behind what closes a bracket.
+/// The position after the matching closing bracket.
 pub(super) fn closing(toks: &[Tok], open: usize) -> usize {
     closing_of(toks, open, sym::LBRACKET, sym::RBRACKET)
 }
@@ -96,7 +96,8 @@ pub(super) fn is_assignment(sym: Sym) -> bool {
     )
 }
 
-/// Between two numbers, and neither is changed. `<` is none: it may begin a template's arguments.
+/// Whether a binary operator computes a number without changing its operands. `<` is excluded: it may open a template
+/// argument list.
 pub(super) fn computes(operator: Sym) -> bool {
     matches!(
         operator,

@@ -1,6 +1,6 @@
-//! Declarations that the parser does not keep and that name lookup depends on: friends defined in a class, aliases of namespaces,
-//! and `using namespace` in a function. They are rare, so only their names are kept. A call that one of them may redirect is
-//! unknown.
+//! Declarations that the parser does not keep but that affect name lookup: friends defined in a class, namespace
+//! aliases, and `using namespace` in a function. They are rare, so only their names are kept. A call that one of them
+//! may redirect is unknown.
 
 use crate::syntax::files::SourceFile;
 use crate::syntax::lex::{Kind, Tok};
@@ -8,18 +8,18 @@ use crate::syntax::sym::{self, FxSet, Sym};
 
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Spelled {
-    /// Functions declared by `friend`: found by the types of arguments alone.
+    /// Functions declared by `friend`, which only argument-dependent lookup finds.
     pub friends: FxSet<Sym>,
     /// `namespace a = b;`
     pub aliases: FxSet<Sym>,
-    /// Namespaces that some function opens for itself.
+    /// Namespaces that a function opens locally.
     pub opened: FxSet<Sym>,
-    /// So many files were read.
+    /// How many files have been read.
     files: usize,
 }
 
 impl Spelled {
-    /// Reads the files that came since.
+    /// Reads the files added since the last call.
     pub fn read<'f>(&mut self, files: impl Iterator<Item = &'f SourceFile>) {
         for file in files.skip(self.files) {
             self.files += 1;
@@ -33,7 +33,7 @@ impl Spelled {
         }
     }
 
-    /// The name before the first parenthesis behind each `friend`.
+    /// The name before the first parenthesis after each `friend`.
     fn read_friends(&mut self, toks: &[Tok]) {
         for (at, _) in toks.iter().enumerate().filter(|(_, tok)| tok.is(sym::FRIEND)) {
             let rest = toks.get(at + 1..).unwrap_or_default();
@@ -49,7 +49,7 @@ impl Spelled {
     }
 
     fn read_namespaces(&mut self, toks: &[Tok]) {
-        // For each open brace: whether names are looked for in what it encloses as if it were not there.
+        // For each open brace: whether it is transparent to name lookup.
         let mut braces: Vec<bool> = Vec::new();
         for (at, tok) in toks.iter().enumerate() {
             match tok.sym {

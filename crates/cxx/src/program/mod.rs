@@ -1,5 +1,5 @@
-//! A loaded program: every unit read so far, and what its names mean. Grows on demand: where a function is called that
-//! is only declared, the unit that defines it is looked for and loaded.
+//! A loaded program: every unit read so far, and the meaning of its names. Units are loaded on demand: when a function
+//! is called that is only declared, the unit that defines it is found and loaded.
 
 mod bodies;
 mod dependencies;
@@ -28,10 +28,10 @@ use lookup_declarations::Spelled;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Their macros are left alone and answered as calls: they have no part in a decision.
+/// Macros that are not expanded but answered as calls, since they never affect a decision.
 const KEPT: &[&str] = &["assert", "static_assert"];
 
-/// Room for the functions of a few units: a question reads seven, with 7,000 in all.
+/// Initial capacity for functions: a question reads about seven units with 7,000 functions in all.
 const FUNCTIONS: usize = 8192;
 
 #[derive(Debug, Default)]
@@ -42,16 +42,16 @@ pub struct Program {
     names: Names,
     units: Vec<Arc<Vec<Tok>>>,
     pub functions: Vec<Function>,
-    /// An empty list with room for those of a unit.
+    /// A reusable empty list with capacity for the functions of a unit.
     room: Vec<Function>,
     seen: SeenSignatures,
     by_name: FxMap<Sym, Vec<u32>>,
     structs: FxMap<Sym, Vec<Arc<Struct>>>,
     aliases: FxMap<Sym, Vec<(u32, Type)>>,
-    /// Aliases of one of their arguments, per unit.
+    /// Template aliases that stand for one of their arguments, per unit.
     picks: FxMap<Sym, Vec<(u32, Option<Pick>)>>,
     pub enums: Vec<Enum>,
-    /// Operators that are defined by functions, with the names in their parameters.
+    /// Operators defined by functions, with the names in their parameters.
     operators: Vec<(Sym, Vec<Sym>)>,
     enum_names: FxSet<Sym>,
     enumerators: FxMap<Sym, Vec<(u32, u32)>>,
@@ -64,20 +64,20 @@ pub struct Program {
     opened: FxSet<(u32, Sym)>,
     pub(crate) spelled: Spelled,
     loaded: FxSet<Sym>,
-    /// It began with what another build had read.
+    /// Whether it started with headers read for another build.
     pub(crate) taken_over: bool,
-    /// Variables whose writers were looked for, and functions that were asked for by name.
+    /// Variables whose writers were searched for, and functions that were looked up by name.
     looked_for: Mutex<FxSet<Sym>>,
-    /// Units that the build leaves out: no definition is taken from them.
+    /// Units that the build excludes: no definition is taken from them.
     pub left_out: Arc<BTreeSet<String>>,
-    /// Functions that were looked for and are defined nowhere in the tree.
+    /// Functions that were searched for and are not defined anywhere in the tree.
     pub missing: FxSet<Sym>,
-    /// Units in the order in which a definition is looked for, by the file that declares it.
+    /// Units in the order in which they are searched for a definition, by the declaring file.
     near: FxMap<String, Arc<[String]>>,
 }
 
 impl Program {
-    /// An empty program under these defines; `None` undefines a name for good.
+    /// An empty program under these defines; `None` undefines a name permanently.
     pub fn new(vocabulary: &'static Vocabulary, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
         let mut program =
             Program { interner: Interner::with(vocabulary.words), names: Names::new(vocabulary), ..Program::default() };
@@ -85,8 +85,9 @@ impl Program {
         Ok(program)
     }
 
-    /// An empty program under other defines, with the files that this one has read: their text and tokens are the same, and so is
-    /// what a header comes to that has nothing to do with what is defined otherwise. What conditionals asked for is not taken over.
+    /// An empty program under other defines that reuses the files this one has read. Their text and tokens are the
+    /// same, and so are the results of headers that do not involve the changed defines. The record of names that
+    /// conditionals asked for is not carried over.
     pub fn again(&self, defines: &[(String, Option<String>)]) -> Result<Program, LoadError> {
         let vocabulary = self.vocabulary();
         let mut program = Program {
@@ -158,7 +159,7 @@ impl Program {
         Arc::new(Macro::new(None, false, &body))
     }
 
-    /// What files whose path ends so are compiled with beside the rest; `None` undefines.
+    /// Adds defines for files whose path has this ending; `None` undefines a name.
     pub fn define_in(&mut self, end: &str, defines: &[(String, Option<String>)]) {
         let mut list = Vec::with_capacity(defines.len());
         for (name, value) in defines {
@@ -170,7 +171,7 @@ impl Program {
         self.macros.of_file.push((end.to_owned(), list));
     }
 
-    /// Reads a unit with what it includes; a second time it does nothing.
+    /// Reads a unit with its includes. Does nothing if the unit is already loaded.
     pub fn load(&mut self, tree: &dyn Sources, path: &str) -> Result<(), LoadError> {
         let key = self.interner.intern(path);
         if !self.loaded.insert(key) {
@@ -191,7 +192,7 @@ impl Program {
             declared = parse::declarations(&toks, &self.names, &self.interner, unit, room, &mut self.seen);
         }
         self.units.push(toks);
-        // A unit more may write to what others see.
+        // The new unit may write to variables that others can see.
         for global in self.globals.iter_mut().filter(|global| !global.internal) {
             global.written = OnceLock::new();
         }
@@ -264,7 +265,7 @@ impl Program {
         self.aliases.iter().flat_map(|(&name, list)| list.iter().map(move |(_, ty)| (name, ty)))
     }
 
-    /// The namespace of a number, without its inline and unnamed parts.
+    /// The namespace with this number, without its inline and unnamed parts.
     pub fn space(&self, number: u32) -> &[Sym] {
         self.spaces.get(number as usize).map_or(&[], Vec::as_slice)
     }
@@ -277,19 +278,19 @@ impl Program {
         }) as u32
     }
 
-    /// Whether a unit says `using namespace name`.
+    /// Whether a unit contains `using namespace name`.
     pub fn opens(&self, unit: u32, name: Sym) -> bool {
         self.opened.contains(&(unit, name))
     }
 
-    /// An alias as a unit knows it.
+    /// The type of an alias in a unit.
     pub fn alias(&self, name: Sym, unit: u32) -> Option<&Type> {
         let list = self.aliases.get(&name)?;
         list.iter().find(|(of, _)| *of == unit).or(list.first()).map(|(_, ty)| ty)
     }
 
-    /// Which of its arguments an alias with parameters denotes, and with how many stars; None if it is another type, or
-    /// if declarations of that name differ.
+    /// Which argument a template alias stands for, and with how many stars; None if it is another type, or if
+    /// declarations of that name differ.
     pub fn pick(&self, name: Sym, unit: u32) -> Option<Pick> {
         let list = self.picks.get(&name)?;
         let own = list.iter().any(|(of, _)| *of == unit);
@@ -298,14 +299,14 @@ impl Program {
         all.all(|other| other == Some(first)).then_some(first)
     }
 
-    /// Whether a unit has several aliases of that name, in namespaces of their own.
+    /// Whether a unit has several aliases of that name, in different namespaces.
     pub fn is_several(&self, name: Sym, unit: u32) -> bool {
         let Some(list) = self.aliases.get(&name).filter(|list| list.len() > 1) else { return false };
         let mut own = list.iter().filter(|(of, _)| *of == unit).map(|(_, ty)| ty);
         own.next().is_some_and(|first| own.any(|other| !same_type(first, other)))
     }
 
-    /// Whether a function defines what an operator does with an enum.
+    /// Whether a function overloads an operator for an enum.
     pub fn defines_operator(&self, operator: &str) -> bool {
         let of_enum = |names: &[Sym]| names.iter().any(|name| self.is_enum(*name));
         self.operators.iter().any(|(known, names)| self.text(*known) == operator && of_enum(names))
@@ -323,7 +324,7 @@ impl Program {
         self.names.types.contains(name)
     }
 
-    /// Every enum with such an enumerator, and the place in it.
+    /// Every enum with an enumerator of this name, and the enumerator's position in it.
     pub fn enumerators_named(&self, name: Sym) -> &[(u32, u32)] {
         self.enumerators.get(&name).map_or(&[], Vec::as_slice)
     }
@@ -355,14 +356,14 @@ impl Program {
         of.members.get_or_init(|| parse::members(of, toks(), &self.names, &self.interner))
     }
 
-    /// Whether words in or around a struct change its memory layout: packed, aligned members, virtual functions; or it
-    /// is empty.
+    /// Whether a struct has an unusual memory layout: packed, aligned members, virtual functions, or empty.
     pub fn is_laid_out_otherwise(&self, of: &Struct) -> bool {
         let toks = self.toks_of(of.unit, of.home);
         let words = [sym::ALIGNAS, sym::ALIGN, sym::ATTRIBUTE, sym::VIRTUAL, sym::DECLSPEC];
         let is = |tok: &Tok| tok.kind == Kind::Ident && words.contains(&tok.sym);
         let body = toks.get(of.body.clone()).unwrap_or_default();
-        // Its own `alignas` is known; `struct __attribute__((packed)) name {`, `} __attribute__((packed))`.
+        // Its own `alignas` is handled elsewhere. This finds `struct __attribute__((packed)) name {` and `}
+        // __attribute__((packed))`.
         let before = toks.get(of.body.start.saturating_sub(12)..of.body.start).unwrap_or_default();
         let starts = |tok: &&Tok| !matches!(tok.sym, sym::STRUCT | sym::UNION | sym::CLASS | sym::SEMI);
         let mut head = before.iter().rev().take_while(starts);
@@ -394,8 +395,8 @@ impl Program {
         self.units.len() as u32
     }
 
-    /// Loads the unit that defines `name`. First the one beside the header that declares it (`area.hpp`: `area.cpp`), then any
-    /// unit near by whose text has the name. False if there is none.
+    /// Loads the unit that defines `name`: first the unit beside the header that declares it (`area.hpp`: `area.cpp`),
+    /// then any nearby unit whose text contains the name. False if there is none.
     pub fn define_function(&mut self, tree: &dyn Sources, name: Sym) -> Result<bool, LoadError> {
         let text = self.text(name).to_owned();
         let declared: Vec<Span> =
@@ -431,7 +432,7 @@ impl Program {
         };
         let mut depth = 0;
         for path in near.iter() {
-            // Beyond its own directory and the one above it nothing of ours is defined.
+            // The tree's own functions are defined in the same directory or the one above.
             let level = shared(path);
             depth = depth.max(level);
             if level + 2 < depth {
@@ -445,7 +446,7 @@ impl Program {
         Ok(false)
     }
 
-    /// Loads a unit that may define a function; false if it does not, or was loaded before.
+    /// Loads a unit that may define a function; false if it does not, or if it is already loaded.
     fn defines(&mut self, tree: &dyn Sources, path: &str, name: Sym, text: &str) -> Result<bool, LoadError> {
         let loaded = self.interner.get(path).is_some_and(|sym| self.loaded.contains(&sym));
         if loaded || !tree.text(path).is_ok_and(|content| mentions_call(&content, text)) {
@@ -455,7 +456,7 @@ impl Program {
         Ok(self.overloads(name).iter().any(|&index| self.function(index).is_some_and(|f| f.body.is_some())))
     }
 
-    /// Names that conditionals asked for and nothing ever defined, with where.
+    /// Names that conditionals asked for and that were never defined, with their positions.
     pub fn asked(&self) -> impl Iterator<Item = (&str, &[Span])> {
         self.macros.asked.iter().map(|(&name, spans)| (self.text(name), spans.as_slice()))
     }
@@ -466,7 +467,7 @@ impl Program {
 
     /// The functions whose bodies contain a name.
     pub fn naming(&self, name: Sym) -> FxSet<u32> {
-        // Many units have the same body.
+        // Many units share the same body, so the result is cached.
         let mut known: FxMap<BodyId, bool> = FxMap::default();
         let mut named = |function: &Function| match &function.home {
             Some((body, _)) => *known.entry(*body).or_insert_with(|| self.mentions(function, name)),
@@ -482,7 +483,7 @@ impl Program {
     }
 }
 
-/// Whether `text` has `name` as a whole word with a parenthesis after it.
+/// Whether `text` contains `name` as a whole word followed by a parenthesis.
 pub fn mentions_call(text: &str, name: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let bytes = text.as_bytes();

@@ -23,7 +23,7 @@ impl Named<'_> {
     }
 }
 
-/// What a mention and the way down from it name.
+/// The kind of object that a mention and its member path refer to.
 #[derive(Debug, Clone)]
 enum Part {
     /// A number or a pointer: a copy gives no access to the original.
@@ -35,7 +35,7 @@ enum Part {
     Unknown,
 }
 
-/// Functions of C and of `std` that get numbers as copies or look at them only.
+/// Functions of C and of `std` that take numbers by value or only read them.
 const READERS: &[&str] = &[
     "abs",
     "labs",
@@ -72,11 +72,11 @@ const READERS: &[&str] = &[
     "lcm",
 ];
 
-/// Methods of containers that change nothing and give no way in.
+/// Container methods that change nothing and give no write access.
 const LOOKS: &[&str] = &["size", "length", "empty", "count", "capacity", "c_str"];
 
 impl Program {
-    /// Whether the use at `at` is a plain read, or not of the variable at all.
+    /// Whether the use at `at` only reads the variable, or refers to something else.
     pub(crate) fn only_reads(&self, toks: &[Tok], at: usize, named: Named<'_>) -> bool {
         let tok = |index: usize| toks.get(index);
         let is = |index: Option<usize>, sym: Sym| index.and_then(tok).is_some_and(|tok| tok.is(sym));
@@ -117,7 +117,7 @@ impl Program {
                 _ => break,
             }
         }
-        // `(a)`: the context of its parentheses.
+        // For `(a)`, the context of the parentheses counts.
         while is(first.checked_sub(1), sym::LPAREN) && is(Some(end), sym::RPAREN) && self.is_grouped(toks, first - 1) {
             (first, end) = (first - 1, end + 1);
         }
@@ -133,7 +133,7 @@ impl Program {
         if self.is_number(ty, unit, 0) { Part::Number } else { Part::Whole(ty.clone()) }
     }
 
-    /// A number, or a pointer.
+    /// Whether a type is a number or a pointer.
     fn is_number(&self, ty: &Type, unit: u32, depth: usize) -> bool {
         if !ty.dims.is_empty() || ty.reference || depth > 8 {
             return false;
@@ -198,7 +198,7 @@ impl Program {
         part.unwrap_or(Part::Unknown)
     }
 
-    /// Whether the context of a number takes its value.
+    /// Whether the context of a number only takes its value.
     fn takes_number(&self, toks: &[Tok], first: usize, end: usize, named: Named<'_>) -> bool {
         let before = |by: usize| first.checked_sub(by).and_then(|index| toks.get(index));
         let is = |tok: Option<&Tok>, sym: Sym| tok.is_some_and(|tok| tok.is(sym));
@@ -208,7 +208,7 @@ impl Program {
         if right.is_some_and(is_assignment) || matches!(left, Some(sym::INC | sym::DEC)) {
             return false;
         }
-        // `>>=` comes in two; `in >> a`; the argument of a template may be a reference.
+        // `>>=` comes as two tokens; `in >> a` writes to a; a template argument may be a reference.
         let after = toks.get(end + 1);
         if right == Some(sym::GT)
             && (is(after, sym::GE) || left == Some(sym::LT) || (left == Some(sym::COMMA) && is(after, sym::LPAREN)))
@@ -218,14 +218,14 @@ impl Program {
         if left == Some(sym::GT) && is(before(2), sym::GT) {
             return false;
         }
-        // Its address is given away; `a & x` takes none.
+        // Taking its address gives write access; `a & x` does not take an address.
         if left == Some(sym::AMP) && !self.is_binary(toks, first - 1) {
             return false;
         }
         match right {
             Some(sym::LT | sym::QUESTION) => return true,
             Some(right) if computes(right) => return true,
-            // A function that it points to is called.
+            // A call of the function that it points to.
             Some(sym::LPAREN) => return true,
             Some(sym::SEMI | sym::RPAREN | sym::RBRACKET | sym::COMMA | sym::RBRACE | sym::COLON) => {}
             _ => return false,
@@ -238,7 +238,7 @@ impl Program {
             Some(sym::ASSIGN) => self.is_copied(toks, first - 1, named, false),
             Some(sym::LPAREN | sym::COMMA) => self.is_given_copied(toks, first, None, named),
             Some(sym::SEMI | sym::LBRACE | sym::RBRACE) => matches!(right, Some(sym::SEMI)),
-            // A cast, where that is to no reference or pointer.
+            // A cast, unless it is to a reference or a pointer.
             Some(sym::RPAREN) => self.is_cast(toks, first - 1, named),
             Some(_) | None => match prev {
                 Some(prev) if prev.is(sym::RETURN) => !returns_reference(toks, first - 1),
@@ -281,7 +281,7 @@ impl Program {
         }
     }
 
-    /// `x = a`, `int x = a`: behind which nothing is left of `a`. From the sign on backwards.
+    /// Whether `x = a` or `int x = a` makes a copy that gives no access to `a`. Scans backwards from the `=`.
     fn is_copied(&self, toks: &[Tok], sign: usize, named: Named<'_>, whole: bool) -> bool {
         let ends = [sym::SEMI, sym::LBRACE, sym::RBRACE, sym::COMMA];
         let (mut depth, mut declared) = (0usize, Vec::new());
@@ -302,7 +302,7 @@ impl Program {
         }
         declared.reverse();
         let has = |sym: Sym| declared.iter().any(|tok| tok.is(sym));
-        // A reference, a field that is named in a list, an object with template arguments.
+        // A reference, a designated field, or an object with template arguments.
         if has(sym::AMP) || has(sym::ANDAND) || has(sym::GT) || has(sym::DECLTYPE) || (whole && has(sym::STAR)) {
             return false;
         }
@@ -318,7 +318,7 @@ impl Program {
         }
     }
 
-    /// A word of a declaration that makes nothing but a number.
+    /// Whether a word of a declaration can only declare a number.
     fn is_plain_type(&self, word: Sym, unit: u32) -> bool {
         let own = (sym::INT8_T..=sym::UINT_LEAST64_T).contains(&word) || word == sym::STD;
         let structs = !self.structs(word).is_empty();
@@ -326,8 +326,8 @@ impl Program {
         own || self.interner.is_keyword(word) || (!structs && (alias || self.is_enum(word)))
     }
 
-    /// An argument: by the callee's declaration, or by name for a library function. `whole`: the type, unless it is a
-    /// number.
+    /// Whether an argument is passed as a copy: by the callee's declaration, or by name for a library function. `whole`
+    /// is the type, unless it is a number.
     fn is_given_copied(&self, toks: &[Tok], at: usize, whole: Option<&Type>, named: Named<'_>) -> bool {
         let (mut depth, mut position, mut open) = (0usize, 0usize, at);
         loop {
@@ -380,7 +380,7 @@ impl Program {
         let text = self.text(name);
         let space = if after(sym::SCOPE) { callee.checked_sub(2).and_then(tok) } else { None };
         let of_std = space.is_some_and(|space| space.sym == sym::STD);
-        // A static function of a struct is not looked into.
+        // Static functions of a struct are not examined.
         if space.is_some_and(|space| space.sym != sym::STD && self.is_type(space.sym)) {
             return false;
         }
@@ -390,7 +390,7 @@ impl Program {
             let mut all = overloads.iter().filter_map(|&index| self.function(index));
             return all.all(|function| self.is_read_by(function, position, given, whole, named));
         }
-        // What the platform answers for, and what is written as a call of a macro.
+        // Functions that the platform answers, and macros written as calls.
         let told = self.vocabulary().kept.contains(&text) || (self.vocabulary().answered)(text);
         let library = READERS.contains(&text) || (of_std && text == "size");
         if told || (library && (whole.is_none() || text == "size")) {
@@ -398,7 +398,7 @@ impl Program {
             let close = closing_of(toks, open, sym::LPAREN, sym::RPAREN);
             return !toks.get(close).is_some_and(|tok| tok.kind == Kind::Punct && is_assignment(tok.sym));
         }
-        // `float(a)`, but neither `float & x(a)` nor `object x(a)`.
+        // `float(a)`, but not `float & x(a)` or `object x(a)`.
         let type_alone = !ahead.is_some_and(|tok| tok.kind == Kind::Ident && !tok.is(sym::RETURN));
         whole.is_none() && type_alone && self.is_plain_type(name, named.unit)
     }
@@ -413,11 +413,11 @@ impl Program {
     ) -> bool {
         let Some(param) = function.params.get(position).or_else(|| function.params.last().filter(|last| last.pack))
         else {
-            // Beyond the last: by value, or not this one.
+            // Beyond the last parameter, arguments are passed by value; otherwise this is another function.
             return whole.is_none();
         };
         let ty = &param.ty;
-        // `object name(a);` reads as a function that takes an `a`.
+        // `object name(a);` parses as a declaration of a function that takes an `a`.
         if matches!(&ty.base, Base::Name(name) if name.path.last().map(|last| last.sym) == given) {
             return false;
         }
@@ -430,7 +430,7 @@ impl Program {
         }
     }
 
-    /// `(int) a`: what is in the parentheses that end here is a type without a way back.
+    /// Whether `(int) a` is a cast to a type that gives no access to `a`. `close` is the closing parenthesis.
     fn is_cast(&self, toks: &[Tok], close: usize, named: Named<'_>) -> bool {
         let Some(open) = toks.get(..close).and_then(|list| list.iter().rposition(|tok| tok.is(sym::LPAREN))) else {
             return false;
@@ -440,7 +440,7 @@ impl Program {
         !words.is_empty() && words.iter().all(|tok| name(tok) || tok.is(sym::SCOPE))
     }
 
-    /// Whether parentheses that open here only group: they follow no function, cast or word that has some of its own.
+    /// Whether parentheses that open here only group, so they do not belong to a call, a cast or a keyword.
     fn is_grouped(&self, toks: &[Tok], open: usize) -> bool {
         let Some(tok) = open.checked_sub(1).and_then(|at| toks.get(at)) else { return false };
         match tok.kind {
@@ -449,11 +449,11 @@ impl Program {
         }
     }
 
-    /// Whether a `&` is between two operands.
+    /// Whether a `&` is a binary operator.
     fn is_binary(&self, toks: &[Tok], at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         match toks.get(before) {
-            // `(int *) &a` against `f(x) & a`.
+            // `(int *) &a` versus `f(x) & a`.
             Some(tok) if tok.is(sym::RPAREN) => {
                 let open = opening_of(toks, before);
                 open.and_then(|open| open.checked_sub(1))
@@ -473,7 +473,7 @@ impl Program {
         tok.kind == Kind::Ident && !self.interner.is_keyword(tok.sym)
     }
 
-    /// Whether a name follows a type: then it is declared anew.
+    /// Whether a name follows a type, so that it is a new declaration.
     fn declares(&self, prev: Option<&Tok>) -> bool {
         let Some(prev) = prev.filter(|prev| prev.kind == Kind::Ident) else { return false };
         let types =

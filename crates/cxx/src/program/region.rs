@@ -1,4 +1,4 @@
-//! The content of a part of a file, by its tokens alone: code, directives, and the names that it declares.
+//! The content of a part of a file, determined from tokens alone: code, directives, and declared names.
 
 use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym::{self, Interner, Sym};
@@ -14,7 +14,7 @@ pub fn code(toks: &[Tok]) -> impl Iterator<Item = &Tok> + use<'_> {
     })
 }
 
-/// The directives of a stretch, without their `#`.
+/// The directives of a token range, without their `#`.
 pub fn directives(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     let starts = toks.iter().enumerate().filter(|(_, tok)| tok.bol() && tok.is(sym::HASH));
     starts.map(move |(at, _)| {
@@ -23,11 +23,11 @@ pub fn directives(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     })
 }
 
-/// The names that declarations of a file's own level declare; None if they are not whole, or of a kind that is not looked into.
+/// The names declared at file level; None if a declaration is incomplete or of an unsupported kind.
 pub fn declared(toks: &[Tok], interner: &Interner, is_macro: &dyn Fn(Sym) -> bool) -> Option<Vec<Sym>> {
     let mut all = Vec::new();
     let (mut depth, mut angle) = (0usize, 0usize);
-    // Of the declaration at hand: the name that was met last, whether it is settled, and what it began with.
+    // State of the current declaration: its last name, whether that name is final, and its first keyword.
     let (mut last, mut settled, mut kind) = (None, false, None);
     let mut before: Option<&Tok> = None;
     for tok in toks {
@@ -61,7 +61,7 @@ pub fn declared(toks: &[Tok], interner: &Interner, is_macro: &dyn Fn(Sym) -> boo
             }
             (Kind::Punct, sym::RPAREN | sym::RBRACE | sym::RBRACKET) => {
                 depth = depth.checked_sub(1)?;
-                // A function ends with its body; a struct goes on to its `;`.
+                // A function ends with its body; a struct continues to its `;`.
                 if depth == 0 && tok.is(sym::RBRACE) && kind.is_none() {
                     (last, settled) = (None, false);
                 } else if depth == 0 && tok.is(sym::RBRACE) {

@@ -1,8 +1,8 @@
 //! Which conditionals can affect a run. A build with another define differs in the regions whose `#if` reads it. If no
-//! such region touches a function that ran, or a name in one of them, the answer is the same, and the whole program
-//! need not be read again.
+//! such region touches a function that ran, or a name in one of them, the answer is the same and the program need not
+//! be read again.
 //!
-//! Everything here errs to one side: what cannot be told apart counts as having a part.
+//! All rules err on the safe side: a region that cannot be ruled out counts as relevant.
 
 use super::Program;
 use super::read_only_use::Named;
@@ -32,17 +32,18 @@ struct Ran {
     end: u32,
 }
 
-/// What a run had to do with: to be asked about names.
+/// Everything that a run involved, indexed by name.
 #[derive(Debug)]
 pub struct Relevance<'p> {
     program: &'p Program,
     ran: Vec<Ran>,
     entities: Vec<Entity>,
-    /// By file: the bodies of all functions. A region in one that did not run has no part, unless it names a global.
+    /// The bodies of all functions, by file. A region in a body that did not run is irrelevant, unless it names a
+    /// global.
     bodies: FxMap<u16, Vec<(u32, u32)>>,
     macros: FxSet<Sym>,
-    /// What is otherwise where a name is: the names of the macros and entities that mention it, the functions that ran and do,
-    /// the conditionals that ask for it.
+    /// What a change of a name affects: the macros and entities that mention it, the functions that ran and mention it,
+    /// and the conditionals that ask for it.
     named_by: FxMap<Sym, FxSet<Sym>>,
     ran_by: FxMap<Sym, Vec<u32>>,
     asked_by: FxMap<Sym, Vec<(u16, u32)>>,
@@ -51,14 +52,14 @@ pub struct Relevance<'p> {
 /// The parts that depend on a define.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hanging {
-    /// Those of the functions that ran; None: all of them, as far as can be told.
+    /// The affected functions among those that ran; None if all of them may be affected.
     pub functions: Option<FxSet<u32>>,
-    /// Where a comparison with it turns: at this number it comes out otherwise than one below.
+    /// Thresholds of comparisons with the define: at this number the outcome differs from that of the number below.
     pub turns: Vec<i64>,
 }
 
 impl Program {
-    /// `ran`: the functions that were run, and those whose text was looked through.
+    /// `ran`: the functions that were run, and those whose text was searched.
     pub fn relevance(&self, ran: &FxSet<u32>) -> Relevance<'_> {
         let mut all = Relevance {
             program: self,
@@ -108,10 +109,10 @@ impl Program {
 }
 
 impl<'p> Relevance<'p> {
-    /// The position of a function's body.
+    /// The range of a function's body in its file.
     fn body_of(&self, index: u32) -> Option<(u16, u32, u32)> {
         let function = self.program.function(index)?;
-        // From brace to brace: what it begins or ends with may stand under a condition, and not be there.
+        // From brace to brace: the first or last token of the body may be excluded by a conditional.
         let (unit, range) = (self.program.unit_toks(function.unit), function.body.clone()?);
         let toks = match &function.home {
             Some((body, _)) => self.program.macros.included.bodies.get(*body).map_or(&[][..], |body| body.raw()),
@@ -140,7 +141,7 @@ impl<'p> Relevance<'p> {
         toks.get(from..to.max(from)).unwrap_or_default()
     }
 
-    /// Back to the end of the previous declaration.
+    /// The end of the previous declaration.
     fn declaration_start(&self, span: Span) -> u32 {
         let before = self.raw(span.file, 0, span.start);
         let ends = |tok: &Tok| tok.is(sym::SEMI) || tok.is(sym::RBRACE) || tok.is(sym::LBRACE) || tok.is(sym::HASH);
@@ -159,7 +160,7 @@ impl<'p> Relevance<'p> {
         span.end
     }
 
-    /// The names in a stretch of a file, directives left out.
+    /// The names in a part of a file, excluding directives.
     fn names_in(&self, file: u16, start: u32, end: u32) -> impl Iterator<Item = Sym> + use<'p> {
         code(self.raw(file, start, end)).filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym)
     }
@@ -168,14 +169,14 @@ impl<'p> Relevance<'p> {
         let program = self.program;
         let mut seen: FxSet<(u16, u32, Sym)> = FxSet::default();
         let mut out = Vec::new();
-        // Every unit has its own of what a header declares: once is enough.
+        // Every unit has its own copy of a header's declarations; one is enough.
         let mut add = |names: Vec<Sym>, file: u16, start: u32, end: &dyn Fn() -> u32| {
             if names.first().is_some_and(|name| seen.insert((file, start, *name))) {
                 let end = end();
                 out.push(Entity { names, file, start, end, mentions: self.names_in(file, start, end).collect() });
             }
         };
-        // Contexts and pools decide nothing.
+        // Contexts and memory pools do not affect decisions.
         for found in program.all_structs().filter(|found| found.role == Role::Plain) {
             let toks = program.unit_toks(found.unit).get(found.body.clone()).unwrap_or_default();
             if let (Some(name), Some(first), Some(last)) = (found.name, toks.first(), toks.last()) {
@@ -197,11 +198,11 @@ impl<'p> Relevance<'p> {
 
     /// The parts of a run that may depend on a define; None if there are none.
     pub fn hangs_on(&self, name: &str) -> Option<Hanging> {
-        // `__has_include(<x>)` is asked by its first word.
+        // Conditionals record `__has_include(<x>)` by its first word.
         let name = self.program.interner.get(name.split('(').next().unwrap_or(name))?;
         let (mut functions, mut all, mut turns) = (FxSet::default(), false, Vec::new());
         let mut indirect = false;
-        // Each conditional by itself: where one has no part, the numbers in it are of no interest.
+        // Conditionals are checked one at a time: the numbers in an irrelevant one do not matter.
         let mut groups = self.asked_by.get(&name).cloned().unwrap_or_default();
         groups.sort_unstable();
         groups.dedup();
@@ -217,7 +218,8 @@ impl<'p> Relevance<'p> {
                 }
             }
         }
-        // In code, or behind another name: as small and as large as can be, beside what it is compared with there.
+        // The define is used in code, or through another name: try the smallest and the largest value, besides the
+        // numbers it is compared with there.
         let mut changed = Changed { seen: groups.iter().copied().collect(), ..Changed::default() };
         changed.change(name);
         self.spread(&mut changed);
@@ -239,7 +241,7 @@ impl<'p> Relevance<'p> {
         (all || !functions.is_empty()).then(|| Hanging { functions: (!all).then_some(functions), turns })
     }
 
-    /// From what is known to be otherwise to all that may be.
+    /// Extends the known differences to everything that they may affect.
     fn spread(&self, changed: &mut Changed) {
         loop {
             while let Some((file, start, end)) = changed.open_spans.pop() {
@@ -264,7 +266,7 @@ impl<'p> Relevance<'p> {
         }
     }
 
-    /// Whether every mention of a name is a comparison with a number, or asks only whether it is there.
+    /// Whether every mention of a name is a comparison with a number or a test whether it is defined.
     fn turns_in(&self, toks: &[Tok], name: Sym, turns: &mut Vec<i64>) -> bool {
         let number = |tok: Option<&Tok>| -> Option<i64> {
             let tok = tok?;
@@ -290,7 +292,7 @@ impl<'p> Relevance<'p> {
                 continue;
             }
             let (after, before) = ((get(1), number(get(2))), (get(-1), number(get(-2))));
-            // 3 <= x is x >= 3.
+            // `3 <= x` means `x >= 3`.
             let found = match (after, before) {
                 ((Some(op), Some(value)), _) => Some((op.sym, value)),
                 (_, (Some(op), Some(value))) => {
@@ -315,21 +317,21 @@ impl<'p> Relevance<'p> {
         plain
     }
 
-    /// The effect of a region: the names that it may define or declare, and its surroundings.
+    /// Adds the effects of a region: the names that it may define or declare, and its surroundings.
     fn follow(&self, group: &Group, changed: &mut Changed) {
         if group.end == 0 {
             changed.all = true;
             return;
         }
         let toks = self.raw(group.file, group.start, group.end);
-        // The rest of the first line is its condition, and no code.
+        // The rest of the first line is the condition, not code.
         let toks = toks.get(toks.iter().position(Tok::bol).unwrap_or(toks.len())..).unwrap_or_default();
         for line in directives(toks) {
             match line {
                 [name, made, ..] if name.sym == sym::DEFINE || name.sym == sym::UNDEF => {
                     changed.change(made.sym);
                 }
-                // One that the tree does not have brings nothing.
+                // A header that is not in the tree adds nothing.
                 [name, rest @ ..] if name.sym == sym::INCLUDE => changed.all |= self.is_in_tree(rest),
                 [name, what, ..] if name.sym == sym::PRAGMA_DIR => {
                     changed.all |= self.program.text(what.sym).ends_with("_macro");
@@ -354,7 +356,8 @@ impl<'p> Relevance<'p> {
         match declared(&plain, &self.program.interner, &|name| self.macros.contains(&name)) {
             Some(declared) => declared.into_iter().for_each(|name| changed.change(name)),
             None => {
-                // Part of a declaration: of a struct or an enum, whose names follow; else of nothing that can be told.
+                // The region is part of a declaration. For a struct or an enum, its names are affected; otherwise
+                // anything may be.
                 let inside = |entity: &Entity| {
                     entity.file == group.file && entity.start <= group.start && group.end <= entity.end
                 };
@@ -372,17 +375,17 @@ impl<'p> Relevance<'p> {
     }
 }
 
-/// What is otherwise under another define.
+/// The differences under another define.
 #[derive(Default)]
 struct Changed {
     names: FxSet<Sym>,
-    /// Names and stretches of files whose consequences were not followed yet.
+    /// Names and file ranges whose effects were not followed yet.
     open: Vec<Sym>,
     open_spans: Vec<(u16, u32, u32)>,
-    /// Conditionals that were followed.
+    /// Conditionals that were already followed.
     seen: FxSet<(u16, u32)>,
     functions: FxSet<u32>,
-    /// More than can be told.
+    /// Everything may be affected.
     all: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Builds that come to the same: where another value of a define leaves every condition that asks for it as it was, and nothing else
-//! names it, each unit is the same token by token.
+//! Detects builds with identical tokens. If another value of a define leaves every condition that reads it unchanged,
+//! and nothing else names the define, each unit has the same tokens.
 
 use super::Program;
 use crate::syntax::condition::under;
@@ -8,13 +8,13 @@ use crate::syntax::macros::Group;
 use crate::syntax::sym::{self, Sym};
 
 impl Program {
-    /// Whether this program under these defines too would be what it is. False if that cannot be told.
+    /// Whether this program would be the same under these defines. False if that is uncertain.
     pub fn same_under(&self, defines: &[(&str, &str)]) -> bool {
         let known = |(name, value): &(&str, &str)| Some((self.interner.get(name)?, value.parse().ok()?));
         let Some(defines) = defines.iter().map(known).collect::<Option<Vec<(Sym, u32)>>>() else { return false };
         let varied = |name: &Sym| defines.iter().any(|(varied, _)| varied == name);
         let in_code = |toks: &[Tok]| toks.iter().any(|tok| tok.kind == Kind::Ident && varied(&tok.sym));
-        // What conditionals asked for is unknown of a build whose headers were taken over.
+        // If headers were taken over from another build, it is unknown what their conditionals asked for.
         if self.taken_over
             || defines
                 .iter()
@@ -38,10 +38,10 @@ impl Program {
         })
     }
 
-    /// Which of a group's conditions holds first; the number of them where none does.
+    /// The index of the first condition of a group that holds, or the number of conditions if none does.
     fn branch(&self, group: &Group, defines: &[(Sym, u32)], settled: &dyn Fn(Sym) -> bool) -> Option<usize> {
         for (at, line) in group.lines.iter().enumerate() {
-            // `#ifdef X` and `#if X` are not told apart.
+            // `#ifdef X` and `#if X` are not distinguished.
             if line.len() < 2 {
                 return None;
             }

@@ -1,5 +1,5 @@
-//! State that outlives a call: a variable with writers in its unit holds the last written value when a dispatch comes,
-//! which the sources do not tell. Its initial value is not an answer.
+//! State that outlives a call. A variable that its unit writes to holds the last written value, which the sources do
+//! not determine. Its initial value is therefore not an answer.
 
 use super::Program;
 use super::read_only_use::Named;
@@ -9,7 +9,7 @@ use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym;
 
 impl Program {
-    /// Where a global is written to; None if nothing that can see it does.
+    /// Where a global is written to; None if no code that can see it writes to it.
     pub fn write_of_global(&self, global: &Global) -> Option<Span> {
         *global.written.get_or_init(|| self.find_write(global))
     }
@@ -18,7 +18,7 @@ impl Program {
         if global.fixed || self.vocabulary().settled.contains(&self.text(global.name)) {
             return None;
         }
-        // Units that were not read may write to every variable they can see.
+        // Units that were not read may write to every variable that they can see.
         match global.internal {
             true => {
                 let named = Named { name: global.name, ty: Some(&global.ty), unit: global.unit };
@@ -28,7 +28,7 @@ impl Program {
         }
     }
 
-    /// A function that returns a reference to it lets anybody write there.
+    /// A function that returns a reference to the global lets any caller write to it.
     fn given_out(&self, global: &Global) -> Option<Span> {
         let returns = |pair: &[Tok]| matches!(pair, [a, b] if a.is(sym::RETURN) && b.sym == global.name);
         let gives = |function: &&Function| {
@@ -47,7 +47,7 @@ impl Program {
                 let given = function.ret.reference && !function.ret.constant;
                 let returns = |pair: &[Tok]| matches!(pair, [a, b] if a.is(sym::RETURN) && b.sym == var.name);
                 match given.then(|| toks.windows(2).find(|pair| returns(pair))).flatten() {
-                    // Whoever calls it can write there.
+                    // Any caller can write through the returned reference.
                     Some(pair) => pair.first().map(Span::of),
                     None => self.first_write(toks, named, var.span),
                 }

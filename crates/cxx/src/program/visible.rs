@@ -1,12 +1,12 @@
 //! Name lookup by unit and namespace. Units are compiled separately: a `static`, a constant or an enum of one unit is
-//! never another's, even with the same name.
+//! never visible in another, even with the same name.
 
 use super::Program;
 use crate::syntax::ast::{Enum, INTERNAL, Segment, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 
-/// Where something was declared, and whether its unit alone sees it.
+/// Where something was declared, and whether only its unit can see it.
 #[derive(Debug, Clone, Copy)]
 struct Home {
     unit: u32,
@@ -15,16 +15,16 @@ struct Home {
 }
 
 impl Program {
-    /// The overloads that a name may mean, before their parameters are looked at.
+    /// The overloads that a name may mean, before their parameters are considered.
     pub fn visible_functions(&self, name: Sym, path: &[Segment], view: View) -> Vec<u32> {
-        // Which namespace's it is then is not followed: all of them, and more than one is none.
+        // With `using a::name`, the namespace is not tracked: all candidates are returned, and several count as none.
         if path.is_empty() && self.brought.contains(&(view.unit, name)) {
             return self.overloads(name).to_vec();
         }
         self.visible_among(self.overloads(name), path, view)
     }
 
-    /// The same of some overloads only: those that are declared so far.
+    /// The same for a given list of overloads, such as those declared so far.
     pub fn visible_among(&self, list: &[u32], path: &[Segment], view: View) -> Vec<u32> {
         let home = |index: u32| {
             let function = self.function(index)?;
@@ -33,13 +33,15 @@ impl Program {
         self.visible(list, path, view, home)
     }
 
-    /// The variable that a name means where it is used; those of other units where its own does not define it.
+    /// The variable that a name means at its use. Variables of other units are considered if its own unit does not
+    /// define it.
     pub fn visible_global(&self, name: Sym, path: &[Segment], view: View, at: Span) -> Option<u32> {
         let all = self.globals_named(name);
         if let [only] = all {
             return Some(*only);
         }
-        // One that is declared further down in the same file is not seen here; one that a function opens its namespace for may be.
+        // A variable declared further down in the same file is not visible here. A variable in a namespace that a
+        // function opens may be.
         let of = |index: &u32| self.globals.get(*index as usize);
         let later = |index: &u32| of(index).is_some_and(|it| it.span.file == at.file && it.span.start > at.start);
         let opened = |index: &u32| {
@@ -66,11 +68,11 @@ impl Program {
         own.or_else(elsewhere).or(seen.first()).copied()
     }
 
-    /// The enum that an enumerator belongs to, and its place in it.
+    /// The enum that an enumerator belongs to, and its position in it.
     pub fn visible_enumerator(&self, name: Sym, path: &[Segment], view: View) -> Option<(u32, u32)> {
         let list = self.enumerators_named(name);
         let of = |(index, _): &(u32, u32)| self.enums.get(*index as usize);
-        // Of the enum that is named before it; of a scoped one only so.
+        // The enum named before the enumerator. A scoped enum requires it.
         let enum_name = path.last().map(|segment| segment.sym).filter(|name| self.is_enum(*name));
         let belongs = |found: &Enum| match enum_name {
             Some(_) => found.name == enum_name,
@@ -84,7 +86,7 @@ impl Program {
         if let [only] = list.as_slice() {
             return Some(*only);
         }
-        // In no namespace, which is most: each unit has its own.
+        // Most enums are in no namespace: each unit has its own.
         let found = |index: u32| self.enums.get(index as usize);
         if list.iter().all(|(index, _)| found(*index).is_some_and(|found| found.space == 0)) {
             let own = |(index, _): &&(u32, u32)| found(*index).is_some_and(|found| found.unit == view.unit);
@@ -99,7 +101,7 @@ impl Program {
         list.iter().find(|(index, _)| Some(index) == seen.first()).copied()
     }
 
-    /// Own unit first, then what other units let be seen; of these, what the namespace or the qualification means.
+    /// Candidates from the own unit, then from other units, filtered by namespace or qualification.
     fn visible(&self, list: &[u32], path: &[Segment], view: View, home: impl Fn(u32) -> Option<Home>) -> Vec<u32> {
         if list.len() < 2 {
             return list.to_vec();
@@ -109,7 +111,7 @@ impl Program {
             homes.iter().filter(|(_, home)| wanted(home)).copied().collect()
         };
         let mut seen = near(&|home| home.unit == view.unit);
-        // Definitions of other units are kept: one that is only declared here is defined there.
+        // Definitions in other units are kept: a function declared here may be defined there.
         seen.extend(near(&|home| home.unit != view.unit && (!home.internal || view == View::ANYWHERE)));
         if seen.is_empty() {
             seen = homes.clone();
@@ -122,7 +124,7 @@ impl Program {
         }
         let qualified: Vec<Sym> = path.iter().map(|segment| segment.sym).filter(|sym| *sym != sym::STD).collect();
         let mut found = Vec::new();
-        // Aliases are not followed: all candidates are returned, and more than one means none.
+        // Namespace aliases are not followed: all candidates are returned, and several count as none.
         if qualified.iter().any(|name| self.spelled.aliases.contains(name)) {
             return seen.into_iter().map(|(index, _)| index).collect();
         }

@@ -1,5 +1,5 @@
-//! The parsed subset of C++. Local names are numbers already: every variable, parameter and template parameter of a
-//! function has one slot in its frame, and a lambda shares the frame of its function.
+//! The parsed subset of C++. Local names are already resolved: every variable, parameter and template parameter of a
+//! function has a slot in its frame, and a lambda shares the frame of its function.
 
 use super::files::Span;
 use super::integer::IntTy;
@@ -54,7 +54,7 @@ pub enum ExprKind {
     Init(Vec<(Option<Designator>, Expr)>),
     Comma(Box<Expr>, Box<Expr>),
     Pack(Box<Expr>),
-    /// `(pattern op ...)`, or `(... op pattern)` from the left; slots that stand in the pattern, packs among them.
+    /// `(pattern op ...)`, or `(... op pattern)` for a left fold; with the slots in the pattern, including packs.
     Fold {
         op: Option<Binary>,
         pattern: Box<Expr>,
@@ -105,7 +105,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// The first character of it, or all: as the lexer gives it.
+    /// The operator's spelling as the lexer produces it: its first character, or all of it.
     pub fn spelled(self) -> &'static str {
         match self {
             Binary::Mul => "*",
@@ -153,7 +153,7 @@ pub struct Segment {
 pub enum TemplateArg {
     Type(Type),
     Expr(Expr),
-    /// `of<T, I>...`: one type for each that the pack within it holds.
+    /// `of<T, I>...`: one type per item of the pack in it.
     Expansion(Type),
 }
 
@@ -168,7 +168,7 @@ pub struct Type {
 }
 
 impl Type {
-    /// Whether it is a template's name with arguments.
+    /// Whether it is a template name with arguments.
     pub fn has_arguments(&self) -> bool {
         matches!(&self.base, Base::Name(name) if name.path.last().is_some_and(|last| last.args.is_some()))
     }
@@ -209,7 +209,7 @@ pub enum Stmt {
     },
     Each {
         slot: u32,
-        /// `auto & [key, value]`: what each item is taken apart into; else empty.
+        /// `auto & [key, value]`: the slots that each item is unpacked into; empty without structured bindings.
         parts: Vec<u32>,
         by_ref: bool,
         range: Expr,
@@ -236,9 +236,9 @@ pub enum Stmt {
 pub struct Switch {
     pub value: Expr,
     pub body: Vec<Stmt>,
-    /// A label inside another statement, or an unreadable one.
+    /// Whether a label is inside another statement or could not be read.
     pub hidden: bool,
-    /// Label to statement, once it is known that all labels are the same in every run.
+    /// Label values to statements, once all labels are known to be the same in every run.
     pub jumps: OnceLock<Jumps>,
 }
 
@@ -268,9 +268,9 @@ pub enum Initial {
 
 #[derive(Debug)]
 pub struct Lambda {
-    /// Variables that it keeps as they are where it is made: by slot. None: whatever it uses.
+    /// The slots of variables captured by copy. None: whatever the lambda uses.
     pub copies: Option<Vec<u32>>,
-    /// `[n = x + 1]`: variables of its own, with what they start as.
+    /// `[n = x + 1]`: the lambda's own variables, with their initial values.
     pub own: Vec<(u32, Expr)>,
     pub params: Vec<Param>,
     /// `-> T`.
@@ -291,24 +291,24 @@ pub struct Param {
 pub struct TemplateParam {
     pub name: Option<Sym>,
     pub is_type: bool,
-    /// What a parameter that is a value is declared as.
+    /// The declared type of a non-type parameter.
     pub ty: Option<Type>,
     pub default: Option<TemplateArg>,
     pub pack: bool,
 }
 
-/// Marks of a function: it runs where this program does not.
+/// A function mark: the function runs outside this program.
 pub const ELSEWHERE: u8 = 1;
-/// It runs where this program does; with `ELSEWHERE`, in both places.
+/// It runs in this program; with `ELSEWHERE`, in both places.
 pub const HERE: u8 = 2;
-/// It is never called, but handed over to run elsewhere.
+/// It is never called directly, only handed over to run elsewhere.
 pub const REMOTE: u8 = 4;
 /// `static`.
 pub const INTERNAL: u8 = 8;
-/// `__attribute__((weak))`: another unit's takes its place.
+/// `__attribute__((weak))`: another unit's definition may replace it.
 pub const WEAK: u8 = 16;
 
-/// From where a name is looked at.
+/// The position from which a name is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct View {
     pub unit: u32,
@@ -316,16 +316,16 @@ pub struct View {
 }
 
 impl View {
-    /// From outside of the program.
+    /// Outside the program.
     pub const ANYWHERE: View = View { unit: u32::MAX, space: 0 };
 }
 
-/// What a function's declaration says, whichever unit reads it.
+/// The declaration of a function, shared by all units that read it.
 #[derive(Debug)]
 pub struct Signature {
     pub name: Sym,
     pub templates: Vec<TemplateParam>,
-    /// An explicit specialisation's arguments.
+    /// The arguments of an explicit specialisation.
     pub special: Option<Vec<TemplateArg>>,
     pub params: Vec<Param>,
     pub variadic: bool,
@@ -334,21 +334,20 @@ pub struct Signature {
     pub span: Span,
 }
 
-/// A function as one unit has it.
+/// A function as it appears in one unit.
 #[derive(Debug)]
 pub struct Function {
     pub signature: Arc<Signature>,
     pub unit: u32,
-    /// Its namespace, by the program's number.
+    /// Its namespace, as the program's number for it.
     pub space: u32,
     /// The range of its body in its unit.
     pub body: Option<Range<usize>>,
-    /// The tokens that it really is a stretch of, where they are not its unit's: what a single token there means, and what is
-    /// within such.
+    /// The stored tokens that contain the body, if they are not its unit's, and the range in them.
     pub home: Option<(BodyId, Range<usize>)>,
     /// A constructor's `: field(value), ...`.
     pub inits: Option<Range<usize>>,
-    /// The fields of the struct whose method this is: names in its body may mean them.
+    /// The fields of the struct that this method belongs to: names in its body may refer to them.
     pub owner: Option<Arc<[Sym]>>,
     pub parsed: OnceLock<Box<Body>>,
 }
@@ -368,7 +367,7 @@ impl Function {
     pub fn view(&self) -> View {
         View { unit: self.unit, space: self.space }
     }
-    /// The twin of a function of the same name, for another place than this.
+    /// Whether this is the variant of a function for another place than this program.
     pub fn is_elsewhere_only(&self) -> bool {
         self.attrs & ELSEWHERE != 0 && self.attrs & HERE == 0
     }
@@ -379,7 +378,7 @@ pub struct Body {
     pub stmts: Vec<Stmt>,
     pub inits: Vec<(Sym, Vec<Expr>)>,
     pub slots: u32,
-    /// Whether a slot is ever read; macros declare dozens of variables of which a function uses a few.
+    /// Whether each slot is ever read. Macros declare dozens of variables of which a function uses a few.
     pub used: Vec<bool>,
 }
 
@@ -395,7 +394,7 @@ pub struct Struct {
     /// The argument of `alignas(...)`.
     pub aligned: Option<Range<usize>>,
     pub body: Range<usize>,
-    /// The tokens that both are stretches of, where they are not its unit's.
+    /// The stored tokens that both ranges refer to, if they are not its unit's.
     pub home: Option<BodyId>,
     pub span: Span,
     pub members: OnceLock<Members>,
@@ -408,9 +407,9 @@ pub struct Members {
     pub methods: Vec<Arc<Function>>,
     pub types: Vec<(Sym, Type)>,
     pub enumerators: Vec<Enumerator>,
-    /// It has a destructor that does something.
+    /// Whether it has a destructor that does something.
     pub destroyed: bool,
-    /// Its `alignas`, where it has one; None in it: one that is not understood.
+    /// The `alignas` argument, if there is one; an inner None means that it was not understood.
     pub aligned: Option<Option<Expr>>,
 }
 
@@ -419,7 +418,7 @@ pub struct Field {
     pub name: Option<Sym>,
     pub ty: Type,
     pub init: Option<Expr>,
-    /// `int n : 3`: what of a number is left in it is not followed.
+    /// `int n : 3`: a bit-field, whose truncation is not modelled.
     pub bits: bool,
 }
 
@@ -432,7 +431,7 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Enum {
     pub name: Option<Sym>,
-    /// `enum class`: its enumerators are named with it alone.
+    /// `enum class`: its enumerators must be qualified.
     pub scoped: bool,
     /// `enum x : uint8_t`.
     pub underlying: Option<Type>,
@@ -447,21 +446,21 @@ pub struct Global {
     pub name: Sym,
     pub ty: Type,
     pub init: Initial,
-    /// The position of a long initializer list, and its value once it was parsed.
+    /// The position of a long initializer list; `parsed` is its value once parsed.
     pub list: Option<Range<usize>>,
-    /// The meaning of the token at this position.
+    /// The stored body that the token at this position stands for.
     pub home: Option<BodyId>,
     pub parsed: OnceLock<Initial>,
     pub span: Span,
-    /// `extern` with no value: it is defined elsewhere.
+    /// `extern` without a value: it is defined elsewhere.
     pub external: bool,
-    /// Visible in its own unit alone.
+    /// Visible only in its own unit.
     pub internal: bool,
-    /// Declared const or constexpr, and no pointer to such.
+    /// Declared const or constexpr, and not a pointer to const.
     pub fixed: bool,
     pub unit: u32,
     pub space: u32,
-    /// Where it is written to, once that was looked for.
+    /// Where it is written to, once that has been searched for.
     pub written: OnceLock<Option<Span>>,
 }
 

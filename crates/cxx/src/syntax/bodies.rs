@@ -1,7 +1,7 @@
-//! A unit stores the body of a function as a single token between its braces, and a long list of numbers likewise: a
-//! header is mostly bodies, and a question runs few of them. A body from a header is not copied into the next unit. A
-//! body without directives is not expanded before it is used: no macro can change inside it, so the names in it are
-//! stored with their definitions at that point.
+//! A unit stores the body of a function, or a long list of numbers, as a single token. Headers consist mostly of
+//! bodies, and a question runs few of them. A body from a header is not copied into the next unit. A body without
+//! directives is expanded only when it is used: no macro can change inside it, so the names in it are stored with their
+//! definitions at that point.
 
 use super::lex::{BodyId, Kind, Tok};
 use super::macro_table::Stood;
@@ -10,27 +10,27 @@ use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
-/// So many tokens are worth leaving out.
+/// The minimum number of tokens for which a body is stored apart.
 pub(crate) const LONG: usize = 24;
 
-/// Where the tokens of a body stand, and the macros that they are still to be expanded with.
+/// The tokens of a body, and the macros to expand them with.
 #[derive(Debug)]
 pub(crate) struct StoredBody {
     toks: Arc<Vec<Tok>>,
     range: Range<usize>,
     pub(crate) macros: Stood,
     pub(crate) expanded: OnceLock<Vec<Tok>>,
-    /// Tokens that macros have made in all bodies so far.
+    /// How many tokens macros have produced in all bodies so far.
     pub(crate) made: Arc<AtomicUsize>,
 }
 
 impl StoredBody {
-    /// The same as they stand in their file, or in the unit that has them.
+    /// The unexpanded tokens.
     pub(crate) fn raw(&self) -> &[Tok] {
         self.toks.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// Whether there may be such a token in it, wherever it comes from; false only if there is none.
+    /// Whether the body may contain a matching token, including tokens from macros. False is certain.
     pub(crate) fn may_have(&self, is: impl Fn(&Tok) -> bool) -> bool {
         let bodies = self.macros.iter().map(|(_, made)| made.body.as_slice());
         self.expanded.get().map_or(self.raw(), Vec::as_slice).iter().any(&is)
@@ -38,18 +38,18 @@ impl StoredBody {
     }
 }
 
-/// Bodies by their number.
+/// Stored bodies by id.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bodies {
     bodies: Vec<Arc<StoredBody>>,
     made: Arc<AtomicUsize>,
 }
 
-/// A unit without its long bodies: where its stretches stand now.
+/// A unit without its long bodies, with the new positions of the remaining token ranges.
 #[derive(Debug)]
 pub(crate) struct Short {
     pub(crate) toks: Arc<Vec<Tok>>,
-    /// From and to before, and from now; in ascending order.
+    /// Old start, old end and new start of each range, in ascending order.
     stretches: Vec<(usize, usize, usize)>,
 }
 
@@ -58,7 +58,7 @@ impl Bodies {
         self.bodies.get(id.0 as usize).map(Arc::as_ref)
     }
 
-    /// The token that represents a body from now on.
+    /// Stores a body and returns the token that represents it.
     pub(crate) fn add(&mut self, toks: &Arc<Vec<Tok>>, range: Range<usize>, macros: Stood) -> Option<Tok> {
         let first = toks.get(range.start)?;
         let off = u32::try_from(self.bodies.len()).ok()?;
@@ -67,7 +67,7 @@ impl Bodies {
         Some(Tok { kind: Kind::Body, flags: 0, sym: sym::BODY, off, len: 0, ..*first })
     }
 
-    /// What of a unit is taken over by others (`wanted`), without what is long in it.
+    /// The parts of a unit that other units reuse (`wanted`), without their long bodies.
     pub(crate) fn shorten(
         &mut self,
         toks: &Arc<Vec<Tok>>,
@@ -80,14 +80,14 @@ impl Bodies {
         let mut short = Short { toks: Arc::default(), stretches: Vec::new() };
         let (mut out, mut done): (Vec<Tok>, usize) = (Vec::new(), 0);
         for range in wanted {
-            // One within another was copied with it.
+            // A range inside another one was already copied.
             if range.end <= done {
                 continue;
             }
             let mut at = range.start.max(done);
             done = range.end;
             while bodies.next_if(|body| body.start < at).is_some() {}
-            // If there is nothing to leave out, it is copied unchanged.
+            // Ranges without a long body are not shortened.
             if bodies.peek().is_none_or(|body| body.end >= range.end) {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Short {
         out.extend_from_slice(toks.get(range).unwrap_or_default());
     }
 
-    /// The position of a range of the unit; None if it is not here, or begins or ends inside a body.
+    /// The new position of a range of the unit; None if it is missing here, or begins or ends inside a body.
     pub(crate) fn place(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let of = |at: usize, last: bool| {
             let after = self.stretches.partition_point(|(from, ..)| if last { *from < at } else { *from <= at });

@@ -1,16 +1,16 @@
-//! Where brackets close, and which stretches of tokens can be expanded by themselves.
+//! Finds matching brackets, and token ranges that can be expanded by themselves.
 
 use super::lex::{Kind, Tok};
 use super::sym::{self, Sym};
 
-/// Whether tokens keep their structure for any definition of the macros in them: no directive, no token pasting,
-/// matched brackets, and no macro argument that ends inside another bracket.
+/// Whether tokens keep their structure whatever the macros in them expand to: no directive, no token pasting, matched
+/// brackets, and no macro argument that ends inside another bracket.
 pub(crate) fn is_plain(toks: &[Tok]) -> bool {
     let mut open = Open::default();
     toks.iter().all(|tok| open.take(tok)) && open.brackets.is_empty()
 }
 
-/// Where the bracket is closed that tokens begin with; None if what is between is not plain.
+/// The position of the bracket that matches the first token; None if the tokens between are not plain.
 pub(crate) fn plain_end(toks: &[Tok]) -> Option<usize> {
     let mut open = Open::default();
     for (at, tok) in toks.iter().enumerate() {
@@ -24,7 +24,7 @@ pub(crate) fn plain_end(toks: &[Tok]) -> Option<usize> {
     None
 }
 
-/// Brackets that are open, and how many of them are parentheses.
+/// The open brackets, and how many of them are parentheses.
 #[derive(Default)]
 struct Open {
     brackets: Vec<Sym>,
@@ -32,7 +32,7 @@ struct Open {
 }
 
 impl Open {
-    /// False if tokens with this one are not plain.
+    /// False if this token makes the tokens not plain.
     fn take(&mut self, tok: &Tok) -> bool {
         if tok.kind != Kind::Punct {
             return true;
@@ -56,7 +56,7 @@ impl Open {
     }
 }
 
-/// Where the brace at `open` is closed, as far as braces alone tell.
+/// The position that closes the brace at `open`, counting only braces.
 pub(crate) fn close(toks: &[Tok], open: usize) -> usize {
     let mut depth = 0usize;
     for (at, tok) in toks.iter().enumerate().skip(open) {

@@ -1,4 +1,4 @@
-//! `#if` and `#elif`: `defined`, integers, the operators, and names that nothing defines, which count as 0.
+//! Evaluates `#if` and `#elif`: `defined`, integers, operators, and undefined names, which count as 0.
 
 use super::files::{LoadError, Span};
 use super::integer::{IntTy, literal};
@@ -24,8 +24,9 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                 }
                 ready.push(number(defined));
             }
-            // The tree does not say what a compiler supports or which headers are installed: such a query is handled
-            // like a define without a value, under its own spelling. `defined(__has_include)` is not such a query.
+            // The tree does not tell what a compiler supports or which headers are installed. A query for that is
+            // handled like a define without a value, under its own spelling. `defined(__has_include)` is not such a
+            // query.
             sym::HAS_INCLUDE
             | sym::HAS_INCLUDE_NEXT
             | sym::HAS_BUILTIN
@@ -54,7 +55,7 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
                     ready.push(operator);
                     continue;
                 }
-                // `true` and `false` are keywords: no define is needed.
+                // `true` and `false` are keywords and need no define.
                 let word = matches!(tok.sym, sym::TRUE | sym::FALSE) || sym::is_positional(tok.sym);
                 if tok.kind == Kind::Ident && !word && !pp.macros.table.has(tok.sym) {
                     pp.defined(tok);
@@ -73,8 +74,8 @@ pub(crate) fn evaluate(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Result<bool, 
     Ok(holds(&ready, pp.interner))
 }
 
-/// Puts the line number for every `__LINE__`. A condition that asks for another positional macro, or for a line that is not certain, is
-/// asked for as a whole, like a define that no build file mentions: the name under which that is done.
+/// Replaces `__LINE__` by the line number. A condition that uses another positional macro, or an uncertain line number,
+/// is recorded as a whole, like a define that no build file mentions. Returns the name for that record.
 fn place_lines(pp: &mut Preprocessor<'_>, line: &[Tok], ready: &mut [Tok]) -> Option<Tok> {
     let positional = |tok: &&mut Tok| tok.kind == Kind::Ident && sym::is_positional(tok.sym);
     let mut unknown = None;
@@ -90,7 +91,7 @@ fn place_lines(pp: &mut Preprocessor<'_>, line: &[Tok], ready: &mut [Tok]) -> Op
     Some(Tok { sym: pp.interner.intern(&name), kind: Kind::Ident, ..unknown })
 }
 
-/// `defined(X)` that a macro brought along: X is still a name where nothing defines it, else whatever it was replaced by.
+/// Handles `defined(X)` produced by a macro: an undefined X is still a name; a defined one has been replaced.
 fn defined_after(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Vec<Tok> {
     let mut ready = Vec::with_capacity(line.len());
     let mut toks = line.iter().peekable();
@@ -122,7 +123,7 @@ fn defined_after(pp: &mut Preprocessor<'_>, line: &[Tok]) -> Vec<Tok> {
     ready
 }
 
-/// The operators that C++ also writes as words, which no macro can be called.
+/// The alternative spellings of operators (`and`, `or`, `not`). No macro can have such a name.
 fn operator(tok: &Tok, interner: &Interner) -> Option<Tok> {
     let sym = match interner.text(tok.sym) {
         _ if tok.kind != Kind::Ident => return None,
@@ -139,13 +140,13 @@ fn operator(tok: &Tok, interner: &Interner) -> Option<Tok> {
     Some(Tok { kind: Kind::Punct, sym, ..*tok })
 }
 
-/// Whether a condition holds in which nothing is left to be expanded.
+/// Whether a fully expanded condition holds.
 fn holds(toks: &[Tok], interner: &Interner) -> bool {
     Reader { interner, toks, at: 0 }.ternary(0).0 != 0
 }
 
-/// Whether a condition holds under these defines in place of a build's own; None if a name in it is not `settled`: defines alone
-/// do not say what it means.
+/// Whether a condition holds under these defines instead of the build's own; None if a name in it is not `settled`, so
+/// that defines alone do not determine its meaning.
 pub(crate) fn under(
     base: &FxMap<Sym, Arc<Macro>>,
     interner: &Interner,
@@ -195,7 +196,8 @@ const FEATURES: &[Sym] = &[
     sym::HAS_FEATURE,
 ];
 
-/// `__has_include(<x>)` and the like: true for what the tree or the language has; else a question of its own.
+/// `__has_include(<x>)` and similar: true for headers in the tree or the standard library; otherwise recorded as an
+/// open question.
 fn feature(pp: &mut Preprocessor<'_>, asked: &Tok, inner: &[Tok]) -> Result<bool, LoadError> {
     let mut text: String = inner.iter().map(|tok| pp.interner.text(tok.sym)).collect();
     if matches!(asked.sym, sym::HAS_INCLUDE | sym::HAS_INCLUDE_NEXT)
@@ -211,7 +213,7 @@ fn feature(pp: &mut Preprocessor<'_>, asked: &Tok, inner: &[Tok]) -> Result<bool
     Ok(pp.defined(&Tok { sym, kind: Kind::Ident, ..*asked }))
 }
 
-/// Headers that every compiler brings along.
+/// Headers that come with every compiler.
 const STANDARD: &[&str] = &[
     "algorithm",
     "array",
@@ -282,7 +284,7 @@ impl Reader<'_> {
         left
     }
 
-    /// `>` comes alone from the lexer: two of them are a shift.
+    /// The lexer emits `>` as single tokens: two of them are a shift.
     fn operator(&self) -> Option<(Sym, u8, usize)> {
         let tok = self.toks.get(self.at)?;
         if tok.kind != Kind::Punct {
@@ -332,13 +334,13 @@ impl Reader<'_> {
             (Kind::Number, sym::BODY) => (i64::from(tok.off), false),
             (Kind::Number, sym) => {
                 let (value, ty) = literal(self.interner.text(sym)).unwrap_or((0, IntTy::I64));
-                // All are of the widest type; whether one has a sign is its suffix's to say, or its size's.
+                // All numbers have the widest type. The suffix or the size determines whether one is unsigned.
                 (value, ty == IntTy::U64 || (ty == IntTy::U32 && self.interner.text(sym).contains(['u', 'U'])))
             }
             (Kind::Char, sym) => (characters(self.interner.text(sym)), false),
             (Kind::Ident, sym::TRUE) => (1, false),
             (Kind::Ident, _) => {
-                // A function-like name that nothing defines, with its arguments, is 0 as a whole.
+                // An undefined function-like name with its arguments is 0 as a whole.
                 if self.toks.get(self.at).is_some_and(|tok| tok.is(sym::LPAREN)) {
                     self.at += 1;
                     self.ternary(depth + 1);
@@ -351,7 +353,7 @@ impl Reader<'_> {
     }
 }
 
-/// The widest integer, and whether it has no sign.
+/// The widest integer type, and whether it is unsigned.
 type Number = (i64, bool);
 
 fn apply(op: Sym, (left, a): Number, (right, b): Number) -> Number {

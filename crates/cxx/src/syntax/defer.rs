@@ -1,6 +1,6 @@
-//! Which bodies can be expanded on demand: those of functions at file level without directives, in which every macro is
-//! plain. All others are expanded at once. A wrong guess is corrected: a unit in which such a body does not belong to a
-//! function is parsed as a whole.
+//! Decides which bodies can be expanded on demand: bodies of functions at file level without directives, in which every
+//! macro is plain. All others are expanded at once. A wrong guess is corrected: a unit in which such a body does not
+//! belong to a function is parsed with all bodies expanded.
 
 use super::bodies::LONG;
 use super::brackets::{close, plain_end};
@@ -10,15 +10,15 @@ use super::preprocess::{Preprocessor, copy_frames};
 use super::sym::{self, Sym};
 use std::sync::Arc;
 
-/// Tokens of a signature that are gone back over.
+/// The maximum number of signature tokens scanned backwards.
 const SIGNATURE: usize = 500;
 
-/// Macros that are looked for in one body.
+/// The maximum number of macros examined in one body.
 const MACROS: usize = 64;
 
 impl Preprocessor<'_> {
-    /// Copies the tokens between two directives or macro names, which is most of a file. Bodies that can wait are left
-    /// out.
+    /// Copies the tokens up to the next directive or macro name, which is most of a file. Bodies that can be deferred
+    /// are skipped.
     pub(crate) fn copy_plain(&mut self) {
         if self.floor > 0 || copy_frames(&mut self.frames, 0, &self.macros.table, &mut self.pool, &mut self.out) {
             return;
@@ -28,7 +28,7 @@ impl Preprocessor<'_> {
         loop {
             let rest = toks.get(at..).unwrap_or_default();
             let table = &self.macros.table;
-            // The brace of a body follows a parenthesis.
+            // The opening brace of a body follows a parenthesis.
             let mut closed = self.out.last().is_some_and(|tok| tok.is(sym::RPAREN));
             let ends = |tok: &Tok| {
                 let after = std::mem::take(&mut closed);
@@ -58,8 +58,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The token for the body whose brace is at `open` of a file, and the position of the closing brace; None if it
-    /// must be read now.
+    /// The token for the body whose brace is at `open`, and the position of its closing brace; None if the body must be
+    /// read now.
     fn defer(&mut self, toks: &Arc<Vec<Tok>>, open: usize) -> Option<(Tok, usize)> {
         let file = toks.get(open)?.file;
         if self.braces.long.is_some_and(|(of, end)| of == file && open < end) || !self.begins_body() {
@@ -77,7 +77,7 @@ impl Preprocessor<'_> {
         deferred
     }
 
-    /// Whether a brace here would open a function's body: its signature was read, and nothing around it is open.
+    /// Whether a brace here would open a function body: a signature precedes it, and no bracket around it is open.
     fn begins_body(&mut self) -> bool {
         if !self.out.last().is_some_and(|tok| tok.is(sym::RPAREN)) {
             return false;
@@ -93,7 +93,7 @@ impl Preprocessor<'_> {
         if self.braces.open > 0 {
             return false;
         }
-        // Back over the parameters to the name, and to the type before it.
+        // Go back over the parameters to the name, and to the type before it.
         let mut depth = 0usize;
         let mut before = self.out.iter().rev().take(SIGNATURE).skip_while(|tok| {
             depth += usize::from(tok.is(sym::RPAREN));

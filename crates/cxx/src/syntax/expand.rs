@@ -1,4 +1,5 @@
-//! Macro expansion: arguments, `#`, `##`, variadic lists, and the rule that a name is not expanded within itself.
+//! Macro expansion: arguments, `#`, `##`, variadic lists, and the rule that a name is not expanded within its own
+//! expansion.
 
 use super::files::LoadError;
 use super::lex::{Kind, PAINTED, SPACE, Tok};
@@ -14,7 +15,7 @@ const MAX_NESTED: usize = 40;
 type Arguments = (Vec<Vec<Tok>>, Tok);
 
 impl Preprocessor<'_> {
-    /// Pushes the replacement of `tok` where it is a macro's name; false if it stays as it is.
+    /// Pushes the replacement of `tok` if it is a macro's name; returns false if it is not expanded.
     pub(crate) fn expand(&mut self, tok: Tok) -> Result<bool, LoadError> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return Ok(false);
@@ -28,7 +29,7 @@ impl Preprocessor<'_> {
             None => Vec::new(),
             Some(params) => match self.arguments(params.len(), found.variadic)? {
                 Some((args, close)) => {
-                    // The expansion has the position of the whole call, so that a quote shows its arguments.
+                    // The expansion gets the position of the whole call, so that a quote shows the arguments.
                     if close.file == tok.file && close.end() > tok.off {
                         at.len = u16::try_from(close.end() - tok.off).unwrap_or(tok.len);
                     }
@@ -43,7 +44,7 @@ impl Preprocessor<'_> {
         Ok(true)
     }
 
-    /// The replacement of a name by a single number or sign, the most common kind of macro.
+    /// The replacement of a name by a single number or punctuator, the most common kind of macro.
     pub(crate) fn constant(&self, tok: &Tok) -> Option<Tok> {
         if tok.kind != Kind::Ident || tok.flags & PAINTED != 0 {
             return None;
@@ -57,7 +58,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The arguments of a function-like macro; None (and nothing consumed) where no parenthesis follows.
+    /// The arguments of a function-like macro; None, with nothing consumed, if no parenthesis follows.
     fn arguments(&mut self, params: usize, variadic: bool) -> Result<Option<Arguments>, LoadError> {
         self.gathering += 1;
         let gathered = self.gather(params, variadic);
@@ -82,7 +83,8 @@ impl Preprocessor<'_> {
             if tok.is(sym::RPAREN) && depth == 0 {
                 break;
             }
-            // Only parentheses protect a comma; braces are counted with them since macros here take initialisers.
+            // Only parentheses protect a comma. Braces are counted too because macros in these sources take
+            // initialisers.
             if tok.is(sym::COMMA) && depth == 0 && !(variadic && args.len() >= params) && args.len() < MAX_ARGS {
                 args.push(self.pool.take());
                 continue;
@@ -128,7 +130,7 @@ impl Preprocessor<'_> {
             let after = found.body.get(position.wrapping_sub(2)).is_some_and(|tok| tok.is(sym::PASTE));
             let before = found.body.get(position).is_some_and(|tok| tok.is(sym::PASTE));
             if after || before {
-                // `, ## rest` with nothing in rest drops the comma; with something it pastes nothing.
+                // In `, ## rest`, an empty rest drops the comma; a non-empty rest is not pasted.
                 let comma = out.len() >= 2 && out.get(out.len() - 2).is_some_and(|tok| tok.is(sym::COMMA));
                 if after && comma && found.variadic && param + 1 == params.len() {
                     out.pop();
@@ -162,12 +164,12 @@ impl Preprocessor<'_> {
         Ok(self.paste_all(out))
     }
 
-    /// A list expanded on its own, as an argument is before it is put in place.
+    /// Expands a list by itself, as arguments are before substitution.
     pub(crate) fn expand_list(&mut self, toks: &[Tok]) -> Result<Vec<Tok>, LoadError> {
         if !self.has_macros(toks) {
             return Ok(toks.to_vec());
         }
-        // Calls within arguments within calls; real ones stay under ten.
+        // Nested calls in arguments; real code stays under ten levels.
         if self.nested >= MAX_NESTED {
             return Ok(toks.to_vec());
         }
@@ -176,7 +178,7 @@ impl Preprocessor<'_> {
         let depth = self.frames.len();
         self.push_back(toks.to_vec(), None);
         self.floor = depth.max(1);
-        // A floor of 0 means "the file": with no frame below, a placeholder keeps the level above it.
+        // A floor of 0 means "the file". If there is no frame below, a placeholder raises the level.
         if depth == 0 {
             let frame = self.frames.pop();
             self.push_back(Vec::new(), None);

@@ -1,11 +1,11 @@
-//! The files of a tree that were opened, lexed once each; and from a place back to its line and text.
+//! The opened files of a tree, each lexed once, and the mapping from positions back to lines and text.
 
 use super::lex::{Tok, lex};
 use super::sym::Interner;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// A stretch of source text.
+/// A range of source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
 pub struct Span {
     pub file: u16,
@@ -18,7 +18,7 @@ impl Span {
         Span { file: tok.file, start: tok.off, end: tok.end() }
     }
 
-    /// From the start of this one to the end of the other; within one file.
+    /// From the start of this span to the end of the other, in the same file.
     pub fn to(self, end: Span) -> Span {
         match end.file == self.file && end.end >= self.start {
             true => Span { end: end.end, ..self },
@@ -27,11 +27,11 @@ impl Span {
     }
 }
 
-/// The files that a program is made of, by their paths (with `/`, relative to one root).
+/// The files of a program, by path (with `/`, relative to one root).
 pub trait Sources {
     fn has(&self, path: &str) -> bool;
     fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_>;
-    /// Those whose last part is `name`, in the order of all.
+    /// Files whose last path component is `name`, in the order of all files.
     fn named(&self, name: &str) -> Vec<&str> {
         let last = |path: &&str| path.rsplit('/').next() == Some(name);
         self.paths().filter(last).collect()
@@ -56,7 +56,7 @@ impl Sources for NoSources {
     }
 }
 
-/// Why a file cannot be read, in its owner's words.
+/// Why a file cannot be read, in the words of its owner.
 pub type Unreadable = say::Message;
 
 #[derive(Debug)]
@@ -89,7 +89,7 @@ pub struct Files {
 const MAX_OPEN: usize = 4000;
 
 impl Files {
-    /// The number of a file, read and lexed on first use.
+    /// The index of a file, which is read and lexed on first use.
     pub fn open(&mut self, tree: &dyn Sources, path: &str, interner: &mut Interner) -> Result<u16, LoadError> {
         if let Some(&file) = self.by_path.get(path) {
             return Ok(file);
@@ -128,7 +128,7 @@ impl Files {
         self.get(file).map_or_else(Arc::default, |file| file.toks.clone())
     }
 
-    /// Counted from 1.
+    /// The line number, starting at 1.
     pub fn line(&self, span: Span) -> usize {
         let Some(file) = self.get(span.file) else { return 0 };
         let lines =
@@ -136,7 +136,7 @@ impl Files {
         lines.partition_point(|&newline| newline < span.start) + 1
     }
 
-    /// The text of a span on one line, comments and all, runs of white space made one blank.
+    /// The text of a span on one line, including comments, with runs of white space collapsed.
     pub fn text(&self, span: Span) -> String {
         let text = self.get(span.file).and_then(|file| file.text.get(span.start as usize..span.end as usize));
         let text = strip_comments(text.unwrap_or_default());

@@ -1,8 +1,8 @@
-//! The path of a header in a tree, by its name in an `#include`.
+//! Finds a header in a tree by its name in an `#include`.
 
 use super::files::Sources;
 
-/// A header in angle brackets that the tree has itself, in a directory that is searched for headers.
+/// A header in angle brackets that is in the tree, in a directory that compilers search.
 pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
     let ends = [format!("include/{wanted}"), format!("src/{wanted}")];
     let fits = |path: &&str| {
@@ -12,7 +12,7 @@ pub fn find_system(tree: &dyn Sources, wanted: &str) -> Option<String> {
     tree.named(last(wanted)).into_iter().filter(fits).min_by_key(|path| path.len()).map(str::to_owned)
 }
 
-/// A header by its name: beside the including file, else the one in the tree that shares the longest path with it.
+/// A header by name: beside the including file, otherwise the one in the tree that shares the longest path with it.
 pub fn find_include(tree: &dyn Sources, from: &str, wanted: &str) -> Option<String> {
     let dir = from.rsplit_once('/').map_or("", |(dir, _)| dir);
     let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();

@@ -1,8 +1,9 @@
-//! A header that was read before is not read again. The result of including a file depends on the current macros and on
-//! the headers that it would skip. If these are the same, so are its tokens and the macros after it. For a long header
-//! the relevant macros are known: the names in its files, and in their definitions. Other macros do not matter.
+//! Reuses the result of including a header. The result depends on the current macros and on the headers that the file
+//! would skip. If these are the same, so are its tokens and the macros after it. For a long header the relevant macros
+//! are known: the names in its files and in their definitions. Other macros do not matter.
 //!
-//! Only an include between two declarations is kept: one within the arguments of a macro, or a file that ends within them, goes the long way.
+//! Only an include between two declarations is kept. An include within macro arguments, or a file that ends within
+//! them, is always read again.
 
 use super::lex::Kind;
 use super::macro_table::Macro;
@@ -13,7 +14,7 @@ use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::sync::Arc;
 
 impl Preprocessor<'_> {
-    /// Takes over what a file came to before; false if it must be read.
+    /// Reuses the earlier result of a file; false if it must be read.
     pub(crate) fn replay(&mut self, file: u16) -> bool {
         let fits = |known: &&Arc<Outcome>| {
             known.visits.iter().all(|(file, read)| self.macros.once.contains(file) == *read)
@@ -40,13 +41,13 @@ impl Preprocessor<'_> {
         self.recorder.open.push(Open { file, plain, state: self.macros.state, toks, visits, set, pasted });
     }
 
-    /// The innermost file has been read to its end.
+    /// Called when the innermost file has been read to its end.
     pub(crate) fn recorded(&mut self) {
         if self.gathering > 0 {
             self.recorder.spoil();
         }
         let Some(open) = self.recorder.open.pop() else { return };
-        // The unit itself is read once.
+        // The unit itself is read only once.
         if !open.plain || self.recorder.open.is_empty() {
             return;
         }
@@ -65,7 +66,8 @@ impl Preprocessor<'_> {
         self.recorder.done.push((open.file, Outcome { state, needs, visits, unit, toks, defined, once, pasted }));
     }
 
-    /// What the macros that may be met in these files stood for when the first of them was begun: `set` counts what was set before.
+    /// The definitions that macros used in these files had before the first file was read. `set` is the number of
+    /// definitions made before that.
     fn needs(&mut self, visits: &[Visit], pasted: &[Sym], set: usize) -> Needs {
         let mut before: FxMap<Sym, Option<&Arc<Macro>>> = FxMap::default();
         for (name, made) in self.macros.set.get(set..).unwrap_or_default() {
@@ -85,7 +87,7 @@ impl Preprocessor<'_> {
             open.extend(names.iter().filter(|name| met.insert(**name)));
         }
         open.extend(pasted.iter().filter(|name| met.insert(**name)));
-        // What a name stood for may name others.
+        // A definition may use other names.
         let (mut defined, mut absent) = (Vec::new(), SymSet::default());
         while let Some(name) = open.pop() {
             let made = before.get(&name).copied().unwrap_or_else(|| self.macros.table.get(name));
@@ -113,15 +115,16 @@ impl Macros {
             && !self.base.keys().any(|name| appeared(*name))
     }
 
-    /// The outcomes that hold under other defines too: those of files that lead to none of these names, and those of which it is
-    /// known on what they hang, unless other names are undefined for good (`fixed`), which no outcome tells.
+    /// The outcomes that also hold under other defines: those of files that never reach these names, and those whose
+    /// dependencies are known. The latter are dropped if names are undefined permanently (`fixed`), which outcomes do
+    /// not record.
     pub(crate) fn included_without(&self, names: &FxSet<Sym>, mentions: impl Fn(u16) -> bool, fixed: bool) -> Included {
         let in_body = |name: &Sym| {
             let all = self.definitions.values().map(|(_, made)| made).chain(self.base.values());
             let mut bodies = all.map(|made| &made.body);
             bodies.any(|body| body.iter().any(|tok| tok.kind == Kind::Ident && tok.sym == *name))
         };
-        // Behind another macro a name may be met where it is not written.
+        // A macro can introduce a name in files that do not spell it.
         let behind = names.iter().any(|name| self.included.pasted.contains(name) || in_body(name));
         let mut known: FxMap<u16, bool> = FxMap::default();
         let mut free = |file: u16| !*known.entry(file).or_insert_with(|| mentions(file));

@@ -1,7 +1,7 @@
-//! The integer types of C++ on the platforms that these programs are built for (LP64), and its conversions: promotion, the
-//! common type of two operands, and what storing into fewer bits leaves.
+//! The integer types of C++ on LP64 platforms, and their conversions: promotion, the common type of two operands, and
+//! truncation.
 
-/// An integer type. A value of it is kept as an `i64`: as the number itself, of [`IntTy::U64`] as its 64 bits.
+/// An integer type. Values are stored as `i64`: the number itself, or for [`IntTy::U64`] its 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntTy {
     Bool,
@@ -61,12 +61,12 @@ impl IntTy {
         }
     }
 
-    /// The first type of int, long that a signed number fits.
+    /// The first of int and long that holds a signed number.
     pub fn of(value: i64) -> IntTy {
         if i32::try_from(value).is_ok() { IntTy::I32 } else { IntTy::I64 }
     }
 
-    /// The least and the largest value, as they are kept; none if every 64 bits are one.
+    /// The smallest and the largest value, in stored form; None if all 64-bit patterns are valid.
     pub fn limits(self) -> Option<(i64, i64)> {
         Some(match self {
             IntTy::Bool => (0, 1),
@@ -84,7 +84,7 @@ impl IntTy {
         self.limits().is_none_or(|(least, most)| (least..=most).contains(&value))
     }
 
-    /// What storing a number into this type leaves of it.
+    /// The value after storing a number into this type.
     pub fn wrap(self, value: i64) -> i64 {
         match self {
             IntTy::Bool => i64::from(value != 0),
@@ -102,14 +102,14 @@ impl IntTy {
         if self == IntTy::U64 { value as u64 as f64 } else { value as f64 }
     }
 
-    /// As a person reads it.
+    /// The display form of a number.
     pub fn show(self, value: i64) -> String {
         if self == IntTy::U64 { (value as u64).to_string() } else { value.to_string() }
     }
 }
 
-/// An integer literal with its type ([lex.icon]): the first of its kind that it fits. None for floats, and for what has a
-/// suffix that is not the language's own.
+/// An integer literal with its type ([lex.icon]): the first candidate type that holds it. None for floats and for
+/// literals with a non-standard suffix.
 pub fn literal(text: &str) -> Option<(i64, IntTy)> {
     let whole;
     let text = match text.contains('\'') {
@@ -131,7 +131,7 @@ pub fn literal(text: &str) -> Option<(i64, IntTy)> {
     let suffix = ["", "u", "l", "ul", "lu", "ll", "ull", "llu", "z", "uz", "zu"].into_iter().find(is)?;
     let value = if number.is_empty() { 0 } else { u64::from_str_radix(number, radix).ok()? };
     let (unsigned, long) = (suffix.contains('u'), suffix.contains(['l', 'z']));
-    // A decimal literal without a suffix is never unsigned; others may be where they do not fit otherwise.
+    // A decimal literal without a suffix is never unsigned; others become unsigned if they fit no signed type.
     let kinds: &[IntTy] = match (unsigned, long, radix) {
         (true, false, _) => &[IntTy::U32, IntTy::U64],
         (true, true, _) => &[IntTy::U64],

@@ -1,4 +1,4 @@
-//! Text to tokens. A token remembers its file and byte offset, so every answer can name a line and quote it.
+//! Converts text to tokens. A token remembers its file and byte offset, so every answer can name a line and quote it.
 
 use super::sym::{Interner, Sym};
 use std::num::NonZeroU128;
@@ -10,7 +10,7 @@ pub enum Kind {
     String,
     Char,
     Punct,
-    /// The body of a function, stored with another unit: source text has no such token.
+    /// A function body stored apart from its unit. The lexer never produces this token.
     Body,
 }
 
@@ -24,7 +24,7 @@ pub struct Tok {
     pub len: u16,
 }
 
-/// The number of a body that is stored apart from its unit.
+/// The id of a body that is stored apart from its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BodyId(pub(crate) u32);
 
@@ -91,7 +91,7 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
                 }
             }
         };
-        // A literal that would end inside a non-ASCII character is extended to its end; no other token can.
+        // A literal that would end inside a non-ASCII character is extended to its end. No other token can end there.
         let end = match kind {
             Kind::String | Kind::Char => {
                 (end..=bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len())
@@ -112,14 +112,14 @@ pub fn lex(file: u16, text: &str, interner: &mut Interner) -> Vec<Tok> {
     toks
 }
 
-/// A spelling of up to sixteen bytes, none of them zero, as a number.
+/// A spelling of up to sixteen non-zero bytes, as a number.
 fn short(bytes: &[u8], at: usize, end: usize) -> Option<NonZeroU128> {
     let mask = FIRST.get(end - at)?;
     let chunk = bytes.get(at..)?.first_chunk::<16>()?;
     NonZeroU128::new(u128::from_le_bytes(*chunk) & mask)
 }
 
-/// The bits of so many bytes.
+/// Masks for the first n bytes.
 static FIRST: [u128; 17] = {
     let mut table = [0; 17];
     let mut count = 1;
@@ -130,14 +130,14 @@ static FIRST: [u128; 17] = {
     table
 };
 
-/// What a token begins with.
+/// The class of a token's first byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Blank,
     Word,
     Digit,
     Quote,
-    /// A punctuator that is part of no other.
+    /// A punctuator that is not part of a longer one.
     Single,
     Other,
 }
@@ -163,14 +163,14 @@ fn class(byte: u8) -> Class {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other)
 }
 
-/// How long a comment is, or a mark that a line goes on: neither is a token, nor the end of a directive.
+/// The length of a comment or a line continuation. Neither is a token or ends a directive.
 fn passed_over(rest: &[u8]) -> Option<usize> {
     match rest {
         [b'\\', b'\n', ..] => Some(2),
         [b'\\', b'\r', b'\n', ..] => Some(3),
         [b'/', b'/', ..] => {
             let mut at = 0;
-            // A backslash takes what follows it along: the line goes on.
+            // A backslash escapes the next byte, so the line may continue.
             while let Some(more) = rest.get(at..).filter(|more| !more.is_empty()) {
                 match memchr::memchr2(b'\n', b'\\', more) {
                     Some(end) if more.get(end) == Some(&b'\n') => return Some(at + end),
@@ -200,8 +200,8 @@ fn named(bytes: &[u8], at: usize) -> (Kind, usize) {
     }
 }
 
-/// The length of a punctuator. `>` is always a token of its own: only the parser knows whether two make a shift or
-/// close two template lists.
+/// The length of a punctuator. `>` is always a single token: only the parser knows whether two form a shift or close
+/// two template lists.
 fn punct(rest: &[u8]) -> usize {
     match rest {
         [b'<', b'<', b'<' | b'=', ..] | [b'<', b'=', b'>', ..] | [b'.', b'.', b'.', ..] | [b'-', b'>', b'*', ..] => 3,
@@ -224,7 +224,7 @@ fn word(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Bytes that a name may have: letters, digits, `_`, `$`, and all of other scripts.
+/// Bytes that may be in a name: letters, digits, `_`, `$`, and all non-ASCII bytes.
 static WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -275,7 +275,7 @@ fn raw_string(bytes: &[u8], quote: usize) -> usize {
     at.map_or(bytes.len(), |at| quote + 1 + at + close.len())
 }
 
-/// A number with a fraction and how many bits it has; one of more than 64 is none.
+/// A floating-point literal and its number of bits; None for more than 64 bits.
 pub fn float(text: &str) -> Option<(f64, u8)> {
     match text.strip_suffix(['f', 'F']) {
         Some(single) => single.parse().ok().map(|value: f32| (f64::from(value), 32)),
@@ -292,7 +292,7 @@ pub fn character(text: &str) -> Option<i64> {
     }
 }
 
-/// The number that a character literal of one or more is to the preprocessor.
+/// The preprocessor's value of a character literal with one or more characters.
 pub fn characters(text: &str) -> i64 {
     let inner = text.split_once('\'').and_then(|(_, rest)| unescaped(rest.strip_suffix('\'')?));
     match inner.unwrap_or_default().as_slice() {
@@ -301,7 +301,7 @@ pub fn characters(text: &str) -> i64 {
     }
 }
 
-/// The content of a string literal, without quotes; one that is not valid UTF-8 ends with a unique mark.
+/// The content of a string literal without quotes. A unique mark is appended if it is not valid UTF-8.
 pub fn string(text: &str) -> String {
     if let Some(raw) = text.split_once('"').filter(|(prefix, _)| prefix.ends_with('R')).map(|(_, rest)| rest) {
         let inner = raw.split_once('(').and_then(|(mark, rest)| rest.strip_suffix(&format!("){mark}\"")));
@@ -311,7 +311,7 @@ pub fn string(text: &str) -> String {
     unescaped(inner).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| format!("{inner}\u{fffd}"))
 }
 
-/// Escape sequences replaced ([lex.ccon]).
+/// Replaces escape sequences ([lex.ccon]).
 fn unescaped(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes().peekable();
@@ -356,7 +356,7 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Short ones are remembered by their bytes, in fewer places than there are.
+    /// The cache of short spellings has fewer places than there are spellings.
     #[test]
     fn every_token_is_spelled_as_it_stands() {
         let mut text = String::from("a\0b\0\0 \u{e9}\u{e8} L\"\\\u{e9}\" 'x 0x1p-3 1'000 <<<>>>=->* # \u{3042}\n");

@@ -1,4 +1,4 @@
-//! A macro, and the definitions at a position of a unit.
+//! A macro, and the table of definitions at a position of a unit.
 
 use super::brackets::is_plain;
 use super::lex::Tok;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Macro {
-    /// None: object-like.
+    /// None for an object-like macro.
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Vec<Tok>,
-    /// It makes no names (`#`, `##`), and what is made with it has as many brackets open as before.
+    /// Whether it creates no names (`#`, `##`) and its expansion has balanced brackets.
     pub(crate) plain: bool,
 }
 
@@ -20,7 +20,7 @@ impl Macro {
         Macro { params, variadic, body: body.to_vec(), plain: is_plain(body) }
     }
 
-    /// Whether both come to the same wherever they are called.
+    /// Whether both macros expand alike wherever they are used.
     pub(crate) fn alike(&self, other: &Macro) -> bool {
         let alike = |(a, b): (&Tok, &Tok)| a.sym == b.sym && a.kind == b.kind && a.flags == b.flags;
         self.params == other.params
@@ -30,24 +30,24 @@ impl Macro {
     }
 }
 
-/// Names with what they are defined as; None undefines one.
+/// Names with their definitions; None undefines a name.
 pub type Defined = Vec<(Sym, Option<Arc<Macro>>)>;
 
-/// Macros as they stood for a body.
+/// The macro definitions in effect for a body.
 pub(crate) type Stood = Box<[(Sym, Arc<Macro>)]>;
 
-/// The current definitions, by name number: every name of every file is looked up here.
+/// The current definitions, indexed by name number: every name of every file is looked up here.
 #[derive(Debug, Default)]
 pub(crate) struct MacroTable {
     by_name: Vec<Option<Arc<Macro>>>,
-    /// Those of a single body.
+    /// The definitions for a single body.
     few: FxMap<Sym, Arc<Macro>>,
     /// The names with a definition.
     names: SymSet,
 }
 
 impl MacroTable {
-    /// These and nothing else.
+    /// A table with only these definitions.
     pub fn of(few: &[(Sym, Arc<Macro>)]) -> MacroTable {
         let mut names = SymSet::default();
         names.extend(few.iter().map(|(name, _)| *name));
@@ -66,7 +66,7 @@ impl MacroTable {
         self.names.contains(name)
     }
 
-    /// What it stood for before.
+    /// Sets a definition and returns the previous one.
     pub fn put(&mut self, name: Sym, made: Option<Arc<Macro>>) -> Option<Arc<Macro>> {
         let at = name.0 as usize;
         if at >= self.by_name.len() {

@@ -1,4 +1,4 @@
-//! Macros as they stand at a place of a unit, and what was learnt of all of them on the way.
+//! The macro definitions at a position of a unit, and records about all definitions read so far.
 
 use super::files::Span;
 use super::lex::Tok;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Group {
     pub file: u16,
     pub start: u32,
-    /// Of the `#endif`; 0 while it is open.
+    /// The position of the `#endif`; 0 while it is open.
     pub end: u32,
     /// Every name in its conditions.
     pub asked: Vec<Sym>,
@@ -23,51 +23,51 @@ pub struct Group {
 #[derive(Debug, Default)]
 pub struct Macros {
     pub(crate) table: MacroTable,
-    /// What every unit begins with.
+    /// The definitions that every unit begins with.
     pub base: FxMap<Sym, Arc<Macro>>,
-    /// What single files are compiled with on top of that: the end of a path, and its defines.
+    /// Additional defines for single files: a path ending, and its defines.
     pub of_file: Vec<(String, Defined)>,
     /// Every name that was ever defined.
     pub ever: FxSet<Sym>,
-    /// `push_macro`: what a name meant before.
+    /// `push_macro`: the earlier definitions of a name.
     pub(crate) pushed: FxMap<Sym, Vec<Option<Arc<Macro>>>>,
-    /// Names whose `#define` is not taken: checks and logs that the interpreter answers itself.
+    /// Names whose `#define` is ignored: checks and logs that the interpreter answers itself.
     pub kept: FxSet<Sym>,
-    /// Undefined from outside (`-U`) for good: the sources' own `#define` does not change that.
+    /// Names undefined permanently from outside (`-U`): a `#define` in the sources does not change that.
     pub fixed: FxSet<Sym>,
-    /// Names that the sources undefine, or set to what they were before.
+    /// Names that the sources undefine or restore to an earlier definition.
     pub(crate) undefined: FxSet<Sym>,
-    /// Names that a conditional asked for while nothing defined them, and where first.
+    /// Names that a conditional asked for while they were undefined, and where this happened first.
     pub asked: FxMap<Sym, Vec<Span>>,
     /// Every conditional that was read, by position.
     pub groups: FxMap<(u16, u32), Group>,
     /// Every macro that was ever defined, by position.
     pub definitions: FxMap<(u16, u32), (Sym, Arc<Macro>)>,
-    /// Headers of the dialect's own that a unit includes and the tree does not have.
+    /// Headers of the dialect that a unit includes and the tree lacks.
     pub absent: Vec<String>,
     pub own_header: &'static str,
     pub(crate) once: FxSet<u16>,
     /// Files with a `#line`.
     pub(crate) renumbered: FxSet<u16>,
-    /// Files that say `#pragma pack`.
+    /// Files with a `#pragma pack`.
     pub(crate) packed: FxSet<u16>,
-    /// Headers that were looked for: those in angle brackets by their name, the others by the file that asks too.
+    /// Resolved headers: those in angle brackets by name, quoted ones by name and including file.
     pub(crate) system: FxMap<String, Option<String>>,
     pub(crate) quoted: FxMap<(u16, String), Option<String>>,
     pub(crate) included: Included,
-    /// How the table differs from the unit's initial state, as one number that does not depend on the order.
+    /// An order-independent hash of how the table differs from the unit's initial state.
     pub(crate) state: u64,
-    /// Names that were set since the unit began, with what each stood for before.
+    /// Names set since the unit began, with their previous definitions.
     pub(crate) set: Defined,
 }
 
 impl Macros {
-    /// These and nothing else.
+    /// Macros with only these definitions.
     pub(crate) fn of(few: &[(Sym, Arc<Macro>)]) -> Macros {
         Macros { table: MacroTable::of(few), ..Macros::default() }
     }
 
-    /// A new unit: nothing of the one before is left.
+    /// Starts a new unit and drops the definitions of the previous one.
     pub(crate) fn begin(&mut self, path: &str) {
         for (name, _) in self.set.drain(..) {
             self.table.put(name, None);
@@ -79,7 +79,7 @@ impl Macros {
         self.pushed.clear();
         self.state = 0;
         let of_this = |(end, _): &&(String, Defined)| {
-            // A file by its name, or all of a kind: `.cpp`.
+            // A file by name, or all files with an extension such as `.cpp`.
             let whole = |head: &str| head.is_empty() || head.ends_with('/') || end.starts_with('.');
             path.strip_suffix(end.as_str()).is_some_and(whole)
         };
@@ -90,14 +90,14 @@ impl Macros {
         }
     }
 
-    /// The names that the sources themselves, or the build for single files, make or take back.
+    /// Names that the sources, or the build for single files, define or undefine.
     pub(crate) fn unsettled(&self) -> FxSet<Sym> {
         let made = self.definitions.values().map(|(name, _)| *name);
         let of_file = self.of_file.iter().flat_map(|(_, defines)| defines).map(|(name, _)| *name);
         made.chain(of_file).chain(self.undefined.iter().copied()).collect()
     }
 
-    /// The names that units begin with otherwise than under `before`.
+    /// Names whose initial definitions differ from those in `before`.
     pub(crate) fn otherwise(&self, before: &Macros) -> FxSet<Sym> {
         let names = self.base.keys().chain(before.base.keys());
         let differs = |name: &&Sym| match (self.base.get(*name), before.base.get(*name)) {

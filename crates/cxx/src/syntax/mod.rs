@@ -1,4 +1,5 @@
-//! From files to trees: text, tokens, macros, the preprocessor, the parser. Nothing here knows what a program comes to when it runs.
+//! From files to syntax trees: text, tokens, macros, the preprocessor, the parser. This layer does not evaluate
+//! anything.
 
 pub mod ast;
 pub(crate) mod bodies;

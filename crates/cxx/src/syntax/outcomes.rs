@@ -1,4 +1,4 @@
-//! What including a header came to, so that the next unit can take it over.
+//! The results of including headers, so that the next unit can reuse them.
 
 use super::bodies::Bodies;
 use super::lex::Tok;
@@ -7,72 +7,72 @@ use super::sym::{FxMap, FxSet, Sym, SymSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file, and whether it was skipped because it had been read (`#pragma once`).
+/// A file, and whether it was skipped because it had already been read (`#pragma once`).
 pub(super) type Visit = (u16, bool);
 
-/// What including a file came to.
+/// The result of including a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// The macros when it began ([`Macros::state`]); None if those were of another build.
+    /// The state of the macros at its start ([`Macros::state`]); None if it belongs to another build.
     pub(super) state: Option<u64>,
-    /// Those of them that have a part in it; None if that was not looked into.
+    /// The macros that it depends on; None if they were not determined.
     pub(super) needs: Option<Needs>,
-    /// The files that it led to, itself first, each as it was met first.
+    /// The files that it visited, itself first, each in the form of its first visit.
     pub(super) visits: Vec<Visit>,
-    /// The unit in which it was read, and where in it its tokens stand.
+    /// The unit in which it was read, and the range of its tokens there.
     pub(super) unit: Arc<Vec<Tok>>,
     pub(super) toks: Range<usize>,
     pub(super) defined: Defined,
-    /// Files that are not to be read again in this unit.
+    /// Files that this unit must not read again.
     pub(super) once: Vec<u16>,
-    /// Names that `##` made.
+    /// Names created by `##`.
     pub(super) pasted: Vec<Sym>,
 }
 
-/// The macros that have a part in what a file comes to.
+/// The macros that the result of a file depends on.
 #[derive(Debug, Clone)]
 pub(super) struct Needs {
     pub(super) defined: Arc<[(Sym, Arc<Macro>)]>,
-    /// Names that stood for nothing.
+    /// Names that were not defined.
     pub(super) absent: Arc<SymSet>,
 }
 
-/// What the headers of a unit came to, each by its file.
+/// The results of a unit's headers, by file.
 pub(crate) type Done = Vec<(u16, Outcome)>;
 
 /// Outcomes by file.
 #[derive(Debug, Default)]
 pub(crate) struct Included {
     pub(super) of_file: FxMap<u16, Vec<Arc<Outcome>>>,
-    /// Names that `##` made: they stand in no file.
+    /// Names created by `##`, which no file spells.
     pub(crate) pasted: FxSet<Sym>,
-    /// Bodies that are not copied from unit to unit.
+    /// Bodies that are shared between units instead of copied.
     pub(crate) bodies: Bodies,
-    /// The names in a file, each once.
+    /// The distinct names in a file.
     pub(super) names: FxMap<u16, Arc<[Sym]>>,
 }
 
-/// Of a file that comes to so many tokens it is looked into which macros have a part.
+/// The minimum number of tokens for which the dependencies of a file on macros are determined.
 pub(super) const LONG: usize = 1000;
 
-/// A file is met under a few different states of the macros; beyond this many it is read each time.
+/// The maximum number of results kept per file, one for each state of the macros.
 const MAX_OUTCOMES: usize = 16;
 
-/// The files that are being read right now, the outermost first.
+/// The files that are currently being read, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(super) open: Vec<Open>,
     pub(super) visits: Vec<Visit>,
-    /// Files read to their end in this unit, whose tokens are not all there yet.
+    /// Files read to their end in this unit, whose tokens are not complete yet.
     pub(crate) done: Done,
-    /// Names that `##` made in this unit.
+    /// Names created by `##` in this unit.
     pub(crate) pasted: Vec<Sym>,
 }
 
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) file: u16,
-    /// It can be told where it begins and ends.
+    /// Whether its start and end in the token stream are known.
     pub(super) plain: bool,
     pub(super) state: u64,
     pub(super) toks: usize,
@@ -82,12 +82,12 @@ pub(super) struct Open {
 }
 
 impl Recorder {
-    /// Something happened that no outcome tells: none of the files that are open is kept.
+    /// Called after an event that results do not record: no open file is kept.
     pub(crate) fn spoil(&mut self) {
         self.open.iter_mut().for_each(|open| open.plain = false);
     }
 
-    /// A file was not opened: it had been read in this unit, or its outcome was taken.
+    /// Called for a file that was not opened: it was already read in this unit, or its result was reused.
     pub(crate) fn pass(&mut self, file: u16, read: bool) {
         if read {
             self.visits.push((file, true));
@@ -96,7 +96,7 @@ impl Recorder {
 }
 
 impl Included {
-    /// A unit has been read and parsed: what its headers came to can be taken over by the next, without what is long in it.
+    /// Keeps the results of a unit's headers, without their long bodies, after the unit has been read and parsed.
     pub(crate) fn keep(&mut self, done: Done, toks: &Arc<Vec<Tok>>, long: Vec<Range<usize>>) {
         let short = self.bodies.shorten(toks, long, done.iter().map(|(_, outcome)| outcome.toks.clone()));
         for (file, outcome) in done {

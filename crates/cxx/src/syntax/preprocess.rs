@@ -1,8 +1,8 @@
-//! The preprocessor: a stream of tokens in, a stream out. Every token keeps its origin (an expansion has the position
-//! of the macro call), so line numbers survive.
+//! The preprocessor: tokens in, tokens out. Every token keeps its origin (an expansion has the position of the macro
+//! call), so line numbers survive.
 //!
 //! Every unit begins with the same defines and reads its own headers, as in a compiler: the defines of one unit do not
-//! change another. Files have their path in the tree; a header outside the tree (the compiler's, a platform's) is
+//! affect another. Files have their path in the tree; a header outside the tree (from the compiler or a platform) is
 //! skipped.
 
 use super::condition;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) const MAX_TOKENS: usize = 30_000_000;
 const MAX_FRAMES: usize = 400;
 const MAX_INCLUDES: usize = 100;
-/// Tokens of the headers that there is room for at first.
+/// The initial capacity for header tokens.
 const ROOM: usize = 16_384;
 
 pub struct Preprocessor<'a> {
@@ -28,16 +28,16 @@ pub struct Preprocessor<'a> {
     pub macros: &'a mut Macros,
     pub(crate) frames: Vec<Frame>,
     pub(crate) sources: Vec<Source>,
-    /// What the unit has come to so far.
+    /// The output tokens of the unit so far.
     pub(crate) out: Vec<Tok>,
     pub(crate) recorder: Recorder,
     pub(crate) braces: Braces,
-    /// The arguments of a macro are being read: they may go on behind the end of a file.
+    /// How many macro argument lists are being read. They may continue past the end of a file.
     pub(crate) gathering: usize,
     pub(crate) floor: usize,
     pub(crate) made: usize,
     pub(crate) nested: usize,
-    /// Lists that are done with: macros make and drop thousands.
+    /// Lists for reuse: macros create and drop thousands of them.
     pub(crate) pool: Pool,
 }
 
@@ -60,17 +60,17 @@ impl Pool {
     }
 }
 
-/// What is known of the braces of a unit so far.
+/// The state of the braces of a unit so far.
 #[derive(Debug, Default)]
 pub(crate) struct Braces {
-    /// Tokens of the unit that were looked at, and how many braces are open behind them.
+    /// The number of tokens examined, and the number of braces open after them.
     pub(super) seen: usize,
     pub(super) open: usize,
-    /// A body that goes the long way: its file, and where it ends there.
+    /// A body that is not deferred: its file, and its end there.
     pub(super) long: Option<(u16, usize)>,
 }
 
-/// Tokens waiting to be read again: a macro's replacement.
+/// Tokens to be scanned again: a macro's replacement.
 pub(crate) struct Frame {
     pub toks: Vec<Tok>,
     pub at: usize,
@@ -85,7 +85,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// No condition excludes the current tokens.
+    /// Whether no condition excludes the current tokens.
     pub fn is_live(&self) -> bool {
         self.conds.last().is_none_or(|cond| cond.live)
     }
@@ -125,7 +125,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// All tokens of one unit with what it includes, and what its headers came to.
+    /// All tokens of one unit with its includes, and the results of its headers.
     pub fn unit(&mut self, path: &str) -> Result<(Arc<Vec<Tok>>, Done), LoadError> {
         let file = self.files.open(self.tree, path, self.interner)?;
         self.macros.begin(path);
@@ -171,7 +171,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// A name that is being expanded right now is marked: it never will be.
+    /// Marks a name that is currently being expanded, so that it is never expanded again.
     pub(crate) fn painted(&self, mut tok: Tok) -> Tok {
         if tok.kind == Kind::Ident && self.frames.iter().any(|frame| frame.name == Some(tok.sym)) {
             tok.flags |= PAINTED;
@@ -179,8 +179,8 @@ impl<'a> Preprocessor<'a> {
         tok
     }
 
-    /// The next token before expansion: from the innermost replacement, else from the file, whose directives are
-    /// obeyed on the way.
+    /// The next token before expansion: from the innermost replacement, otherwise from the file. Directives are
+    /// processed on the way.
     pub(crate) fn next_raw(&mut self) -> Result<Option<Tok>, LoadError> {
         while self.frames.len() > self.floor {
             let Some(frame) = self.frames.last_mut() else { break };
@@ -278,7 +278,7 @@ impl<'a> Preprocessor<'a> {
                     && !self.macros.fixed.contains(&name.sym)
                 {
                     self.macros.undefined.insert(name.sym);
-                    // A redefined macro loses its known meaning.
+                    // A redefined macro loses its built-in meaning.
                     if self.macros.kept.remove(&name.sym) {
                         self.recorder.spoil();
                     }
@@ -287,7 +287,7 @@ impl<'a> Preprocessor<'a> {
             }
             sym::INCLUDE => self.include(rest)?,
             sym::PRAGMA_DIR => self.pragma(rest),
-            // `#line 7` and `# 7 "file"`: lines are numbered otherwise from here on.
+            // `#line 7` and `# 7 "file"` change the line numbers that follow.
             sym::LINE_DIR => drop(self.macros.renumbered.insert(name.file)),
             _ if name.kind == Kind::Number => drop(self.macros.renumbered.insert(name.file)),
             _ => {}
@@ -295,7 +295,8 @@ impl<'a> Preprocessor<'a> {
         Ok(())
     }
 
-    /// The line of a directive, where all compilers agree on it: it is written on one line, and no `#line` renumbers the file.
+    /// The line number of a directive, if all compilers agree on it: the directive is on one line, and no `#line`
+    /// renumbers the file.
     pub(crate) fn certain_line(&self, line: &[Tok]) -> Option<u32> {
         let (first, last) = (line.first()?, line.last()?);
         let file = self.files.get(first.file)?;
@@ -305,7 +306,7 @@ impl<'a> Preprocessor<'a> {
         (alone && !self.macros.renumbered.contains(&first.file)).then(|| u32::try_from(at(first)).ok())?
     }
 
-    /// Notes what the condition of a group asks for; a header that is read again asks the same.
+    /// Records which names the condition of a group asks for. Reading a header again asks for the same names.
     fn ask_group(&mut self, at: (u16, u32), line: &[Tok]) {
         let fresh = Group { file: at.0, start: at.1, end: 0, asked: Vec::new(), lines: Vec::new() };
         let group = self.macros.groups.entry(at).or_insert(fresh);
@@ -344,7 +345,7 @@ impl<'a> Preprocessor<'a> {
         if name.kind != Kind::Ident || self.macros.kept.contains(&name.sym) || self.macros.fixed.contains(&name.sym) {
             return;
         }
-        // Function-like only where the parenthesis follows with no blank.
+        // A macro is function-like only if the parenthesis follows without white space.
         let opens = rest.first().is_some_and(|tok| tok.is(sym::LPAREN) && tok.off == name.end());
         let (params, variadic, body) = match opens {
             false => (None, false, rest),
@@ -354,7 +355,7 @@ impl<'a> Preprocessor<'a> {
                 let variadic = list.iter().any(|tok| tok.is(sym::ELLIPSIS));
                 let mut params: Vec<Sym> =
                     list.iter().filter(|tok| tok.kind == Kind::Ident).map(|tok| tok.sym).collect();
-                // `args...` names the rest itself; `...` calls it __VA_ARGS__.
+                // `args...` names the variadic part itself; `...` calls it __VA_ARGS__.
                 let named = list.iter().rev().nth(1).is_some_and(|tok| tok.kind == Kind::Ident);
                 if variadic && !named {
                     params.push(sym::VA_ARGS);
@@ -363,7 +364,7 @@ impl<'a> Preprocessor<'a> {
             }
         };
         self.macros.ever.insert(name.sym);
-        // The same line makes the same macro, however often it is read.
+        // The same line always defines the same macro.
         let made = || (name.sym, Arc::new(Macro::new(params, variadic, body)));
         let (_, made) = self.macros.definitions.entry((name.file, name.off)).or_insert_with(made).clone();
         self.macros.set(name.sym, Some(made));
@@ -399,7 +400,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// A header in angle brackets; the same few are asked for by every file.
+    /// A header in angle brackets. Results are cached, since every file includes the same few.
     fn system(&mut self, wanted: &str) -> Option<String> {
         if let Some(known) = self.macros.system.get(wanted) {
             return known.clone();
@@ -409,7 +410,7 @@ impl<'a> Preprocessor<'a> {
         found
     }
 
-    /// A header in quotes, as the file that is being read finds it.
+    /// A quoted header, as seen from the current file.
     fn quoted(&mut self, wanted: &str) -> Option<String> {
         let file = self.sources.last().map_or(u16::MAX, |source| source.file);
         let key = (file, wanted.to_owned());
@@ -430,7 +431,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// The name of a header in an `#include` or `__has_include`, written out or by a macro; and whether it was quoted.
+    /// The header name in an `#include` or `__has_include`, literal or from a macro, and whether it was quoted.
     pub(crate) fn header(&mut self, line: &[Tok]) -> Result<Option<(String, bool)>, LoadError> {
         let expanded;
         let line = match line.first() {
@@ -464,8 +465,7 @@ impl<'a> Preprocessor<'a> {
     }
 }
 
-/// Copies the tokens before the next macro name in the replacements above a level, innermost first; false if none is
-/// left.
+/// Copies tokens up to the next macro name from the replacements above a level, innermost first; false if none is left.
 pub(crate) fn copy_frames(
     frames: &mut Vec<Frame>,
     floor: usize,

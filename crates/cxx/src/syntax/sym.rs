@@ -1,5 +1,5 @@
-//! Interned spellings. Punctuators and the keywords that the parser looks for have fixed numbers, so that they can be
-//! matched like constants.
+//! Interned spellings. Punctuators and keywords that the parser uses have fixed numbers, so they can be matched like
+//! constants.
 
 use super::vocabulary::Word;
 use std::num::NonZeroU128;
@@ -10,7 +10,7 @@ pub struct Sym(pub u32);
 pub type FxMap<K, V> = rustc_hash::FxHashMap<K, V>;
 pub type FxSet<K> = rustc_hash::FxHashSet<K>;
 
-/// A set of names, by their numbers.
+/// A set of names, indexed by number.
 #[derive(Debug, Clone, Default)]
 pub struct SymSet {
     words: Vec<u64>,
@@ -23,7 +23,7 @@ impl SymSet {
         self.words.get(name.0 as usize / 64).is_some_and(|word| word >> (name.0 % 64) & 1 == 1)
     }
 
-    /// False if it was there.
+    /// False if the name was already present.
     pub fn insert(&mut self, name: Sym) -> bool {
         let at = name.0 as usize / 64;
         if at >= self.words.len() {
@@ -53,7 +53,7 @@ impl SymSet {
         self.len == 0
     }
 
-    /// All of another set too.
+    /// Adds all names of another set.
     pub fn add(&mut self, other: &SymSet) {
         if self.words.len() < other.words.len() {
             self.words.resize(other.words.len(), 0);
@@ -75,17 +75,17 @@ impl Extend<Sym> for SymSet {
 
 #[derive(Debug, Clone)]
 pub struct Interner {
-    /// All spellings, one behind the other; where each ends, by its number.
+    /// All spellings, concatenated, and the end of each, by number.
     texts: String,
     ends: Vec<u32>,
-    /// Numbers by the hash of their spelling, each in the first free place from there on: the upper half of the hash, and the number
-    /// plus one. Never more than half full.
+    /// An open-addressing hash table: the upper half of the hash, and the number plus one. Never more than half full.
     table: Vec<(u32, u32)>,
-    /// Short spellings as they were met last, each with its number: a few hundred words are most of a source. An empty place has 0.
+    /// A cache of recent short spellings with their numbers: a few hundred words make up most of a source. An empty
+    /// place holds 0.
     recent: Vec<(u128, Sym)>,
-    /// Spellings of one byte, of which most of a source's tokens are; the number plus one.
+    /// Spellings of one byte, which are most of a source's tokens; each entry is the number plus one.
     single: [u32; 128],
-    /// The words of a dialect: their spellings follow the fixed ones.
+    /// The words of a dialect: their numbers follow the fixed ones.
     words: Vec<Word>,
 }
 
@@ -95,14 +95,14 @@ impl Default for Interner {
     }
 }
 
-/// The table of a program that has read nothing; a question to a real one meets some 13,000 spellings.
+/// The initial table size; a question to a real program meets about 13,000 spellings.
 const ROOM: usize = 1 << 15;
 
-/// As a power of two.
+/// The logarithm to base two of the size of the cache.
 const RECENT: u32 = 10;
 
 impl Interner {
-    /// The fixed spellings, and after them those of a dialect.
+    /// The fixed spellings, followed by those of a dialect.
     pub fn with(words: &[(&str, Word)]) -> Interner {
         let mut interner = Interner {
             texts: String::new(),
@@ -124,7 +124,7 @@ impl Interner {
         interner
     }
 
-    /// No spelling at all: for who makes none.
+    /// An empty interner, for callers that intern nothing.
     pub(crate) fn none() -> Interner {
         Interner {
             texts: String::new(),
@@ -136,17 +136,17 @@ impl Interner {
         }
     }
 
-    /// What a spelling means in the dialect.
+    /// The meaning of a spelling in the dialect.
     pub fn word(&self, sym: Sym) -> Option<Word> {
         self.words.get((sym.0 as usize).checked_sub(SEED.len())?).copied()
     }
 
-    /// Whether `sym` cannot stand where a name must.
+    /// Whether `sym` cannot be used as a name.
     pub fn is_keyword(&self, sym: Sym) -> bool {
         (IF..=CONSTINIT).contains(&sym) || self.word(sym).is_some()
     }
 
-    /// The number of a spelling of one byte that was met before.
+    /// The number of a one-byte spelling, if it is known.
     #[inline]
     pub(crate) fn single(&self, byte: u8) -> Option<Sym> {
         self.single.get(usize::from(byte)).and_then(|known| known.checked_sub(1)).map(Sym)
@@ -158,7 +158,7 @@ impl Interner {
             Ok(sym) => return sym,
             Err(at) => at,
         };
-        // All sources together are a quarter of that.
+        // All sources together need a quarter of that.
         let Ok(end) = u32::try_from(self.texts.len() + text.len()) else { return QUESTION };
         let sym = Sym(self.ends.len() as u32);
         self.texts.push_str(text);
@@ -177,7 +177,7 @@ impl Interner {
         sym
     }
 
-    /// The same for a spelling whose bytes, one behind the other, are this number.
+    /// The same for a spelling given as a number made of its bytes.
     #[inline]
     pub(crate) fn intern_short<'t>(&mut self, bytes: NonZeroU128, text: impl Fn() -> &'t str) -> Sym {
         let bytes = bytes.get();
@@ -200,7 +200,7 @@ impl Interner {
         self.find(text, hash(text.as_bytes())).ok()
     }
 
-    /// The number of a spelling, or the place in the table where it belongs.
+    /// The number of a spelling, or its free place in the table.
     #[inline]
     fn find(&self, text: &str, hash: u64) -> Result<Sym, usize> {
         let mask = self.table.len() - 1;
@@ -236,14 +236,14 @@ impl Interner {
         self.texts.as_bytes().get(*from as usize..*self.ends.get(at)? as usize)
     }
 
-    /// The spellings that have a word in them, in either case.
+    /// The spellings that contain a word, ignoring case.
     pub fn having(&self, word: &str) -> SymSet {
         let (all, word) = (self.texts.as_bytes(), word.as_bytes());
         let mut found = SymSet::default();
         let Some(first) = word.first() else { return found };
         for at in memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), all) {
             if all.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)) {
-                // Not one that begins in a spelling and ends in the next.
+                // Exclude a match that spans two spellings.
                 let number = self.ends.partition_point(|end| *end as usize <= at);
                 if self.ends.get(number).is_some_and(|end| at + word.len() <= *end as usize) {
                     found.insert(Sym(number as u32));
@@ -253,7 +253,7 @@ impl Interner {
         found
     }
 
-    /// All spellings by their number.
+    /// All spellings in the order of their numbers.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len() as u32).map(|number| self.text(Sym(number)))
     }
@@ -268,7 +268,7 @@ impl Interner {
     }
 }
 
-/// A hash of a spelling: names are short, and read eight bytes at a time.
+/// A hash of a spelling. It reads eight bytes at a time, since names are short.
 #[inline]
 fn hash(bytes: &[u8]) -> u64 {
     let mix = |a: u64, b: u64| {
@@ -345,7 +345,7 @@ fixed! {
     NULL "NULL" STRING "string" VECTOR "vector" ARRAY "array" ALLOC "alloc" BODY "<body>"
 }
 
-/// Macros that every compiler defines, and whose value depends on where they are used.
+/// Macros that every compiler defines and whose value depends on the position of their use.
 pub fn is_positional(name: Sym) -> bool {
     matches!(name, LINE | COUNTER | FILE | DATE | TIME | TIMESTAMP | BASE_FILE | INCLUDE_LEVEL)
 }

@@ -3,7 +3,7 @@
 use crate::syntax::ast::{Binary, Expr, ExprKind, Initial, Name, Stmt, Unary, Var};
 use crate::syntax::files::Span;
 
-/// A call by name, and the conditions that stand around it in the text.
+/// A call by name, and the conditions that enclose it in the text.
 #[derive(Debug)]
 pub struct Call<'a> {
     pub name: &'a Name,
@@ -12,11 +12,11 @@ pub struct Call<'a> {
     pub guards: Vec<&'a Expr>,
 }
 
-/// What statements are made of.
+/// The parts of statements.
 #[derive(Debug, Clone, Copy)]
 pub enum Part<'a> {
     Var(&'a Var),
-    /// Every expression, and before each of its parts itself.
+    /// Every expression, before its own parts.
     Expr(&'a Expr),
     /// The slot of a variable without a [`Var`]: a range-for's, an alias, a parameter or capture of a lambda.
     Bound(u32),
@@ -43,7 +43,7 @@ pub fn parts_of(stmts: &[Stmt]) -> Vec<Part<'_>> {
     out
 }
 
-/// Every part of an expression and of the lambdas in it: itself first.
+/// Every part of an expression and of the lambdas in it, starting with the expression itself.
 pub fn parts_in(expr: &Expr) -> Vec<Part<'_>> {
     let mut out = Vec::new();
     let mut seen = |part, _: &[&Expr]| out.push(part);
@@ -51,7 +51,7 @@ pub fn parts_in(expr: &Expr) -> Vec<Part<'_>> {
     out
 }
 
-/// Every slot that statements and the lambdas in them write to: by assignment, or by giving it away.
+/// Every slot that statements and the lambdas in them may write to: by assignment, or by giving access to it.
 pub(crate) fn locals(stmts: &[Stmt], out: &mut Vec<u32>) {
     visit(stmts, &mut |part, _| {
         if let Part::Expr(expr) = part {
@@ -149,7 +149,7 @@ impl<'a> Visit<'a, '_> {
     }
 }
 
-/// The variables that this very expression may change: by assignment, or by giving it away.
+/// The variables that this expression itself may change: by assignment, or by giving access to them.
 pub fn given(expr: &Expr, out: &mut Vec<u32>) {
     match &expr.kind {
         ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => root(target, out),
@@ -175,7 +175,7 @@ fn root(expr: &Expr, out: &mut Vec<u32>) {
     }
 }
 
-/// What an expression is made of, but for the body of a lambda.
+/// The direct parts of an expression, except the body of a lambda.
 pub(crate) fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::Unary(_, inner)

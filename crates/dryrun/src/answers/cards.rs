@@ -1,4 +1,4 @@
-//! The cards there are.
+//! The available cards.
 
 use answer::Answer;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What happened beside what was selected.
+//! Events of a run besides the selection.
 
 use crate::Events;
 use schemars::JsonSchema;

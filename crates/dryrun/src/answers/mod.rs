@@ -1,4 +1,4 @@
-//! What `dryrun` answers, as a program reads it.
+//! The answer of `dryrun`, as data for programs.
 
 use say::Message;
 mod cards;
@@ -145,7 +145,7 @@ pub struct WithoutCode<'r> {
     pub targets: &'r [String],
 }
 
-/// What the answer about a program is made of; `reaches` are of `plans`, in their order.
+/// The parts of the answer about a program; `reaches` belong to `plans`, in order.
 #[derive(Debug, Clone)]
 pub struct Parts<'r> {
     pub runtime: String,

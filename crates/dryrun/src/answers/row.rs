@@ -1,4 +1,4 @@
-//! One line of what was selected.
+//! One row of the selection.
 
 use crate::{Needs, Plan, Selected};
 use evidence::Reach;

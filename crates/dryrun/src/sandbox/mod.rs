@@ -1,9 +1,9 @@
-//! Running a command inside an unpacked runtime tree, without root and without installing anything.
+//! Runs a command inside an unpacked runtime tree, without root and without installing anything.
 //!
-//! The child gets its own mount namespace (for ordinary users by way of a user namespace), a small tmpfs as its new
-//! root, the tree's directories bound into it read-only, the caller's directories at the paths they have outside, and
-//! then changes root. The tree on disk stays as it is, and several runs may share it.
-//! A program sees its own paths (`/usr/lib/...`), so it finds what is compiled into it.
+//! The child gets its own mount namespace (for ordinary users through a user namespace) and a small tmpfs as its new
+//! root. The tree's directories are bound into it read-only, the caller's directories at their outside paths; then the
+//! child changes root. The tree on disk is not modified, and several runs may share it. A program sees its own paths
+//! (`/usr/lib/...`), so it finds the paths that are compiled into it.
 
 mod plan;
 mod refusal;
@@ -27,7 +27,7 @@ pub struct Enter {
     cwd: PathBuf,
 }
 
-/// A file or directory of the outside, shown inside.
+/// An outside file or directory that is visible inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bind {
     pub source: PathBuf,
@@ -41,14 +41,14 @@ impl Enter {
         Enter { root: root.into(), binds: Vec::new(), cwd: PathBuf::from("/") }
     }
 
-    /// Shows a directory or file at the same path, for reading and writing.
+    /// Makes a directory or file visible at the same path, for reading and writing.
     #[must_use]
     pub fn bind(self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         self.bind_as(path, path, true)
     }
 
-    /// Shows a directory or file at the same path, for reading.
+    /// Makes a directory or file visible at the same path, for reading.
     #[must_use]
     pub fn bind_read_only(self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
@@ -62,7 +62,7 @@ impl Enter {
         self
     }
 
-    /// The working directory inside; `/` unless said otherwise. Give it with a bind of the same directory.
+    /// The working directory inside; `/` by default. It must also be bound.
     #[must_use]
     pub fn current_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cwd = dir.into();
@@ -80,7 +80,7 @@ impl Enter {
         drop(tell);
         spawned.map_err(|error| {
             let mut at = Vec::new();
-            // The child wrote the number of the step before it gave up, or nothing when exec itself failed.
+            // The child wrote the number of the failed step, or nothing if exec itself failed.
             let _ = told.read_to_end(&mut at);
             let step = at.first_chunk().map(|bytes| usize::from(u16::from_le_bytes(*bytes)));
             let program = command.get_program().to_string_lossy().into_owned();
@@ -88,7 +88,7 @@ impl Enter {
         })
     }
 
-    /// Runs the command inside the tree and collects what it says.
+    /// Runs the command inside the tree and collects its output.
     pub fn output(&self, command: &mut Command) -> Result<Output, EnterError> {
         use std::process::Stdio;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,4 +1,4 @@
-//! Which steps a given tree and given binds need, all strings made, before anything is forked.
+//! The steps that a tree and its binds require. All strings are created before the fork.
 
 use crate::sandbox::{Bind, EnterError};
 use say::{Message, say};
@@ -12,24 +12,24 @@ use sys::abi;
 use sys::files::{self, Access};
 use sys::namespaces::NamespaceStep;
 
-/// The steps, and for each what an error says about it.
+/// The steps, and the error description of each.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub steps: Vec<NamespaceStep>,
     pub names: Vec<Step>,
 }
 
-/// What a step does.
+/// A description of a step.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub what: Message,
-    /// Without the right to make namespaces, this one fails.
+    /// Whether the step fails without the permission to create namespaces.
     pub early: bool,
 }
 
-/// Where the new root is put together: every tree of ours has it, and no package puts anything there.
+/// Where the new root is assembled: every tree has this directory, and no package puts anything there.
 const STAGE: &str = "mnt";
-/// Left to the outside, or to be filled by binds.
+/// Provided from outside, or filled by binds.
 const OUTSIDE: [&str; 8] = ["proc", "dev", "sys", "tmp", "mnt", "root", "home", "run"];
 
 impl Plan {
@@ -157,7 +157,7 @@ impl Plan {
         self.names.push(Step { what, early: false });
     }
 
-    /// A step that the system's policy for namespaces decides.
+    /// Adds a step that depends on the system's policy for namespaces.
     fn early(&mut self, step: NamespaceStep, what: Message) {
         self.steps.push(step);
         self.names.push(Step { what, early: true });

@@ -1,4 +1,4 @@
-//! Why a tree could not be entered: the step that failed, the setting that forbids it, and the way out.
+//! Why a tree could not be entered: the failed step, the setting that forbids it, and the remedy.
 
 use crate::sandbox::plan::Step;
 use say::Message;
@@ -16,7 +16,7 @@ pub enum EnterError {
     },
     Pipe(io::Error),
     Wait(io::Error),
-    /// User namespaces are refused: says which setting does it, with its present value.
+    /// User namespaces are refused: names the responsible setting and its current value.
     Refused {
         step: Message,
         source: io::Error,
@@ -64,7 +64,7 @@ impl EnterError {
     }
 }
 
-/// The settings that are known to forbid user namespaces, with the value each has here and the command that allows it.
+/// The settings that are known to forbid user namespaces, with their current values and the commands that allow them.
 fn advice(read: &dyn Fn(&str) -> Option<String>) -> say::Message {
     let settings = [
         ("kernel.unprivileged_userns_clone", "/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),

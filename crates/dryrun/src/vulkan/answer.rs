@@ -1,4 +1,4 @@
-//! The answer of a dry run on Vulkan: which card, whether anything went through it, and the rows.
+//! The answer of a dry run on Vulkan: the card, whether anything was dispatched on it, and the rows.
 
 use super::dispatches::seen;
 use super::{VulkanCard, VulkanCell, VulkanMap, VulkanOutcome, VulkanRow, rows};
@@ -62,7 +62,7 @@ impl VulkanSelection {
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
-        // Then it is unknown what it computed with: none does not mean all.
+        // It is then unknown what the program computed with: no dispatch does not mean that the list is complete.
         if exit == Some(0) && seen_in_all == 0 {
             basis = basis.without("what the program computed with", None, LeftOutWhy::OutOfView);
         }
@@ -93,14 +93,14 @@ impl VulkanSelection {
         }
     }
 
-    /// The program ran to its end, on the card that was played, and everything it dispatched is here.
+    /// Whether the program finished on the simulated card and all of its dispatches are here.
     pub fn is_whole(&self) -> bool {
         self.exit == Some(0) && self.seen > 0 && self.lost == 0 && self.refused == 0 && self.gaps.is_empty()
     }
 }
 
-/// The products of the graphs held against the dispatches, by type, width and whether experts are chosen. A type that no
-/// pipeline multiplies is unpacked first, and then multiplied as F16 or F32.
+/// Compares the products of the graphs with the dispatches, by type, width and use of experts. A type without its own
+/// pipeline is unpacked first and then multiplied as F16 or F32.
 fn checked(outcome: &VulkanOutcome, selected: &[VulkanRow]) -> Option<Checked> {
     let own = |part: &Part| part.backend.starts_with("Vulkan");
     let mut checked = Checked::counted(&outcome.products, own)?;

@@ -1,14 +1,14 @@
-//! The cards that Mesa's stand-in for the kernel driver can play.
+//! The cards that Mesa's stand-in for the kernel driver can simulate.
 //!
-//! `libamdgpu_noop_drm_shim.so` knows fixed products by name (mesa: src/amd/drm-shim/amdgpu_devices.c); RADV then compiles for
-//! them as it would on the card itself.
+//! `libamdgpu_noop_drm_shim.so` knows fixed products by name (mesa: src/amd/drm-shim/amdgpu_devices.c); RADV compiles
+//! for them as on the card itself.
 
 use crate::error::DryrunError;
 
-/// A product that the stand-in plays, and the target that RADV compiles for.
+/// A product that the stand-in simulates, and its target in RADV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VulkanCard {
-    /// As AMDGPU_GPU_ID takes it.
+    /// The value for AMDGPU_GPU_ID.
     pub id: &'static str,
     pub target: &'static str,
 }
@@ -41,7 +41,7 @@ impl VulkanCard {
         &CARDS
     }
 
-    /// By the stand-in's own name, a target, or a card that is known to have one of these targets.
+    /// Finds a card by the stand-in's name, by target, or by the name of a card with one of these targets.
     pub fn find(given: &str) -> Result<VulkanCard, DryrunError> {
         let own = CARDS.iter().find(|card| card.id.eq_ignore_ascii_case(given));
         let target = || {
@@ -66,9 +66,9 @@ mod tests {
         assert_eq!(id("rx-9070-xt"), Some("gfx1201"));
         assert_eq!(id("gfx1100"), Some("navi31"));
         assert_eq!(id("Navi21"), Some("navi21"));
-        // Polaris 12 has the target of Polaris 10: only its own name means it.
+        // Polaris 12 has the target of Polaris 10, so only its own name selects it.
         assert_eq!((id("polaris12"), id("gfx803")), (Some("polaris12"), Some("polaris10")));
-        // What the stand-in cannot play is not played by a neighbour.
+        // A card that the stand-in cannot simulate is not replaced by a neighbour.
         assert_eq!(id("gfx1151"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One cell of a map on Vulkan: a tensor type at a column count, the pipelines that were selected for it, and the word for them.
+//! One cell of a map on Vulkan: a tensor type at a column count, the selected pipelines, and their label.
 
 use super::VulkanRow;
 use say::Message;
@@ -41,19 +41,19 @@ impl VulkanCell {
         }
     }
 
-    /// The products at the full width, the most frequent first: what runs for the last column alone is not among them.
+    /// The products at the full width, most frequent first, without those for the last column alone.
     pub fn products(&self) -> impl Iterator<Item = &VulkanRow> {
         let own = |row: &VulkanRow| self.kind.is_empty() || row.kind.as_deref() == Some(&self.kind);
         let full = |row: &VulkanRow| row.columns.map(u64::from) == Some(self.columns);
         self.selected.iter().filter(move |row| row.path.is_some() && own(row) && full(row))
     }
 
-    /// The program came this far, and a product of this width went through Vulkan.
+    /// Whether the program got this far and dispatched a product of this width through Vulkan.
     pub fn is_answered(&self) -> bool {
         self.problem.is_none() && self.products().next().is_some()
     }
 
-    /// The types of its products, each once.
+    /// The types of its products, without duplicates.
     pub fn kinds(&self) -> Vec<String> {
         if !self.kind.is_empty() {
             return vec![self.kind.clone()];
@@ -64,7 +64,7 @@ impl VulkanCell {
         kinds
     }
 
-    /// The word for one of its types; behind `e:` what the experts take.
+    /// The label for one of its types; the part after `e:` is for experts.
     pub fn label_of(&self, kind: &str) -> String {
         let mut words: Vec<String> = Vec::new();
         for row in self.products().filter(|row| kind.is_empty() || row.kind.as_deref() == Some(kind)) {
@@ -81,7 +81,7 @@ impl VulkanCell {
     }
 }
 
-/// The kernel's name without the type, and whether its module multiplies matrices or bytes: the same name does either.
+/// The kernel's name without the type, and whether its module multiplies matrices or bytes, since one name covers both.
 fn word(row: &VulkanRow) -> String {
     let name = row.kernel.as_str();
     let (start, rest) = match (name.strip_prefix("mul_mat_vec_"), name.strip_prefix("matmul_")) {
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(label(row("mul_mat_vec_id_q4_k_f32", "Q4_K", 290, "f16")), "e:vec-f32");
     }
 
-    /// The last block's one column is there at every length, and is not what the length takes.
+    /// The single column of the last block occurs at every length and is not the answer for the length.
     #[test]
     fn another_width_or_type_is_no_answer() {
         for other in [row("mul_mat_vec_q4_k_f32_f32", "Q4_K", 1, ""), row("matmul_f32_f32_0", "F32", 290, "")] {

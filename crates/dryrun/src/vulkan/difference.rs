@@ -1,4 +1,4 @@
-//! Two cards on Vulkan: which cells take other pipelines, or the same name compiled of another module.
+//! Compares two cards on Vulkan: cells with other pipelines, or with the same name but another module.
 
 use super::{VulkanCell, VulkanMap, VulkanRow};
 use crate::Aspect;
@@ -55,7 +55,7 @@ impl VulkanDiff {
     }
 }
 
-/// Labels first, which have the module's features in them; where those agree, constants.
+/// Compares labels first, which include the module's features; if those agree, constants.
 fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
     let difference = |what, a_says, b_says| {
         Some(VulkanDifference { kind: a.kind.clone(), columns: a.columns, what, a: a_says, b: b_says })

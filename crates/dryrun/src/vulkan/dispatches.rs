@@ -1,4 +1,4 @@
-//! Each dispatch with what it is: its kernel, its columns, and the evaluation that it is part of.
+//! The dispatches of a run, each with its kernel, its columns, and its evaluation.
 
 use gguf::Path;
 use vulkan::{Dispatch, Kernel, Pipeline, Run};
@@ -7,17 +7,17 @@ use vulkan::{Dispatch, Kernel, Pipeline, Run};
 #[derive(Debug)]
 pub struct SeenDispatch<'r> {
     pub dispatch: &'r Dispatch,
-    /// None if the layer did not see it made.
+    /// None if the layer did not observe its creation.
     pub pipeline: Option<&'r Pipeline>,
     pub kernel: Option<Kernel>,
-    /// Of a product of weights; for experts those of the layer that they serve.
+    /// The columns of a product of weights; for experts those of the layer that they serve.
     pub columns: Option<u32>,
-    /// Which pass over the graph, by its number in the run.
+    /// The pass over the graph, by its number in the run.
     pub evaluation: usize,
 }
 
 impl SeenDispatch<'_> {
-    /// M, N and K, as they were pushed; N of a dispatch for one token's experts is one.
+    /// M, N and K from the push constants; N is one in a dispatch for one token's experts.
     pub fn size(&self) -> Option<[u32; 3]> {
         let of = self.kernel.as_ref()?.multiplies.as_ref()?;
         let one = (of.by_id && of.path == Path::MulMatVec).then_some(1);
@@ -31,7 +31,7 @@ pub fn seen(run: &Run) -> Vec<SeenDispatch<'_>> {
     let mut list = Vec::with_capacity(run.dispatches.len());
     for dispatch in &run.dispatches {
         let last = dispatch.node.as_deref().is_some_and(is_last);
-        // One node may take several dispatches; the next node after the last one begins another pass.
+        // One node may need several dispatches; the first node after the last one begins another pass.
         if ending && !last {
             evaluation += 1;
         }
@@ -50,7 +50,8 @@ pub fn seen(run: &Run) -> Vec<SeenDispatch<'_>> {
     list
 }
 
-/// The node that llama.cpp ends every graph with (llama-graph.cpp: `cb(cur, "result_output", -1)`), whatever was fused into it.
+/// Whether this is the node that ends every graph of llama.cpp (llama-graph.cpp: `cb(cur, "result_output", -1)`),
+/// including fused nodes.
 fn is_last(node: &str) -> bool {
     node.rsplit(' ').next() == Some("result_output")
 }

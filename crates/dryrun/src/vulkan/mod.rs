@@ -1,8 +1,8 @@
-//! The same for Vulkan: a real program, the real loader, RADV and its compiler, on a kernel driver that is not there.
+//! The dry run for Vulkan: a real program, the real loader, RADV and its compiler, on a simulated kernel driver.
 //!
-//! Mesa's own stand-in replaces the kernel driver. RADV compiles each pipeline to the card's own instructions and submits it;
-//! nothing is computed, so everything here is Selected. Fences signal at once and timestamps read zero: they are not evidence.
-//! Our layer records the dispatches; the driver itself reports what it compiled.
+//! Mesa's own stand-in replaces the kernel driver. RADV compiles each pipeline to the card's own instructions and
+//! submits it. Nothing is computed, so all results are Selected. Fences signal at once and timestamps read zero, so
+//! they are not evidence. Our layer records the dispatches; the driver itself reports what it compiled.
 
 mod answer;
 mod cards;
@@ -41,7 +41,7 @@ use sys::guard::GroupGuard;
 use sys::private_dir::{MOST_FILES, SessionDir, put};
 use vulkan::Run;
 
-/// As the loader knows the layer.
+/// The layer's name for the loader.
 const LAYER: &str = "VK_LAYER_WHICHKERNEL_dispatch";
 const DRIVER: &str = "usr/share/vulkan/icd.d/radeon_icd.json";
 const STAND_IN: &str = "libamdgpu_noop_drm_shim.so";
@@ -54,9 +54,9 @@ pub struct VulkanRequest<'a> {
     /// Files and directories that the program must see.
     pub show: &'a [PathBuf],
     pub streams: Streams,
-    /// The model is a skeleton: mapping it shall not fill memory with zeros.
+    /// The model is a skeleton: mapping it must not fill memory with zeros.
     pub sparse_read: bool,
-    /// Ask the driver for the code of each pipeline.
+    /// Whether to ask the driver for the code of each pipeline.
     pub code: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct VulkanRequest<'a> {
 pub struct VulkanOutcome {
     pub ending: Ending,
     pub interrupted: Option<i32>,
-    /// What the program said, where it was captured.
+    /// The program's output, if captured.
     pub said: String,
     /// One for each process that opened Vulkan.
     pub runs: Vec<Run>,
@@ -81,7 +81,7 @@ impl VulkanOutcome {
         self.runs.iter().map(|run| run.dispatches.len()).sum()
     }
 
-    /// The device that took the dispatches, in its driver's words: not every device that was opened.
+    /// The device that received the dispatches, with its driver's names; not every opened device counts.
     pub fn device(&self) -> Option<&vulkan::Device> {
         let used = |run: &'_ Run| run.dispatches.iter().find_map(|dispatch| run.device(dispatch).map(|of| of.handle));
         self.runs.iter().find_map(|run| {
@@ -154,7 +154,7 @@ impl VulkanRequest<'_> {
         if self.code {
             command.env("WHICHKERNEL_VULKAN_CODE", "1");
         }
-        // Names of pipelines and nodes; and every pipeline compiled by the driver that is here, now.
+        // Enables names of pipelines and nodes, and makes the driver compile every pipeline now.
         command.env("GGML_VK_DEBUG_MARKERS", "1").env("MESA_SHADER_CACHE_DISABLE", "true");
     }
 }

@@ -1,4 +1,4 @@
-//! What was selected, counted: one row for each pipeline and column count.
+//! The selection, counted: one row for each pipeline and column count.
 
 use super::dispatches::SeenDispatch;
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ pub struct Code {
     pub instructions: u64,
 }
 
-/// What these dispatches come to, the most launched first.
+/// The rows of these dispatches, most frequent first.
 pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s SeenDispatch<'r>>) -> Vec<VulkanRow> {
     let mut counted: BTreeMap<(String, Option<u32>), VulkanRow> = BTreeMap::new();
     for one in seen {
@@ -63,7 +63,7 @@ pub fn rows<'s, 'r: 's>(seen: impl IntoIterator<Item = &'s SeenDispatch<'r>>) ->
             (Some(pipeline), Some(kernel)) => {
                 (format!("{}/{}", kernel.name, pipeline.identity()), Some((pipeline, kernel)))
             }
-            // The layer did not see it made.
+            // The layer did not observe its creation.
             _ => ("?".to_owned(), None),
         };
         let new = || made.map_or_else(unknown, |(pipeline, kernel)| row(pipeline, kernel, one.columns));
@@ -133,7 +133,7 @@ fn code(pipeline: &Pipeline) -> Option<Code> {
     Some(code)
 }
 
-/// Of the matrix units, by AMD's names.
+/// Whether it is an instruction of the matrix units, by AMD's names.
 pub(crate) fn is_matrix(mnemonic: &str) -> bool {
     ["v_wmma", "v_swmmac", "v_mfma", "v_smfmac"].iter().any(|start| mnemonic.starts_with(start))
 }
@@ -142,7 +142,7 @@ pub(crate) fn is_dot(mnemonic: &str) -> bool {
     mnemonic.starts_with("v_dot")
 }
 
-/// An instruction, and no label or comment.
+/// Whether a word is an instruction rather than a label or comment.
 fn is_mnemonic(word: &str) -> bool {
     let starts = ["s_", "v_", "ds_", "global_", "buffer_", "scratch_", "flat_", "image_", "exp"];
     starts.iter().any(|start| word.starts_with(start)) && !word.ends_with(':')

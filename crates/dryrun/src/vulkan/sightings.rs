@@ -1,6 +1,7 @@
-//! What a dry run on Vulkan says on the ladder: rung Selected, device stand-in, topics of its own.
+//! The evidence of a dry run on Vulkan: rung Selected, device stand-in, with its own topics.
 //!
-//! `matmul.path` is a word of the HIP backend's rules; a claim about it must never be answered by another backend's choice.
+//! `matmul.path` belongs to the HIP backend's rules; a claim about it must never be answered by another backend's
+//! choice.
 
 use super::{VulkanCell, VulkanRow, VulkanSelection};
 use crate::RunRoot;
@@ -40,17 +41,17 @@ fn field_of_view() -> FieldOfView {
         .blind(key!("view-dryrun-blind-cpu"))
 }
 
-/// Who, where, on what.
+/// The parts of a subject: program, place and card.
 #[derive(Debug)]
 pub struct VulkanRecord<'a> {
     pub place: &'a RunRoot,
-    /// As the stand-in calls it, and its target.
+    /// The stand-in's name for it, and its target.
     pub card: super::VulkanCard,
     /// Name and version of the driver.
     pub driver: &'a str,
     pub model: &'a str,
     pub time: &'a str,
-    /// The library whose pipelines were chosen, and its hash.
+    /// The library whose pipelines were selected, and its hash.
     pub library: (String, String),
 }
 
@@ -138,7 +139,7 @@ impl VulkanRecord<'_> {
     }
 }
 
-/// What is chosen for a product: its path and its pipeline.
+/// The facts about a product: its path and its pipeline.
 fn chosen(row: &VulkanRow) -> Vec<Fact> {
     let (Some(path), Some(kind), Some(columns)) = (&row.path, &row.kind, row.columns) else { return Vec::new() };
     let experts = if row.by_id { "experts" } else { "dense" };

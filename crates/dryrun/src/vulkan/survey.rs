@@ -1,7 +1,7 @@
-//! The map of a card on Vulkan: for each tensor type and column count, which pipelines the real program dispatches.
+//! The map of a card on Vulkan: the pipelines that the real program dispatches for each tensor type and column count.
 //!
-//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; the graph's last node marks the end of
-//! a length.
+//! One process per type runs llama-bench over all lengths on a skeleton model, as for HIP; the graph's last node marks
+//! the end of a length.
 
 use super::dispatches::{evaluations, seen};
 use super::{VulkanCard, VulkanCell, VulkanOutcome, VulkanRequest, rows};
@@ -20,25 +20,26 @@ pub struct VulkanSurvey<'a> {
     pub place: &'a RunRoot,
     pub card: VulkanCard,
     pub shape: Shape,
-    /// Layers of the skeleton. The last one is narrowed to one column behind its attention: see [`Shape::least_layers`].
+    /// Layers of the skeleton. After the attention of the last one, only one column remains: see
+    /// [`Shape::least_layers`].
     pub layers: u32,
 }
 
-/// The cells of one card, and who took them.
+/// The cells of one card, and the device that executed them.
 #[derive(Debug, Clone)]
 pub struct VulkanMap {
     pub card: VulkanCard,
-    /// In its driver's words; none if nothing was dispatched.
+    /// The driver's name of it; None if nothing was dispatched.
     pub device: Option<String>,
     pub driver: Option<String>,
     pub cells: Vec<VulkanCell>,
 }
 
-/// What a run gave: the device, its driver, the cells.
+/// The result of a run: the device, its driver, the cells.
 type Part = (Option<(String, String)>, Vec<VulkanCell>);
 
 impl VulkanMap {
-    /// Are all cells that were asked for answered?
+    /// Whether all requested cells are answered.
     pub fn reach(&self) -> Conclusion {
         let answered = self.cells.iter().filter(|cell| cell.is_answered()).count() as u64;
         let lost = self.cells.iter().map(|cell| cell.lost).sum();
@@ -54,7 +55,7 @@ impl VulkanMap {
 }
 
 impl VulkanSurvey<'_> {
-    /// Every type on a skeleton of its own.
+    /// Runs every type on its own skeleton.
     pub fn run(
         &self,
         kinds: &[TensorType],
@@ -75,7 +76,7 @@ impl VulkanSurvey<'_> {
         Ok(self.map(parts))
     }
 
-    /// A model of the user's: its tensors have types of their own.
+    /// Runs a user's model, whose tensors have their own types.
     pub fn model(&self, model: &Path, columns: &[u64]) -> Result<VulkanMap, DryrunError> {
         let model = std::fs::canonicalize(model).map_err(io_at(model))?;
         let outcome = self.bench(&model, columns, std::slice::from_ref(&model))?;
@@ -99,8 +100,8 @@ impl VulkanSurvey<'_> {
         Ok(part(&outcome, &kind.name(), columns))
     }
 
-    /// Mesa's stand-in has 4 GiB of memory. Where a model does not fit, it knows fewer words: the rows of its last product, of one column, and
-    /// nothing else.
+    /// Mesa's stand-in has 4 GiB of memory. If a model does not fit, its vocabulary is reduced. This changes only the
+    /// rows of its last product, which has one column.
     fn skeleton(&self, kind: TensorType) -> Result<Skeleton, gguf::Error> {
         const FITS: u64 = 3 << 30;
         const WORDS: u32 = 32_000;
@@ -123,7 +124,7 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
     let mut lists = Vec::new();
     for run in &outcome.runs {
         let seen = seen(run);
-        // What is dispatched between two passes, or behind the last, multiplies nothing.
+        // Dispatches between two passes, or after the last, multiply nothing.
         let lists_of = evaluations(&seen).into_iter().map(rows);
         lists.extend(lists_of.filter(|rows| rows.iter().any(|row| row.path.is_some())));
     }
@@ -134,12 +135,12 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
         Ending::Code(0) => say!("dryrun-evaluations", seen = lists.len(), asked = columns.len()),
         _ => words_of(&outcome.said, outcome.ending),
     };
-    // Which of them is whose is unknown then.
+    // It is then unknown which pass belongs to which length.
     if lists.len() > columns.len() {
         return (device, failed(kind, columns, &problem));
     }
     let whole = lists.len() == columns.len() && outcome.ending == Ending::Code(0);
-    // Where it was cut off, the last pass may be half of one.
+    // If the run was cut off, the last pass may be incomplete.
     if !whole {
         lists.pop();
     }

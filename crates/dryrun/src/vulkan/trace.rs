@@ -1,4 +1,4 @@
-//! Every dispatch in order, for the trace file: nothing that was pushed is left out.
+//! Every dispatch in order, for the trace file, with all push constants.
 
 use super::VulkanOutcome;
 use super::dispatches::seen;
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 pub struct VulkanStep<'r> {
     pub seq: usize,
     pub pid: u32,
-    /// Which pass over the graph.
+    /// The number of the pass over the graph.
     pub evaluation: usize,
-    /// The node of the graph, as ggml labels it: `MUL_MAT ffn_gate-0`.
+    /// The node of the graph, by ggml's label: `MUL_MAT ffn_gate-0`.
     pub node: Option<&'r str>,
     pub kernel: Option<String>,
     pub path: Option<&'static str>,

@@ -1,16 +1,16 @@
-//! NVIDIA's images outside of fatbin sections: cubins, PTX texts and containers that a program loads from memory.
+//! NVIDIA images outside fatbin sections: cubins, PTX texts and containers that a program loads from memory.
 
 use codeobject::nvidia::{self, Inventory, Region, Row, Section, Walked};
 use codeobject::{Range, ReadAt};
 
-/// No text of real programs comes near it.
+/// The maximum length of a PTX text, far above real ones.
 const LONGEST_TEXT: u64 = 64 << 20;
 const LIMIT: usize = 1 << 30;
 
 #[derive(Debug, Default)]
 pub(crate) struct Images {
     rows: Vec<Row>,
-    /// The range of each in the file.
+    /// The offset of each image in the file.
     offsets: Vec<u64>,
     errors: Vec<nvidia::FatbinError>,
     bytes: u64,
@@ -32,10 +32,11 @@ impl Images {
         Some(range)
     }
 
-    /// A text from `.version` on, up to the first byte that is none. None if it has no version and target behind each other.
+    /// A text from `.version` up to the first byte that is not text. None if it does not have a version followed by a
+    /// target.
     pub fn ptx(&mut self, source: &dyn ReadAt, range: Range, offset: u64) -> Option<Range> {
         let is_text = |bytes: &[u8]| bytes.iter().position(|byte| *byte < 9 || *byte == 127).unwrap_or(bytes.len());
-        // Most are not PTX, which shows at once.
+        // Most candidates are not PTX, which shows at once.
         let head = source.bytes(range.start, range.len().min(64 << 10), "PTX").ok()?;
         nvidia::ptx_number(nvidia::ptx(head.get(..is_text(&head))?).target.as_str())?;
         let bytes = source.bytes(range.start, range.len().min(LONGEST_TEXT), "PTX").ok()?;
@@ -56,7 +57,7 @@ impl Images {
         Some(Range { start: rest.start, end: rest.start.saturating_add(size) })
     }
 
-    /// Adds them to what the device sections have.
+    /// Adds these images to those of the device sections.
     pub fn add_to(self, inventory: &mut Option<Inventory>) {
         if self.offsets.is_empty() {
             return;

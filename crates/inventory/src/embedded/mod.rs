@@ -1,5 +1,6 @@
-//! Device code in a file outside its device sections: in `.rodata`, as a byte array, for `hipModuleLoadData`; after the end of
-//! the file's own headers; in a stream or an archive in it. "This target is not in the file" requires a search there too.
+//! Device code in a file outside its device sections: as a byte array in `.rodata` for `hipModuleLoadData`, after the
+//! end stated by the file's own headers, or in a stream or an archive in the file. "This target is not in the file"
+//! requires a search there too.
 
 pub(crate) mod images;
 
@@ -10,14 +11,14 @@ use say::{Message, Say, say};
 /// A code object in the middle of a file.
 #[derive(Debug, Clone)]
 pub struct Embedded {
-    /// In the file: of the code object, or of the stream that it was unpacked from.
+    /// The offset in the file: of the code object, or of the stream that it was unpacked from.
     pub offset: u64,
     /// `gzip`, `xz > zip`: the containers it was unpacked from, outermost first. Empty if it is uncompressed.
     pub inside: String,
     pub object: ObjectReport,
 }
 
-/// Bytes that may hold device code and cannot be looked into.
+/// Bytes that may contain device code but cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
     pub range: Range,
@@ -26,14 +27,14 @@ pub struct Opaque {
     pub why: Error,
 }
 
-/// What opaque bytes are.
+/// The kind of opaque bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A format, by its own name: `squashfs`, `gzip > 7z`.
+    /// A format, by name: `squashfs`, `gzip > 7z`.
     Format(String),
     /// They look compressed or encrypted.
     Noise,
-    /// So many beginnings of formats that not all of them were followed.
+    /// Too many possible starts of formats to follow all of them.
     TooManyMarks,
 }
 

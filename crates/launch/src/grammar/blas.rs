@@ -1,5 +1,5 @@
-//! cuBLAS and CUTLASS names: `ampere_sgemm_128x64_tn`, `sm90_xmma_gemm_...`, `cutlass_80_tensorop_...`, `nvjet_...`, and
-//! the C++ templates around them. The names have no specification; these are the forms that real traces show.
+//! cuBLAS and CUTLASS names: `ampere_sgemm_128x64_tn`, `sm90_xmma_gemm_...`, `cutlass_80_tensorop_...`, `nvjet_...`,
+//! and the C++ templates around them. There is no specification; these forms occur in real traces.
 
 use super::{
     cxx::Function,
@@ -9,7 +9,7 @@ use super::{
 const GENERATIONS: [&str; 10] =
     ["kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "gemm"];
 
-/// Reads a cuBLAS or CUTLASS kernel.
+/// Reads the name of a cuBLAS or CUTLASS kernel.
 pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     if function.path.starts_with("cutlass::") || function.path.starts_with("cutlass__") {
         return Some(template(function));
@@ -17,7 +17,7 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     plain(function.name).or_else(|| wrapper(function))
 }
 
-/// `void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x3_tn_align4>(Params)` carries the plain name inside.
+/// `void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x3_tn_align4>(Params)` contains the plain name.
 fn template(function: &Function<'_>) -> Facts {
     let inner = function.arguments.first().and_then(|argument| plain(argument.rsplit("::").next().unwrap_or(argument)));
     let mut facts = match inner {
@@ -28,7 +28,7 @@ fn template(function: &Function<'_>) -> Facts {
         None => Facts::new(Library::Cutlass, Family::Gemm, function.name),
     };
     if facts.tile.is_none() {
-        // `cutlass::gemm::GemmShape<128, 128, 32>` of the first threadblock shape.
+        // `cutlass::gemm::GemmShape<128, 128, 32>`: the first threadblock shape.
         facts.tile = function.arguments.iter().find_map(|argument| {
             let inside = argument.split_once("GemmShape<")?.1.split('>').next()?;
             let mut numbers = inside.split(',').filter_map(|n| n.trim().trim_start_matches("(int)").parse().ok());

@@ -1,6 +1,6 @@
 //! The parts of a demangled C++ function name: qualified name, template arguments, parameters.
 
-/// A function name taken apart. Nothing is copied but the pieces themselves.
+/// The parts of a function name, borrowed from the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function<'n> {
     /// With namespaces, without template arguments of the function itself.
@@ -8,11 +8,11 @@ pub(super) struct Function<'n> {
     /// The last component.
     pub name: &'n str,
     pub arguments: Vec<&'n str>,
-    /// The parameter list without its parentheses; None if the name came without one.
+    /// The parameter list without its parentheses; None if the name has none.
     pub parameters: Option<&'n str>,
 }
 
-/// Takes a demangled name apart: `void a::b<c, 1>(int)`.
+/// Splits a demangled name: `void a::b<c, 1>(int)`.
 pub(super) fn function(text: &str) -> Function<'_> {
     let text = text.trim();
     let text = text.strip_suffix(" [clone .kd]").or_else(|| text.strip_suffix(".kd")).unwrap_or(text);
@@ -60,7 +60,7 @@ pub(super) fn split_arguments(inside: &str) -> Vec<&str> {
     found
 }
 
-/// Where the parameter list opens: the first parenthesis outside brackets that is not `(anonymous namespace)`.
+/// The start of the parameter list: the first parenthesis outside brackets that is not `(anonymous namespace)`.
 fn top_level_parenthesis(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0i32, 0);

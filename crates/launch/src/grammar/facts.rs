@@ -1,14 +1,15 @@
-//! What a kernel's name says, in one shape for every library.
+//! The facts in a kernel's name, in one form for every library.
 
 pub use gguf::Path;
 use std::fmt;
 
 say::named! {
-    /// Whose kernel it is.
+    /// The library that a kernel belongs to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Library: key {
         Ggml = "ggml",
-        /// Tensile-generated GEMM kernels, as rocBLAS and hipBLASLt ship them; the name does not tell which of the two.
+        /// Tensile-generated GEMM kernels, as shipped in rocBLAS and hipBLASLt; the name does not tell which of the
+        /// two.
         Tensile = "tensile",
         RocBlas = "rocblas",
         HipBlasLt = "hipblaslt",
@@ -37,7 +38,7 @@ say::named! {
 }
 
 say::named! {
-    /// What a kernel is for.
+    /// The purpose of a kernel.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Family: key and ALL {
         Mmvq = "mmvq", Mmq = "mmq", MmqFixup = "mmq-fixup", Dmmv = "dmmv", Mmvf = "mmvf", Mmf = "mmf",
@@ -82,7 +83,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// Extents of the output tile of one workgroup; 0 if the name does not say.
+/// Dimensions of the output tile of one workgroup; 0 if the name does not contain them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     pub rows: u32,
@@ -98,23 +99,23 @@ impl fmt::Display for Tile {
     }
 }
 
-/// A kernel's name, read.
+/// The facts in a kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     pub library: Library,
     pub family: Family,
     /// The name without namespace, template arguments and parameters.
     pub kernel: String,
-    /// The name as people write it: `mul_mat_q<Q4_K,112,false>`.
+    /// The readable name: `mul_mat_q<Q4_K,112,false>`.
     pub readable: String,
-    /// Data types with what they are types of: `("weights", "Q4_K")`.
+    /// Data types with their roles: `("weights", "Q4_K")`.
     pub types: Vec<(&'static str, String)>,
     pub tile: Option<Tile>,
-    /// Columns of the product (batch) that this variant is made for.
+    /// The columns of the product (batch) for which this variant is made.
     pub columns: Option<u32>,
     /// Further named facts, in the order of the name.
     pub parameters: Vec<(String, String)>,
-    /// Parts of the name that the grammar has no meaning for.
+    /// Parts of the name that the grammar does not understand.
     pub unread: Vec<String>,
 }
 
@@ -137,13 +138,13 @@ impl Facts {
         self.family.path()
     }
 
-    /// Whether its column count counts for the width of an evaluation: attention's products do not. Of calls it is
-    /// [`crate::blas::is_weight_product`].
+    /// Whether its column count determines the width of an evaluation: attention's products do not count. For calls,
+    /// see [`crate::blas::is_weight_product`].
     pub fn is_weight_product(&self) -> bool {
         self.path().is_some_and(Path::is_product)
     }
 
-    /// Whether the grammar knew the kernel.
+    /// Whether the grammar recognised the kernel.
     pub fn is_known(&self) -> bool {
         self.library != Library::Unknown
     }

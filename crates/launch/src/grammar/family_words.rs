@@ -1,8 +1,8 @@
-//! What a kernel is for, by the words of its name.
+//! The family of a kernel, from the words of its name.
 
 use super::facts::Family;
 
-/// Words inside a kernel's name that tell its family, first match wins; compared in lower case.
+/// Words in a kernel's name that determine its family, compared in lower case; the first match wins.
 const WORDS: &[(&str, Family)] = &[
     ("flash", Family::FlashAttention),
     ("fmha", Family::FlashAttention),

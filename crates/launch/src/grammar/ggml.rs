@@ -1,4 +1,4 @@
-//! Kernels of ggml's CUDA/HIP backend, from a table of every form that a release has had (`ggml.txt`).
+//! Kernels of ggml's CUDA/HIP backend, from a table of every form in any release (`ggml.txt`).
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -54,12 +54,12 @@ fn parameter(word: &'static str) -> Option<(&'static str, Kind)> {
     ))
 }
 
-/// How many kernels the table knows.
+/// The number of kernels in the table.
 pub fn known_kernels() -> usize {
     KERNELS.len()
 }
 
-/// Reads a ggml kernel; None if the name is not in the table.
+/// Reads the name of a ggml kernel; None if it is not in the table.
 pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     let plain = function.path.strip_prefix("(anonymous namespace)::").unwrap_or(function.path);
     if plain.contains("::") {
@@ -67,7 +67,7 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     }
     let entry = KERNELS.get(function.name)?;
     let mut facts = Facts::new(Library::Ggml, entry.family, function.name);
-    // A profiler may give the bare name.
+    // A profiler may give only the bare name.
     if !function.arguments.is_empty() {
         let names = names_of(entry, &function.arguments);
         let mut shown = Vec::new();
@@ -84,8 +84,8 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-/// Parameter names of the form that these arguments fit: the forms with the longest fitting prefix; where releases
-/// gave one place different names, all of them.
+/// Parameter names for these arguments: from the forms with the longest matching prefix. If releases named one position
+/// differently, all names are used.
 fn names_of(entry: &Entry, arguments: &[&str]) -> Vec<Option<(String, Kind)>> {
     let fit = |signature: &Signature| -> usize {
         let mut places = signature.iter();
@@ -139,7 +139,7 @@ fn is(argument: &str, kind: Kind) -> bool {
     }
 }
 
-/// `(ggml_type)12`, and `GGML_TYPE_Q4_K` as newer demanglers may print it.
+/// `(ggml_type)12`, or `GGML_TYPE_Q4_K`, as newer demanglers may print it.
 fn number_of(argument: &str, name: &str) -> Option<u32> {
     let rest = argument.strip_prefix('(')?.strip_prefix(name)?.strip_prefix(')')?;
     rest.parse().ok()
@@ -164,7 +164,7 @@ fn integer(argument: &str) -> Option<i64> {
     digits.trim_end_matches(['u', 'l']).parse().ok()
 }
 
-/// Records one template argument and returns how it is shown.
+/// Records one template argument and returns its display form.
 fn one(facts: &mut Facts, argument: &str, name: &str, kind: Kind) -> Option<String> {
     match kind {
         Kind::Type => {
@@ -196,7 +196,7 @@ fn one(facts: &mut Facts, argument: &str, name: &str, kind: Kind) -> Option<Stri
         Kind::CxxPack => None,
         Kind::Function => {
             let inner = cxx::function(argument.trim_start_matches('&').trim_start_matches('(').trim_start_matches('&'));
-            // A conversion between two types is a template itself: `cpy_1_scalar<float, __half>`.
+            // A conversion between two types is itself a template: `cpy_1_scalar<float, __half>`.
             let converts: Vec<String> = inner.arguments.iter().filter_map(|a| scalar(a)).collect();
             if let [from, to] = converts.as_slice() {
                 facts.types.push(("source", from.clone()));
@@ -259,7 +259,7 @@ fn type_role(parameter: &str) -> &'static str {
     }
 }
 
-/// Types that are part of the kernel's own name.
+/// Types in the kernel's own name.
 fn from_name(facts: &mut Facts, name: &str) {
     let role = match facts.family {
         Family::Quantize | Family::Repack => "destination",
@@ -273,7 +273,7 @@ fn from_name(facts: &mut Facts, name: &str) {
     }
 }
 
-/// The output tile, where parameters state it.
+/// The output tile, if the parameters state it.
 fn tile(facts: &mut Facts) {
     let find = |names: &[&str]| -> Option<u32> {
         facts
@@ -295,7 +295,7 @@ fn tile(facts: &mut Facts) {
     if rows.is_some() || columns.is_some() {
         facts.tile = Some(Tile { rows: rows.unwrap_or(0), columns: columns.unwrap_or(0), depth: 0 });
     }
-    // In attention `ncols` counts queries of a tile, not columns of a product.
+    // In attention, `ncols` is the number of queries of a tile, not of columns of a product.
     if facts.tile.is_some() && facts.family != Family::Mmvq {
         facts.columns = None;
     }

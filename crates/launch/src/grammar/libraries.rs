@@ -1,4 +1,4 @@
-//! Libraries that are recognised by namespace or habit of naming, with families by the words of their kernels.
+//! Libraries recognised by namespace or naming convention, with families from the words of their kernels.
 
 use super::{
     cxx::Function,
@@ -43,7 +43,7 @@ const OWNERS: &[(&str, Library)] = &[
     ("triton_", Library::Triton),
 ];
 
-/// bitsandbytes has no namespace; its kernels by name.
+/// bitsandbytes has no namespace, so its kernels are listed by name.
 const BITSANDBYTES: &[&str] = &[
     "kQuantizeBlockwise",
     "kDequantizeBlockwise",
@@ -67,7 +67,7 @@ const BITSANDBYTES: &[&str] = &[
     "kOptimizerStatic",
 ];
 
-/// Reads a kernel of a library that is known by namespace or prefix.
+/// Reads the name of a kernel of a library with a known namespace or prefix.
 pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     let library = owner(function)?;
     let family = family(library, function);
@@ -87,7 +87,7 @@ pub(super) fn read(function: &Function<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-/// aiter's assembly kernels say it all in their names: `fmoe_bf16_pertokenFp8_g1u1_silu_1tg_32x512`.
+/// The names of aiter's assembly kernels contain all facts: `fmoe_bf16_pertokenFp8_g1u1_silu_1tg_32x512`.
 fn assembly_words(facts: &mut Facts, name: &str) {
     for word in name.split('_') {
         let mut numbers = word.split('x').map(str::parse::<u32>);
@@ -120,7 +120,7 @@ fn owner(function: &Function<'_>) -> Option<Library> {
     let path = function.path.trim_start_matches("(anonymous namespace)::");
     let named = OWNERS.iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, library)| *library);
     let bits = || BITSANDBYTES.iter().any(|prefix| path.starts_with(prefix)).then_some(Library::Bitsandbytes);
-    // rocBLAS keeps helpers outside its prefix but names its types in the parameters.
+    // Some rocBLAS helpers lack its prefix but have its types in their parameters.
     let by_parameter = || {
         let parameters = function.parameters?;
         (parameters.contains("rocblas_") || function.arguments.iter().any(|a| a.contains("rocblas_")))
@@ -137,7 +137,7 @@ fn owner(function: &Function<'_>) -> Option<Library> {
         .or_else(by_parameter)
 }
 
-/// Triton without a prefix: specialisation suffixes such as `_0d1d2d3de`.
+/// Triton kernels without a prefix: specialisation suffixes such as `_0d1d2d3de`.
 fn triton(name: &str) -> Option<Library> {
     let (_, suffix) = name.rsplit_once('_')?;
     let digits = suffix.bytes().filter(u8::is_ascii_digit).count();
@@ -145,7 +145,7 @@ fn triton(name: &str) -> Option<Library> {
     (shape && digits >= 2 && suffix.starts_with('0') && suffix.contains('d')).then_some(Library::Triton)
 }
 
-/// aiter's assembly kernels come with and without their namespace.
+/// aiter's assembly kernels occur with and without their namespace.
 fn aiter(name: &str) -> Option<Library> {
     let prefixes = [
         "fmoe_",
@@ -162,7 +162,7 @@ fn aiter(name: &str) -> Option<Library> {
     prefixes.iter().any(|prefix| name.starts_with(prefix)).then_some(Library::Aiter)
 }
 
-/// AOTriton, which is PyTorch's attention on AMD: its kernels carry the names of its source, with a suffix in some releases.
+/// AOTriton, PyTorch's attention on AMD: its kernels have the names in its source, with a suffix in some releases.
 fn aotriton(name: &str) -> Option<Library> {
     let known =
         ["attn_fwd", "bwd_kernel_dk_dv", "bwd_kernel_dq", "bwd_kernel_fuse", "bwd_preprocess", "bwd_postprocess"];
@@ -170,12 +170,12 @@ fn aotriton(name: &str) -> Option<Library> {
     (known.iter().any(plain) || name == "debug_simulate_encoded_softmax").then_some(Library::AoTriton)
 }
 
-/// RPP, AMD's image and audio operations: `brightness_pkd_hip_tensor`, `warp_affine_bilinear_pln3_hip_tensor`.
+/// RPP, AMD's image and audio library: `brightness_pkd_hip_tensor`, `warp_affine_bilinear_pln3_hip_tensor`.
 fn rpp(name: &str) -> Option<Library> {
     name.contains("_hip_tensor").then_some(Library::Rpp)
 }
 
-/// vLLM's kernels without a namespace, of C++ and of Triton.
+/// vLLM's kernels without a namespace, in C++ and Triton.
 fn vllm(name: &str) -> Option<Library> {
     let known = [
         "kernel_unified_attention",
@@ -224,7 +224,7 @@ fn family(library: Library, function: &Function<'_>) -> Family {
     if library == Library::Aiter && (lower.starts_with("pa_")) {
         return Family::Attention;
     }
-    // A generic launcher says what it does in its template arguments or parameters.
+    // The template arguments or parameters of a generic launcher tell its purpose.
     let generic = matches!(
         function.name,
         "trampoline_kernel" | "kernel" | "kernel_agent" | "_kernel_agent" | "EmptyKernel" | "kentry"
@@ -257,7 +257,7 @@ fn functor(facts: &mut Facts, function: &Function<'_>) {
     }
 }
 
-/// The name without namespaces in its arguments, cut where a functor would fill the screen.
+/// The name without namespaces in its arguments, truncated if a functor is very long.
 fn shortened(function: &Function<'_>) -> String {
     if function.arguments.is_empty() {
         return function.name.to_owned();

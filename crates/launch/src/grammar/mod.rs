@@ -1,8 +1,7 @@
-//! The kernel-name grammar: from a name, mangled or demangled, to what it says about library, family, path, data
-//! types, tile and variant.
+//! The kernel-name grammar: from a mangled or demangled name to library, family, path, data types, tile and variant.
 //!
-//! Pure text, no tables from any binary. A name that no rule knows comes back with [`Library::Unknown`], to be
-//! counted and shown; parts of a known name without a meaning are kept in [`Facts::unread`].
+//! Pure text, without tables from any binary. A name that no rule matches has [`Library::Unknown`] and is counted and
+//! shown. Parts of a known name that are not understood are kept in [`Facts::unread`].
 
 mod blas;
 mod cxx;
@@ -22,7 +21,7 @@ pub use range::{Variants, variants};
 pub use scalar::ggml_type;
 pub use vulkan::pipeline;
 
-/// Longer names are not read: demangling them costs more than they are worth.
+/// The maximum length of a name: demangling longer ones is not worth the cost.
 const LIMIT: usize = 1 << 15;
 
 /// Reads a kernel's name. Mangled names are demangled first; a trailing `.kd` is ignored.

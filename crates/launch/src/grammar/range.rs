@@ -1,4 +1,4 @@
-//! Variants of one kernel drawn together: `mul_mat_vec_q<Q4_K,1..8>`, `mul_mat_q<Q4_K,8..128>`.
+//! Combines variants of one kernel: `mul_mat_vec_q<Q4_K,1..8>`, `mul_mat_q<Q4_K,8..128>`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,16 +12,16 @@ use super::facts::{Facts, Family};
 pub struct Variants {
     pub kernel: String,
     pub family: Family,
-    /// The type of the weights (or of keys, or of the data) that they share.
+    /// The common type of the weights (or of the keys, or of the data).
     pub data: Option<String>,
-    /// The first number of the template: columns, tile or head size.
+    /// The first number in the template: columns, tile or head size.
     pub parameter: Option<String>,
     pub values: BTreeSet<i64>,
     /// Values for which at least one variant has device code.
     pub live_values: BTreeSet<i64>,
     pub count: usize,
     pub live: usize,
-    /// Without a number: what distinguishes them.
+    /// For variants without a number: what distinguishes them.
     pub forms: BTreeSet<String>,
 }
 
@@ -33,7 +33,7 @@ impl Variants {
 
 impl fmt::Display for Variants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `dequantize_block_q4_K` says its type already.
+        // `dequantize_block_q4_K` already contains its type.
         let lower = self.kernel.to_ascii_lowercase();
         let data = self.data.as_ref().filter(|data| !lower.contains(&data.to_ascii_lowercase()));
         let mut inside: Vec<String> = data.cloned().into_iter().collect();
@@ -41,7 +41,7 @@ impl fmt::Display for Variants {
             (Some(low), Some(high)) if low == high => inside.push(low.to_string()),
             (Some(low), Some(high)) => inside.push(format!("{low}..{high}")),
             _ if data.is_none() => {
-                // More than a few forms are counted; spelling them out says nothing.
+                // Many forms are only counted, because spelling them out would not help.
                 if self.forms.len() > 4 {
                     return write!(f, "{} x{}", self.kernel, self.count);
                 }
@@ -55,7 +55,7 @@ impl fmt::Display for Variants {
     }
 }
 
-/// Draws kernels together. Each comes with whether it has device code.
+/// Combines kernels. Each comes with whether it has device code.
 pub fn variants<'f>(kernels: impl IntoIterator<Item = (&'f Facts, bool)>) -> Vec<Variants> {
     let mut found: BTreeMap<(Family, String, Option<String>), Variants> = BTreeMap::new();
     for (facts, live) in kernels {
@@ -93,7 +93,7 @@ pub fn variants<'f>(kernels: impl IntoIterator<Item = (&'f Facts, bool)>) -> Vec
 }
 
 impl Family {
-    /// Families whose first template number says what a variant is for.
+    /// Families whose first template number distinguishes the variants.
     fn is_ranged(self) -> bool {
         matches!(
             self,

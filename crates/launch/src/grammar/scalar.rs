@@ -3,7 +3,7 @@
 use gguf::TensorType;
 use std::sync::OnceLock;
 
-/// Types that `enum ggml_type` (ggml.h) no longer has: old files and kernel names still do.
+/// Types that were removed from `enum ggml_type` (ggml.h) but still occur in old files and kernel names.
 const REMOVED: &[(u32, &str)] = &[
     (4, "Q4_2"),
     (5, "Q4_3"),
@@ -21,10 +21,10 @@ pub fn ggml_type(number: u32) -> Option<&'static str> {
     TensorType(number).known_name().or_else(removed)
 }
 
-/// Other words for types inside identifiers than their own names.
+/// Alternative words for types inside identifiers.
 const ALIASES: &[(&str, &str)] = &[("fp16", "F16"), ("fp32", "F32"), ("int8", "I8")];
 
-/// Types that no kernel's identifier names as such: `i64` in one is C++'s.
+/// Types that identifiers of kernels do not name: `i64` in one refers to the C++ type.
 const UNNAMED: &[&str] = &["I8", "I16", "I64", "F64"];
 
 /// Words for types inside identifiers, longest first, so that a prefix never matches instead of the whole word.
@@ -68,7 +68,7 @@ pub(super) fn words(identifier: &str) -> Vec<&'static str> {
     found
 }
 
-/// A C++ scalar or block type as the field calls it; None for anything else.
+/// The common name of a C++ scalar or block type; None for anything else.
 pub(super) fn scalar(text: &str) -> Option<String> {
     let plain = text.trim().trim_end_matches(['*', '&', ' ']);
     let plain = plain.strip_suffix(" const").or_else(|| plain.strip_prefix("const ")).unwrap_or(plain).trim();

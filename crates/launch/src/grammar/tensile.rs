@@ -1,8 +1,8 @@
 //! Tensile names: `Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_MI32x32x8x1_...`.
 //!
-//! The contraction first (indices of C, A and B: which of them are transposed), then data types, then problem flags,
-//! then the solution's parameters, each an abbreviation made of the capitals of its name with its value. Authority:
-//! ProblemType and Solution naming in Tensile (`SolutionStructs.py`) and hipBLASLt's tensilelite.
+//! First the contraction (indices of C, A and B: which of them are transposed), then data types, then problem flags,
+//! then the solution's parameters. Each parameter is an abbreviation made of the capitals of its name, followed by its
+//! value. Authority: ProblemType and Solution naming in Tensile (`SolutionStructs.py`) and hipBLASLt's tensilelite.
 
 use super::{
     facts::{Facts, Family, Library, Tile},
@@ -33,7 +33,7 @@ const TYPES: [(&str, &str); 20] = [
     ("b", "BF16"),
 ];
 
-/// Reads a Tensile name; None if it does not start as one.
+/// Reads a Tensile name; None if it does not begin like one.
 pub(super) fn read(name: &str) -> Option<Facts> {
     if let Some(facts) = custom(name) {
         return Some(facts);
@@ -54,7 +54,7 @@ pub(super) fn read(name: &str) -> Option<Facts> {
     }
 }
 
-/// Hand-written kernels: `DGEMM_Aldebaran_NN_MT128x128x16_MI16x16x4x1_GRVW2_SU4_SUS128_WGM4`.
+/// Handwritten kernels: `DGEMM_Aldebaran_NN_MT128x128x16_MI16x16x4x1_GRVW2_SU4_SUS128_WGM4`.
 fn custom(name: &str) -> Option<Facts> {
     let (head, rest) = name.split_once("GEMM_")?;
     let types = split_types(head).filter(|types| types.len() == 1)?;
@@ -75,8 +75,8 @@ fn custom(name: &str) -> Option<Facts> {
 
 fn contraction(name: &str, a: &str, b: &str, words: &[&str]) -> Facts {
     let mut facts = Facts::new(Library::Tensile, Family::Gemm, name);
-    // A free index first (`Ailk`) is not transposed; a summation index first (`Alik`) is. For B it is the other way
-    // round (`Bljk` is not transposed). A trailing C is the conjugate.
+    // A leading free index (`Ailk`) means not transposed; a leading summation index (`Alik`) means transposed. For B it
+    // is the other way round (`Bljk` is not transposed). A trailing C means conjugate.
     let transposed = |word: &str, summed: bool| {
         let conjugate = word.ends_with('C');
         match ((word.as_bytes().get(1) == Some(&b'l')) == summed, conjugate) {
@@ -106,7 +106,7 @@ fn contraction(name: &str, a: &str, b: &str, words: &[&str]) -> Facts {
     facts
 }
 
-/// Helper kernels: scaling C by beta, converting, and adding up the slices of a split summation.
+/// Helper kernels: scaling C by beta, converting, and adding up the slices of a split sum.
 fn helper(name: &str, types: &str, words: &[&str]) -> Facts {
     let mut facts = Facts::new(Library::Tensile, Family::GemmHelper, name);
     operands(&mut facts, types);
@@ -139,7 +139,7 @@ fn helper(name: &str, types: &str, words: &[&str]) -> Facts {
     facts
 }
 
-/// `SB`: one type code with problem flags behind it.
+/// `SB`: one type code followed by problem flags.
 fn split_single(word: &str) -> (&str, &str) {
     for (code, _) in TYPES {
         if let Some(flags) = word.strip_prefix(code)
@@ -185,7 +185,7 @@ fn split_types(word: &str) -> Option<Vec<&'static str>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// One code: everything; three: A and B, D, compute; four: A, B, D, compute; two: A and B apart.
+/// One code: for everything. Three: A and B, D, compute. Four: A, B, D, compute. Two: A and B separately.
 fn operands(facts: &mut Facts, word: &str) {
     let Some(types) = split_types(word) else {
         facts.unread.push(word.to_owned());
@@ -197,7 +197,7 @@ fn operands(facts: &mut Facts, word: &str) {
         3 => &[("A", 0), ("B", 0), ("D", 1), ("compute", 2)],
         _ => &[("A", 0), ("B", 1), ("D", 2), ("compute", 3)],
     };
-    // A mixed pair of 8-bit floats is two types of three letters: `F8B8S`, not `F8`, `B8` as A and D.
+    // In `F8B8S`, a mixed pair of 8-bit floats is A and B, not A and D.
     let mixed = types.len() == 3 && is_float8(types.first()) && is_float8(types.get(1));
     let roles = if mixed { &[("A", 0), ("B", 1), ("compute", 2)][..] } else { roles };
     for (role, index) in roles {
@@ -251,14 +251,15 @@ fn extents(text: &str) -> Option<Tile> {
     Some(Tile { rows, columns, depth: numbers.next().and_then(Result::ok).unwrap_or(0) })
 }
 
-/// The longest parameter code that this word begins with, and the value behind it.
+/// The longest parameter code at the start of this word, and the value after it.
 fn coded(word: &str) -> Option<(&'static str, &str)> {
     let fits = |code: &str| word.strip_prefix(code).is_some_and(|value| is_value(code, value));
     let (code, name) = PARAMETERS.iter().filter(|(code, _)| fits(code)).max_by_key(|(code, _)| code.len())?;
     Some((name, word.get(code.len()..)?))
 }
 
-/// Numbers (`n1` is -1, `0p25` is a quarter, an ISA ends in a letter), nothing (an empty list), or a word's capitals.
+/// Whether a text is a valid value: a number (`n1` is -1, `0p25` is a quarter, an ISA ends in a letter), empty (an
+/// empty list), or the capitals of a word.
 fn is_value(code: &str, text: &str) -> bool {
     let digits = text.strip_prefix('n').unwrap_or(text);
     let number = digits.bytes().next().is_some_and(|b| b.is_ascii_digit())

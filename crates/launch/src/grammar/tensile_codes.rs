@@ -1,5 +1,5 @@
-//! Tensile's parameters by the code that its names carry: the capitals (and digits) of the parameter's own name, as
-//! `getNameAbbreviation` of Tensile makes them; tensilelite drops the digits. Where two names share a code, both stand.
+//! Tensile's parameters by the codes in its names: the capitals (and digits) of the parameter's own name, as produced
+//! by Tensile's `getNameAbbreviation`; tensilelite drops the digits. If two names share a code, both are listed.
 
 /// Words without a value: of the problem (hipBLASLt's fused operations, batching) and of the instruction.
 pub(super) const FLAGS: &[(&str, &str, &str)] = &[
@@ -27,10 +27,10 @@ pub(super) const FLAGS: &[(&str, &str, &str)] = &[
     ("MAC", "MACInstruction", "MAC"),
 ];
 
-/// Parameters whose value is a word, of which the name carries the capitals.
+/// Parameters whose value is a word, abbreviated to its capitals in the name.
 pub(super) const WORDED: &[&str] = &["ET", "KL", "GSUA", "MMFGLC", "MMF"];
 
-/// Words that are a code with its value.
+/// Words that consist of a code and its value.
 #[rustfmt::skip]
 pub(super) const PARAMETERS: &[(&str, &str)] = &[
     ("1LDSB", "1LDSBuffer"),

@@ -2,9 +2,9 @@
 
 use super::{Facts, Family, Library};
 
-/// Starts of names, the longest first where one begins like another, and what the pipeline is for.
+/// Prefixes of names and the purpose of the pipeline; if one prefix begins with another, the longer one comes first.
 const FAMILIES: &[(&str, Family)] = &[
-    // Attention's own products of the cache; no weights.
+    // Attention's own products with the cache do not involve weights.
     ("mul_mat_vec_p021", Family::Attention),
     ("mul_mat_vec_nc", Family::Attention),
     ("mul_mat_vec_", Family::MulMatVec),
@@ -65,7 +65,7 @@ const FAMILIES: &[(&str, Family)] = &[
     ("clamp", Family::Elementwise),
 ];
 
-/// What a pipeline's name says. `weights`: the type of the weights, which the name may hide.
+/// The facts in a pipeline's name. `weights`: the type of the weights, which the name may not contain.
 pub fn pipeline(name: &str, weights: Option<&str>) -> Facts {
     let known = FAMILIES.iter().find(|(start, _)| name.starts_with(start));
     let library = if known.is_some() { Library::Ggml } else { Library::Unknown };

@@ -1,4 +1,4 @@
-//! Translation units, each by itself and several at a time; one that is there is not compiled again.
+//! Compiles translation units separately, several at a time; existing objects are not compiled again.
 
 use super::BuildStep;
 use super::toolchain::{Compiler, Headers};
@@ -73,12 +73,12 @@ impl Unit<'_> {
         command.arg(format!("--rocm-path={}", self.headers.root.join("usr").display()));
         command.arg(format!("--rocm-device-lib-path={}", self.headers.bitcode.display()));
         let backend = ["__HIP_PLATFORM_AMD__", "GGML_BACKEND_DL", "GGML_BACKEND_BUILD", "GGML_BACKEND_SHARED"];
-        // HIP 6.4's headers hide the warp functions that ggml's routing kernel calls behind this.
+        // HIP 6.4's headers hide the warp functions that ggml's routing kernel calls behind this define.
         let more = ["GGML_SHARED", "NDEBUG", "HIP_ENABLE_WARP_SYNC_BUILTINS"];
         for define in backend.into_iter().chain(more).chain(self.defines.iter().map(String::as_str)) {
             command.arg(format!("-D{define}"));
         }
-        // clang 22 no longer says how wide a wavefront is, and these headers ask.
+        // clang 22 no longer defines the wavefront size, which these headers need.
         if self.compiler.major >= 22 && self.headers.major < 7 {
             command.arg(format!("-D__AMDGCN_WAVEFRONT_SIZE={}", wavefront(self.target)));
         }

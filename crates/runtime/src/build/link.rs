@@ -1,4 +1,4 @@
-//! The library out of its units, against libraries that have nothing but the right names.
+//! Links the library from its units, against stub libraries that have only the right names.
 
 use super::toolchain::{Compiler, Headers};
 use crate::error::{Error, Result, at};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use sys::files::{self, Access};
 
-/// `names`: a directory for the libraries that are only names; the loader finds the real ones by them.
+/// `names`: a directory for the stub libraries; at run time the loader finds the real ones by these names.
 pub fn link(compiler: &Compiler, headers: &Headers, objects: &[PathBuf], names: &Path, library: &Path) -> Result<()> {
     files::create_dir_all(names, Access::Public).map_err(at(names))?;
-    // The releases of hipBLAS and rocBLAS that go with this HIP.
+    // The hipBLAS and rocBLAS versions that belong to this HIP.
     let (hipblas, rocblas) = if headers.major >= 7 { (3, 5) } else { (2, 4) };
     let start = || sys::program::command(&compiler.program).map_err(at(Path::new(&compiler.program)));
     let mut stand_ins = Vec::new();

@@ -1,11 +1,11 @@
-//! A runtime that no distribution ships, built here: ggml's real HIP backend for one target, with the distribution's clang, and
-//! no GPU.
+//! Builds a runtime that no distribution ships: ggml's real HIP backend for one target, with the distribution's clang
+//! and without a GPU.
 //!
-//! The headers and device libraries of HIP come from Debian packages of under a megabyte; the compiler is the machine's own
-//! clang, which knows every AMD target. What CMake would need a whole ROCm for is done by two kinds of calls: each
-//! translation unit is compiled by itself (so a build that was stopped goes on where it was, and a unit that is there is
-//! never compiled again), then all are linked against libraries that have nothing but the right names. The result is what
-//! a package would hold: a `libggml-hip.so` with one bundle per unit, and beside it the tools of the same tree.
+//! The headers and device libraries of HIP come from Debian packages of under a megabyte; the compiler is the machine's
+//! own clang, which supports every AMD target. CMake would need a whole ROCm, so two steps replace it. First each
+//! translation unit is compiled separately, so an interrupted build continues where it stopped and existing units are
+//! never compiled again. Then all are linked against stub libraries with the right names. The result equals a package:
+//! a `libggml-hip.so` with one bundle per unit, and the tools of the same tree.
 
 mod compile;
 mod link;
@@ -28,21 +28,21 @@ use sys::files::{self, Access};
 pub struct Request {
     /// A checkout of llama.cpp, ggml or Ollama.
     pub source: PathBuf,
-    /// For a tree without tools (Ollama's): llama.cpp at the commit that it is made from.
+    /// For a tree without tools (Ollama's): llama.cpp at the commit that it is based on.
     pub with: Option<PathBuf>,
     /// `gfx1201`.
     pub target: String,
-    /// Only the units whose file names begin with one of these; all where it is empty.
+    /// Only the units whose file names begin with one of these; empty for all.
     pub only: Vec<String>,
-    /// Besides what the tree's own options say: `GGML_HIP_NO_MMQ_MFMA`, `NAME=VALUE`.
+    /// Besides the defines from the tree's own options: `GGML_HIP_NO_MMQ_MFMA`, `NAME=VALUE`.
     pub defines: Vec<String>,
     pub jobs: usize,
-    /// The tools of the same tree, too.
+    /// Whether to build the tools of the same tree too.
     pub tools: bool,
     pub name: Option<String>,
 }
 
-/// Said while it works.
+/// Progress messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildStep<'a> {
     Headers,
@@ -52,7 +52,7 @@ pub enum BuildStep<'a> {
         total: usize,
     },
     Link,
-    /// A line of the tools' own build.
+    /// A line from the build of the tools.
     Tools(&'a str),
 }
 
@@ -103,7 +103,7 @@ pub fn build(cache: &Cache, request: &Request, step: &(dyn Fn(BuildStep<'_>) + S
     defines.extend(request.defines.iter().cloned());
     let key = key(&tree, target, &defines, &compiler, &headers)?;
     let partial = wanted.len() < all.len();
-    // Another choice of units is another library.
+    // Another selection of units gives another library.
     let part = if partial {
         format!("part-{}", short(&digest(wanted.iter().map(|unit| unit.as_bytes()))))
     } else {
@@ -154,7 +154,7 @@ fn digest<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
     hex::encode(hash.finalize())
 }
 
-/// What decides what comes out: the sources, the target, the defines, the compiler and the headers.
+/// A hash of everything that determines the result: the sources, the target, the defines, the compiler and the headers.
 fn key(
     tree: &Tree,
     target: &str,
@@ -175,7 +175,7 @@ fn key(
     Ok(hex::encode(hash.finalize()))
 }
 
-/// Under its name among the runtimes: a link, so that building on goes on in one place.
+/// Links the build as a runtime, so that a later build continues in the same place.
 fn enter(cache: &Cache, name: &str, place: &Path) -> Result<()> {
     let dir = cache.runtime(name);
     crate::fetch::remove(&dir)?;

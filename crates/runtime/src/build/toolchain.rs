@@ -1,4 +1,4 @@
-//! The compiler of this machine, and HIP's headers and device libraries out of Debian's packages.
+//! The compiler of this machine, and HIP's headers and device libraries from Debian packages.
 
 use crate::cache::Cache;
 use crate::error::{Error, Result, at};
@@ -8,17 +8,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Under this name they stand in the cache.
+/// Their name in the cache.
 const NAME: &str = "hip-headers";
 const PACKAGES: [&str; 5] =
     ["libamdhip64-dev", "rocm-device-libs-21", "libhipblas-dev", "libhipblas-common-dev", "librocblas-dev"];
-/// The newest first. Older ones cannot read the device libraries, which LLVM 21 wrote.
+/// Newest first. Older ones cannot read the device libraries, which were written by LLVM 21.
 const COMPILERS: [&str; 2] = ["clang++-22", "clang++-21"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiler {
     pub program: String,
-    /// As it says itself.
+    /// The version that it reports.
     pub version: String,
     pub major: u32,
 }
@@ -37,13 +37,13 @@ pub fn compiler() -> Result<Compiler> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headers {
     pub root: PathBuf,
-    /// HIP's: `6.4.43483`.
+    /// The HIP version: `6.4.43483`.
     pub version: String,
     pub major: u32,
     pub bitcode: PathBuf,
 }
 
-/// Those in the cache; else they are brought there.
+/// The headers in the cache, which are fetched if they are missing.
 pub fn headers(cache: &Cache) -> Result<Headers> {
     if let Some(root) = cache.root(NAME) {
         return read(root);
@@ -57,7 +57,7 @@ pub fn headers(cache: &Cache) -> Result<Headers> {
     let entries = fs::read_dir(&archives).map_err(at(&archives))?.flatten().map(|entry| entry.path());
     let debs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "deb")).collect();
     match crate::add::add(cache, NAME, &debs, &[], &|_| {}) {
-        // Another process was quicker.
+        // Another process was faster.
         Ok(_) | Err(Error::Taken { .. }) => {}
         Err(error) => return Err(error),
     }

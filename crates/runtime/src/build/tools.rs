@@ -1,7 +1,7 @@
-//! The tools of the same tree (llama-bench, llama-server where it has one) and its CPU backend, by its own CMake.
+//! Builds the tools of the same tree (llama-bench, llama-server if it has one) and its CPU backend with its own CMake.
 //!
-//! A backend of one commit does not work with the tools of another: an unknown operation aborts. The tools are plain C++ for this
-//! machine, so CMake and its own compiler build them; the backends are beside the programs.
+//! A backend does not work with the tools of another commit: an unknown operation aborts. The tools are plain C++ for
+//! this machine, so CMake and its own compiler build them. The backends are placed beside the programs.
 
 use super::BuildStep;
 use super::tree::Tree;
@@ -26,8 +26,8 @@ const OPTIONS: [&str; 10] = [
     "-DLLAMA_BUILD_TESTS=OFF",
 ];
 
-/// The programs that are now beside the library. None for a tree without any: Ollama's server is Go, so its ggml gets the
-/// tools of the llama.cpp that it is made from, where a checkout was named.
+/// Builds the programs and places them beside the library. Returns None for a tree without any. Ollama's server is
+/// written in Go, so its ggml gets the tools of the llama.cpp that it is based on, if a checkout was named.
 pub fn build(
     tree: &Tree,
     home: &Path,
@@ -50,7 +50,7 @@ pub fn build(
         list_added(&changed.join("src"), &source.join("src"))?;
         free_scheduler_first(&source.join("src/llama-context.h"))?;
     }
-    // The one file that published crates leave out and CMake asks for.
+    // The only file that published crates omit and CMake needs.
     let description = source.join("ggml/ggml.pc.in");
     if description.symlink_metadata().is_err() {
         files::replace(&description, Access::Public, "").map_err(at(&description))?;
@@ -68,7 +68,7 @@ pub fn build(
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let to = place.join(&name);
         let _ = files::remove(&to);
-        // Not a symlink: ggml looks for backends in the program's own directory.
+        // Not a symlink: ggml searches for backends in the program's own directory.
         files::hard_link(&path, &to).or_else(|_| copy(&path, &to)).map_err(at(&to))?;
         if name.starts_with("llama-") {
             programs.push(name);
@@ -78,13 +78,13 @@ pub fn build(
     Ok(programs)
 }
 
-/// Where the file system has no hard links.
+/// For file systems without hard links.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut out = files::create(to, Access::Program)?;
     std::io::copy(&mut sys::regular_file::open(from)?, &mut out).map(drop)
 }
 
-/// A checkout by links, file by file, over what is there already. The checkout is not written to.
+/// Links a checkout file by file over the existing files. The checkout is not modified.
 fn overlay(from: &Path, to: &Path) -> Result<()> {
     files::create_dir_all(to, Access::Public).map_err(at(to))?;
     for entry in fs::read_dir(from).map_err(at(from))? {
@@ -105,8 +105,8 @@ fn overlay(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Ollama adds files to llama.cpp's (a model of its own), and compiles them by other means than llama.cpp's CMake, which names
-/// each file: those that it does not name are added to its list.
+/// Ollama adds files to llama.cpp's (its own models) and compiles them without llama.cpp's CMake, which lists every
+/// file. Files that are missing from its list are added here.
 fn list_added(changed: &Path, source: &Path) -> Result<()> {
     let list = source.join("CMakeLists.txt");
     let text = sys::regular_file::text(&list, 64 << 20).map_err(at(&list))?;
@@ -116,7 +116,7 @@ fn list_added(changed: &Path, source: &Path) -> Result<()> {
     if added.is_empty() {
         return Ok(());
     }
-    // A link into the checkout, which is not written to.
+    // It is a link into the checkout, which must not be modified.
     files::remove(&list).map_err(at(&list))?;
     files::replace(&list, Access::Public, format!("{text}\ntarget_sources(llama PRIVATE {})\n", added.join(" ")))
         .map_err(at(&list))
@@ -127,17 +127,18 @@ fn unlisted<'f>(list: &str, files: &'f [String]) -> Vec<&'f str> {
     files.iter().map(String::as_str).filter(|file| !named.contains(file)).collect()
 }
 
-/// Ollama's scheduler still calls its backends when it is freed. Its own server frees it first; llama.cpp's context, whose members go in
-/// the reverse of their order, frees the backends first, and the program ends in a crash. So that order is turned round.
+/// Ollama's scheduler still calls its backends when it is freed. Its own server frees it first. llama.cpp's context
+/// destroys its members in reverse order, so it frees the backends first and the program crashes at its end. This swaps
+/// the order of the members.
 fn free_scheduler_first(header: &Path) -> Result<()> {
     let text = sys::regular_file::text(header, 64 << 20).map_err(at(header))?;
     let Some(turned) = backends_before_scheduler(&text) else { return Ok(()) };
-    // A link into the checkout, which is not written to.
+    // It is a link into the checkout, which must not be modified.
     files::remove(header).map_err(at(header))?;
     files::replace(header, Access::Public, turned).map_err(at(header))
 }
 
-/// None if it is so already, or where the members are not there.
+/// None if the order is already right, or if the members are missing.
 fn backends_before_scheduler(text: &str) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let place = |lines: &[&str], member: &str| lines.iter().position(|line| line.trim() == member);
@@ -148,7 +149,7 @@ fn backends_before_scheduler(text: &str) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-/// The C++ files below, by their paths from there.
+/// The C++ files below a directory, by relative path.
 fn units(dir: &Path, under: &str, files: &mut Vec<String>) -> Result<()> {
     let entries = fs::read_dir(dir).map_err(at(dir))?;
     let mut entries: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -164,7 +165,7 @@ fn units(dir: &Path, under: &str, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Runs it and hands its lines on.
+/// Runs a command and passes on its output lines.
 fn told(command: &mut Command, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|source| match source.kind() {
@@ -191,8 +192,8 @@ fn told(command: &mut Command, step: &(dyn Fn(BuildStep<'_>) + Sync)) -> Result<
     }
 }
 
-/// Why it failed: the first message of a compiler or linker, else the last line with an error (make names only the target). Reads
-/// to the end: a full pipe would stop the build.
+/// The reason for a failure: the first message of a compiler or linker, otherwise the last line with an error (make
+/// names only the target). Reads to the end, because a full pipe would block the build.
 fn said(lines: impl Iterator<Item = String>) -> Option<String> {
     let (mut first, mut last) = (None, None);
     for line in lines {

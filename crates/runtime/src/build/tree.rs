@@ -1,4 +1,4 @@
-//! A checkout: where its ggml is, which translation units the HIP backend has, and which defines its options mean.
+//! A checkout: where its ggml is, which translation units the HIP backend has, and the defines from its options.
 
 use crate::error::{Error, Result, at};
 use std::fs;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    /// The directory that holds `src/ggml-cuda` and `include`.
+    /// The directory with `src/ggml-cuda` and `include`.
     pub ggml: PathBuf,
     /// The checkout of llama.cpp around it, or the one that was named for a tree without tools.
     pub llama: Option<PathBuf>,
-    /// Ollama's changed copy of llama.cpp's library, which goes before that of the checkout.
+    /// Ollama's modified copy of llama.cpp's library, which takes precedence over the checkout's.
     pub changed: Option<PathBuf>,
 }
 
-/// Instances that every build has; those of vector attention depend on an option.
+/// Instances in every build; those of vector attention depend on an option.
 const INSTANCES: [&str; 4] = ["fattn-tile", "fattn-mma", "mmq", "mmf"];
-/// Types of keys and values that attention's vector kernels are built for by default: both the same.
+/// Key and value types for which the vector attention kernels are built by default: both types equal.
 const VECTOR_TYPES: [&str; 4] = ["f16", "q4_0", "q8_0", "bf16"];
 
 impl Tree {
-    /// `with`: a checkout of llama.cpp whose tools are built over the tree's own ggml.
+    /// `with`: a checkout of llama.cpp whose tools are built with the tree's own ggml.
     pub fn find(source: &Path, with: Option<&Path>) -> Result<Tree> {
         let has_tools = |root: &Path| root.join("tools/llama-bench").is_dir();
         if let Some(with) = with
@@ -42,7 +42,7 @@ impl Tree {
         Err(Error::NoGgml { path: source.to_owned() })
     }
 
-    /// As CMake's globs give them (ggml-hip/CMakeLists.txt), relative to `src/ggml-cuda`, in their order.
+    /// The units that CMake's globs give (ggml-hip/CMakeLists.txt), relative to `src/ggml-cuda`, in order.
     pub fn units(&self) -> Result<Vec<String>> {
         let home = self.ggml.join("src/ggml-cuda");
         let mut units = names(&home, ".cu")?;
@@ -78,8 +78,8 @@ impl Tree {
         Ok(list)
     }
 
-    /// What the options mean to the preprocessor (ggml-hip/CMakeLists.txt), with the values that the tree gives them. A tree
-    /// without an option for it never sets it: so Ollama's build has no matrix instructions for MMQ on CDNA.
+    /// The defines that the options produce (ggml-hip/CMakeLists.txt), with the tree's defaults. A tree without an
+    /// option never sets its define: Ollama's build therefore has no matrix instructions for MMQ on CDNA.
     pub fn defines(&self) -> Result<Vec<String>> {
         let path = self.ggml.join("CMakeLists.txt");
         let text =
@@ -115,7 +115,7 @@ fn option(text: &str, name: &str) -> Option<bool> {
     }
 }
 
-/// The names in a directory that end so, sorted as CMake's glob sorts them.
+/// The names in a directory with this ending, sorted like CMake's glob.
 fn names(dir: &Path, end: &str) -> Result<Vec<String>> {
     let mut list = Vec::new();
     for entry in fs::read_dir(dir).map_err(at(dir))? {
@@ -160,14 +160,14 @@ mod tests {
                 "template-instances/fattn-vec-instance-f16-f16.cu"
             ]
         );
-        // No option at all, as in Ollama's tree: the CDNA branch is compiled out.
+        // Without the option, as in Ollama's tree, the CDNA branch is compiled out.
         assert!(tree.defines().unwrap().contains(&"GGML_HIP_NO_MMQ_MFMA".to_owned()));
         let options = "option(GGML_HIP_MMQ_MFMA \"ggml: use MFMA\" ON)\noption(GGML_HIP_GRAPHS \"ggml: graphs\" ON)\n";
         fs::write(at("CMakeLists.txt"), options).unwrap();
         let defines = tree.defines().unwrap();
         assert_eq!(defines, ["GGML_USE_HIP", "GGML_HIP_GRAPHS"]);
         assert!(matches!(Tree::find(&home.path().join("ml/backend"), None), Err(Error::NoGgml { .. })));
-        // Tools of a checkout that has none are not promised.
+        // A checkout without tools is rejected.
         assert!(matches!(Tree::find(home.path(), Some(home.path())), Err(Error::NoTools { .. })));
     }
 }

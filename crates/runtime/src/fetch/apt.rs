@@ -1,7 +1,8 @@
-//! A private apt root: the system's apt, its own directories, no root needed, signatures checked as ever.
+//! A private apt root: the system's apt with its own directories. It needs no root privileges, and signatures are
+//! checked as usual.
 //!
-//! The one check that is relaxed, for this root only: Valid-Until of the Release file, because mirrors and snapshots
-//! may be older than it allows. Signatures (`signed-by`) and hashes are checked by apt itself.
+//! One check is relaxed, for this root only: Valid-Until of the Release file, because mirrors and snapshots may be
+//! older than it allows. apt itself checks signatures (`signed-by`) and hashes.
 
 use crate::error::{Error, Result, at};
 use std::{
@@ -16,8 +17,8 @@ pub const DEFAULT_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gp
 /// The downloader that apt's own maintainer scripts use.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// The system's hooks are cleared: one of Docker's empties the system's own package cache after each update.
-/// Proxies and the like, which the system's configuration may set, stay in force.
+/// The system's hooks are cleared: one of Docker's empties the system's own package cache after each update. Proxies
+/// and similar settings of the system stay in force.
 const CONFIGURATION: &str = "\
 #clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
@@ -43,7 +44,7 @@ pub struct Apt {
 }
 
 impl Apt {
-    /// Lays out the private root in `dir` for these suites.
+    /// Creates the private root in `dir` for these suites.
     pub fn new(dir: &Path, mirror: &str, keyring: &Path, suites: &[&str]) -> Result<Self> {
         if !keyring.is_file() {
             return Err(Error::NoKeyring { path: keyring.to_owned() });
@@ -92,15 +93,15 @@ impl Apt {
         Ok(out)
     }
 
-    /// Brings packages, going on with what is there in part. apt says where they are and what their hashes are
-    /// (`apt-get download` itself starts over in every run); its helper downloads and checks.
+    /// Downloads packages and resumes partial downloads. apt provides addresses and hashes (`apt-get download` itself
+    /// starts over in every run); its helper downloads and checks.
     pub fn download(&self, packages: &[String]) -> Result<()> {
         let mut args: Vec<OsString> = vec!["download".into(), "-q".into()];
         args.extend(packages.iter().map(OsString::from));
         if !Path::new(HELPER).is_file() {
             return self.run(&args).map(drop);
         }
-        // Asked about its own archives, apt would remove what is there in part.
+        // With its own archives directory, apt would delete partial downloads.
         let empty = self.dir.join("cache/uris");
         files::create_dir_all(&empty.join("partial"), Access::Public).map_err(at(&empty))?;
         let mut elsewhere = OsString::from("Dir::Cache::archives=");

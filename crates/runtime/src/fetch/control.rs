@@ -30,7 +30,8 @@ impl<'a> Paragraph<'a> {
     }
 }
 
-/// The text of each paragraph; an index of 70,000 packages is walked without parsing the unrequested ones.
+/// The text of each paragraph. An index of 70,000 packages is walked without parsing the paragraphs that are not
+/// needed.
 pub fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n").map(|block| block.trim_matches('\n')).filter(|block| !block.is_empty())
 }
@@ -39,8 +40,8 @@ pub fn parse(block: &str) -> Paragraph<'_> {
     Paragraph::parse(block)
 }
 
-/// A Depends field: groups of alternatives, names only. Versions are the suite's own business: within one suite
-/// the archive keeps them satisfiable.
+/// A Depends field: groups of alternatives, names only. Versions are ignored: within one suite the archive keeps them
+/// satisfiable.
 pub fn depends(field: &str) -> Vec<Vec<String>> {
     let name = |alternative: &str| {
         let bare = alternative.split(['(', '[', '<']).next().unwrap_or_default().trim();

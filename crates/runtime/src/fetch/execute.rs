@@ -1,7 +1,7 @@
-//! Carrying out a plan: download, check, stream into a new tree beside the old one, swap.
+//! Executes a plan: downloads, checks, streams into a new tree beside the old one, swaps.
 //!
-//! An interruption at any point leaves the old runtime as it was; downloads are kept, the half-made tree is thrown
-//! away by the next run. Packages that did not change are linked from the old tree instead of being unpacked again.
+//! An interruption at any point leaves the old runtime unchanged. Downloads are kept, and the next run deletes the
+//! unfinished tree. Unchanged packages are linked from the old tree instead of being unpacked again.
 
 use super::{
     apt::Apt,
@@ -43,7 +43,7 @@ pub struct Plan {
     pub(super) old: Option<Index>,
 }
 
-/// Said while it works; `done` and `total` are bytes.
+/// Progress messages; `done` and `total` are bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
     Download { done: u64, total: u64 },
@@ -51,13 +51,13 @@ pub enum Progress<'a> {
 }
 
 impl Plan {
-    /// Bytes still to come over the network.
+    /// Bytes still to be downloaded.
     pub fn download_bytes(&self) -> u64 {
         let have = |wanted: &Wanted| fs::metadata(self.deb(wanted)).map_or(0, |meta| meta.len().min(wanted.size));
         self.closure.wanted.iter().map(|wanted| wanted.size.saturating_sub(have(wanted))).sum()
     }
 
-    /// What the packages unpack to, as their own index says, before other targets' files are left out.
+    /// The unpacked size of the packages according to their index, before the files of other targets are skipped.
     pub fn unpacked_bytes(&self) -> u64 {
         self.closure.wanted.iter().map(|wanted| wanted.installed).sum()
     }
@@ -140,7 +140,7 @@ impl Plan {
         unpacker.unpack_tar(&mut BufReader::with_capacity(1 << 20, data)).map_err(damaged)
     }
 
-    /// The same package, linked from the old tree, if what was written of it then is what is wanted now.
+    /// Links an unchanged package from the old tree, if the files written then are the ones wanted now.
     fn reuse(&self, cache: &Cache, root: &Path, wanted: &Wanted) -> Result<Option<(Package, Unpacked)>> {
         let Some(old) = &self.old else { return Ok(None) };
         let same_files = old.targets == self.targets || !self.split(&wanted.package);
@@ -156,7 +156,7 @@ impl Plan {
             if let Some(parent) = place.parent() {
                 files::create_dir_all(parent, Access::Public).map_err(at(parent))?;
             }
-            // hard_link does not follow symbolic links, so those are linked as they are.
+            // hard_link does not follow symlinks, so these are linked as they are.
             match files::hard_link(&source, &place) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -186,7 +186,7 @@ impl Plan {
         let total = missing.iter().map(|wanted| wanted.size).sum();
         let finished = AtomicBool::new(false);
         let outcome = Mutex::new(Ok(()));
-        // apt reports progress for terminals only; the growing files tell the same.
+        // apt reports progress only to terminals; the growing files show the same.
         thread::scope(|scope| {
             scope.spawn(|| {
                 let result = self.apt.download(&names);
@@ -213,7 +213,8 @@ impl Plan {
         Ok(())
     }
 
-    /// A package of the right size and hash; one of the right size and another hash is thrown away.
+    /// Whether a package with the right size and hash is present. A file with the right size but another hash is
+    /// deleted.
     fn is_here(&self, wanted: &Wanted) -> bool {
         let path = self.deb(wanted);
         if fs::metadata(&path).map_or(true, |meta| meta.len() != wanted.size) {
@@ -226,7 +227,8 @@ impl Plan {
         same
     }
 
-    /// Unpacked before with the same hash and not split by target: its download is not needed again.
+    /// Whether a package was unpacked before with the same hash and is not split by target, so that its download is not
+    /// needed.
     fn reusable(&self, wanted: &Wanted) -> bool {
         !self.split(&wanted.package)
             && self.old.as_ref().and_then(|old| old.package(&wanted.package)).is_some_and(|p| p.sha256 == wanted.sha256)
@@ -235,7 +237,7 @@ impl Plan {
 
     fn check_space(&self, cache: &Cache) -> Result<()> {
         const MARGIN: u64 = 256 << 20;
-        // Other targets' files are not written, but how many there are is known only while streaming.
+        // Files of other targets are not written, but their number is known only while streaming.
         let unpacked: u64 = self
             .closure
             .wanted
@@ -266,7 +268,7 @@ fn summary(wanted: &Wanted, unpacked: &Unpacked) -> Package {
     }
 }
 
-/// The links of a merged-/usr system, and the directories that a program expects to find.
+/// The symlinks of a merged-/usr system, and the directories that a program expects.
 pub(crate) fn skeleton(root: &Path) -> Result<()> {
     for dir in ["usr", "etc", "tmp", "proc", "dev", "sys", "root", "home", "mnt"] {
         let dir = root.join(dir);
@@ -280,7 +282,7 @@ pub(crate) fn skeleton(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The old tree goes aside, the new one takes its place, then the old one is removed: a reader sees one or the other.
+/// Moves the old tree aside, moves the new one into place, then removes the old one: a reader sees one or the other.
 fn swap(cache: &Cache, staging: &Path, name: &str) -> Result<()> {
     let (place, aside) = (cache.runtime(name), cache.runtimes().join(format!(".old-{name}")));
     remove(&aside)?;

@@ -1,7 +1,7 @@
-//! `runtime fetch`: a distribution's packages into the cache, without root and without touching the system.
+//! `runtime fetch`: installs a distribution's packages into the cache, without root and without touching the system.
 //!
-//! Two steps, so that the sizes can be said before anything big moves: [`plan`] reads the suite's signed index
-//! through a private apt root and works out which packages are needed; [`Plan::carry_out`] downloads them with apt
+//! There are two steps, so that sizes can be shown before anything large is downloaded. [`plan`] reads the suite's
+//! signed index through a private apt root and determines the packages. [`Plan::carry_out`] downloads them with apt
 //! (which checks signatures and hashes), streams each through the unpacker, and moves the finished tree into place.
 
 pub mod apt;
@@ -19,13 +19,13 @@ pub use plan::{Planned, plan};
 
 use std::path::PathBuf;
 
-/// What the user asked for.
+/// The user's request.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     pub suite: String,
     /// Empty: the suite's own default.
     pub parts: Vec<String>,
-    /// None: whatever the cached runtime has, all for a new one. An empty list: all.
+    /// None: the targets of the cached runtime, or all for a new one. An empty list: all.
     pub targets: Option<Vec<String>>,
     pub mirror: Option<String>,
     pub keyring: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What a fetch would bring, worked out before anything big moves.
+//! Determines what a fetch would download, before anything large is downloaded.
 
 use super::{
     Request,
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub enum Planned {
-    /// The cache has all of it; nothing was asked of the network.
+    /// The cache already has everything; the network was not used.
     Here(Box<Index>),
     Fetch(Box<Plan>),
 }
 
-/// Reads the suite's index and works out packages and sizes. With `update` false, a cached runtime that has the
-/// parts and targets asked for is taken as it is.
+/// Reads the suite's index and determines packages and sizes. With `update` false, a cached runtime with the requested
+/// parts and targets is used unchanged.
 pub fn plan(cache: &Cache, request: &Request, update: bool) -> Result<Planned> {
     let suite = suite(&request.suite).ok_or_else(|| Error::UnknownSuite {
         name: request.suite.clone(),
@@ -60,7 +60,7 @@ pub fn plan(cache: &Cache, request: &Request, update: bool) -> Result<Planned> {
     Ok(Planned::Fetch(Box::new(Plan { suite, parts, targets, mirror, closure, apt, old })))
 }
 
-/// What was asked for and what is there already, in the suite's order.
+/// The requested and the existing parts, in the suite's order.
 fn parts(suite: &Suite, request: &Request, old: Option<&Index>) -> Result<Vec<String>> {
     for name in &request.parts {
         if suite.part(name).is_none() {
@@ -79,7 +79,7 @@ fn parts(suite: &Suite, request: &Request, old: Option<&Index>) -> Result<Vec<St
     Ok(suite.parts.iter().map(|part| part.name).filter(|name| asked(name) || there(name)).map(str::to_owned).collect())
 }
 
-/// The union with what is there; empty means all.
+/// The requested and the existing targets; empty means all.
 fn targets(suite: &Suite, request: &Request, old: Option<&Index>) -> Result<Vec<String>> {
     let there = old.filter(|old| has_split_part(suite, old)).map(|old| old.targets.as_slice());
     let Some(asked) = &request.targets else { return Ok(there.unwrap_or_default().to_vec()) };
@@ -105,7 +105,7 @@ fn has_split_part(suite: &Suite, index: &Index) -> bool {
     index.parts.iter().any(|name| suite.part(name).is_some_and(|part| part.split))
 }
 
-/// For systems without apt: what to download by hand.
+/// Instructions for systems without apt: the packages to download manually.
 fn advice(suite: &Suite, parts: &[String]) -> String {
     let packages: Vec<&str> =
         parts.iter().filter_map(|name| suite.part(name)).flat_map(|part| part.packages).copied().collect();

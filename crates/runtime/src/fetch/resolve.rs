@@ -1,4 +1,5 @@
-//! From parts to packages: the closure of Depends and Pre-Depends, with what was not followed and why.
+//! From parts to packages: the closure of Depends and Pre-Depends, with the dependencies that were not followed and the
+//! reasons.
 
 use super::{
     control::{self, Paragraph},
@@ -29,7 +30,7 @@ pub struct Closure {
     pub left_out: Vec<LeftOut>,
 }
 
-/// The Packages indices of a suite, searchable by name and by what is provided.
+/// The Packages indices of a suite, searchable by name and by provided name.
 #[derive(Debug, Default)]
 pub struct Universe<'a> {
     by_name: HashMap<&'a str, (&'a str, &'a str)>,
@@ -62,7 +63,7 @@ impl<'a> Universe<'a> {
     }
 }
 
-/// Everything that the parts need to run, except what belongs to parts that were not asked for.
+/// Everything that the parts need to run, except packages that belong to other parts.
 pub fn closure(suite: &Suite, parts: &[&str], universe: &Universe<'_>) -> Result<Closure> {
     let mut out = BTreeMap::new();
     let mut left_out = BTreeMap::new();
@@ -95,7 +96,7 @@ pub fn closure(suite: &Suite, parts: &[&str], universe: &Universe<'_>) -> Result
     Ok(Closure { wanted: out.into_values().collect(), left_out: left_out.into_values().collect() })
 }
 
-/// The alternative to follow, or why none is.
+/// The alternative to follow, or why there is none.
 fn choose(
     group: &[String],
     suite: &Suite,
@@ -114,7 +115,7 @@ fn choose(
             return Ok(name.clone());
         }
     }
-    // Named, not hidden: the closure then says which package is missing and who wanted it.
+    // Return it anyway: the closure then reports which package is missing and which package needs it.
     group.first().cloned().ok_or_else(|| format!("{by} names nothing"))
 }
 

@@ -1,4 +1,4 @@
-//! Which mirror this system itself uses for Debian: one-line and deb822 sources, sources.list(5).
+//! The Debian mirror that this system itself uses: one-line and deb822 sources, sources.list(5).
 
 use super::control;
 use std::{
@@ -9,7 +9,7 @@ use std::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirror {
     pub uri: String,
-    /// As the stanza gives it, where it is a file.
+    /// The keyring in the stanza, if it is a file.
     pub keyring: Option<PathBuf>,
 }
 
@@ -57,8 +57,8 @@ fn one_line(text: &str) -> Option<Mirror> {
     })
 }
 
-/// Debian's own archive: a path that ends in `debian` and a suite that is a release of it. Derivatives and vendors
-/// name theirs otherwise; the security archive has no sid.
+/// Whether this is Debian's own archive: a path that ends in `debian` and a suite that is a Debian release. Derivatives
+/// and vendors use other names; the security archive has no sid.
 fn is_debian(uri: &str, suites: &str) -> bool {
     const RELEASES: [&str; 11] = [
         "bullseye",

@@ -1,11 +1,11 @@
 //! The runtimes that can be fetched by name, and the packages behind each of their parts.
 
-/// A part is what a user chooses by `--parts`; its packages are the roots of the dependency closure.
+/// A part is a choice of `--parts`; its packages are the roots of the dependency closure.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     pub name: &'static str,
     pub packages: &'static [&'static str],
-    /// Holds files per GPU target, which `--targets` chooses from.
+    /// Whether it has files per GPU target, from which `--targets` selects.
     pub split: bool,
 }
 
@@ -59,8 +59,8 @@ pub const SUITES: &[Suite] = &[
         default_parts: &["rocblas"],
         catalogs: false,
     },
-    // The same ggml as sid's, built with ROCm 5.7 for users of the stable release; the tools, which the backports lack,
-    // are sid's with the C library that they need.
+    // The same ggml as in sid, built with ROCm 5.7 for users of the stable release. The backports lack the tools, so
+    // these come from sid, with the C library that they need.
     Suite {
         name: "debian-backports",
         suites: &["trixie-backports", "sid", "trixie"],
@@ -113,8 +113,8 @@ pub const SUITES: &[Suite] = &[
     },
 ];
 
-/// Dependencies that a program started by hand in the unpacked tree does not need: configuration at installation,
-/// downloading of models, helpers for other front ends.
+/// Dependencies that a manually started program in the unpacked tree does not need: configuration at installation,
+/// model downloads, helpers for other front ends.
 pub const NOT_FOLLOWED: &[(&str, &str)] = &[
     ("debconf", "asks questions at installation; nothing is installed here"),
     ("wget", "downloads models; models are given by path here"),
@@ -132,7 +132,7 @@ impl Suite {
         self.parts.iter().find(|part| part.name == name)
     }
 
-    /// The part that a package is the root of.
+    /// The part whose root this package is.
     pub fn part_of(&self, package: &str) -> Option<&'static str> {
         self.parts.iter().find(|part| part.packages.contains(&package)).map(|part| part.name)
     }

@@ -1,15 +1,15 @@
-//! Which files of a package belong to which GPU target, by the names that Tensile gives them.
+//! Which files of a package belong to which GPU target, according to Tensile's file names.
 
 use codeobject::{processor_in, processors_in};
 use std::path::Path;
 
-/// A processor's name and nothing else: gfx90a, gfx12-generic.
+/// Whether a name is exactly a processor name: gfx90a, gfx12-generic.
 pub fn is_target(name: &str) -> bool {
     processor_in(name) == Some(name)
 }
 
-/// Is this file wanted, when only `targets` are (none given: all)? Only the kernel libraries of rocBLAS and
-/// hipBLASLt are split by target; every other file is for all. A file that names no target is for all too.
+/// Whether a file is wanted for these `targets` (empty: all). Only the kernel libraries of rocBLAS and hipBLASLt are
+/// split by target. Other files, and files that name no target, are for all.
 pub fn wanted(path: &Path, targets: &[String]) -> bool {
     if targets.is_empty() {
         return true;
@@ -19,7 +19,7 @@ pub fn wanted(path: &Path, targets: &[String]) -> bool {
         return true;
     }
     let mut named = processors_in(&text).peekable();
-    // What is generic serves others than it names.
+    // A generic target serves other processors than the one in its name.
     let serves = |name: &str| name.ends_with("-generic") || targets.iter().any(|target| target == name);
     named.peek().is_none() || named.any(serves)
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Directory and how it was come upon; most do not exist on any one machine.
+/// Directories, and how each was found; most do not exist on a given machine.
 pub fn candidates(root: &Path) -> Vec<(PathBuf, String)> {
     let mut out = Vec::new();
     let mut add = |path: PathBuf, by: &str| out.push((path, by.to_owned()));
@@ -69,7 +69,7 @@ pub fn beside(program: &Path) -> Vec<PathBuf> {
         out.push(up.join("lib/ollama"));
         out.push(up.join("lib"));
     }
-    // A build tree keeps libraries beside the programs; /usr/bin and the like hold none.
+    // A build tree has libraries beside the programs; /usr/bin and similar do not.
     out.push(dir.to_owned());
     out
 }

@@ -1,4 +1,4 @@
-//! Installations that show only by running: the directories of servers that are up.
+//! Finds installations through running processes: the directories of active servers.
 
 use super::places::beside;
 use std::{
@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Directories of the executables, and of the GPU libraries, of running servers. Processes of other users are
-/// skipped where /proc does not let us look.
+/// The directories of the executables and GPU libraries of running servers. Processes of other users are skipped if
+/// /proc denies access.
 pub fn directories(root: &Path) -> Vec<(PathBuf, String)> {
     let mut out = Vec::new();
     if root != Path::new("/") {

@@ -1,4 +1,4 @@
-//! What compilers and runtimes leave behind: `.comment` sections, symbol versions, sonames.
+//! Traces of compilers and runtimes in files: `.comment` sections, symbol versions, sonames.
 
 use crate::{library_names, linkage::Dynamic};
 use codeobject::{Piece, ReadAt, Result, ccob, elf::Elf, host, walk};
@@ -8,19 +8,19 @@ const SHT_GNU_VERNEED: u32 = 0x6fff_fffe;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
-    /// Host compilers and linkers, as they name themselves.
+    /// Host compilers and linkers, by the names in their comments.
     pub host: BTreeSet<String>,
-    /// Those of the device code.
+    /// Compilers of the device code.
     pub device: BTreeSet<String>,
-    /// ROCm releases, each with what says so.
+    /// ROCm releases, each with its evidence.
     pub releases: BTreeSet<(String, String)>,
-    /// The newest symbol version asked of each GPU library: `libamdhip64.so.6 hip_6.0`.
+    /// The newest symbol version required from each GPU library: `libamdhip64.so.6 hip_6.0`.
     pub required: Vec<String>,
-    /// What was not looked at: the device code of bundles after the first few.
+    /// How many bundles were read: only the first few.
     pub bundles_read: usize,
 }
 
-/// Reads the host file's and the first bundles' comments; all bundles of a library come from one compiler run.
+/// Reads the comments of the host file and of the first bundles; all bundles of a library come from one compiler run.
 pub fn tools(source: &dyn ReadAt, file_name: &str) -> Result<Tools> {
     const BUNDLES: usize = 4;
     let mut out = Tools::default();
@@ -61,7 +61,7 @@ pub fn tools(source: &dyn ReadAt, file_name: &str) -> Result<Tools> {
     Ok(out)
 }
 
-/// `.comment`: NUL-terminated strings, one per tool that took part.
+/// `.comment`: NUL-terminated strings, one per tool involved.
 fn comments(elf: &Elf<'_>) -> Result<BTreeSet<String>> {
     const LIMIT: u64 = 1 << 20;
     let Some(section) = elf.section(".comment").filter(|section| section.size <= LIMIT) else {
@@ -72,14 +72,14 @@ fn comments(elf: &Elf<'_>) -> Result<BTreeSet<String>> {
     Ok(texts.filter(|text| !text.is_empty()).collect())
 }
 
-/// AMD's compiler names the release it came with: `(... roc-6.3.3 25012 ...)`.
+/// AMD's compiler names its release: `(... roc-6.3.3 25012 ...)`.
 fn roc(text: &str) -> Option<String> {
     let (_, tail) = text.split_once("roc-")?;
     let version: String = tail.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
     version.contains('.').then(|| version.trim_end_matches('.').to_owned())
 }
 
-/// Version needs (`.gnu.version_r`) on libraries of a GPU stack; the last version named is the newest.
+/// Version requirements (`.gnu.version_r`) on libraries of a GPU stack; the last version named is the newest.
 fn required(elf: &Elf<'_>) -> Result<Vec<String>> {
     let Some(section) = elf.sections().iter().find(|section| section.kind == SHT_GNU_VERNEED) else {
         return Ok(Vec::new());

@@ -8,7 +8,7 @@ use codeobject::{
 };
 use std::collections::BTreeSet;
 
-/// Mangled kernel names of the first target of every bundle: the source is the same for all of them.
+/// Mangled kernel names of the first target of every bundle: all targets share the same source.
 pub fn kernel_names(source: &dyn ReadAt) -> Result<BTreeSet<String>> {
     let elf = Elf::parse(source)?;
     let mut out = BTreeSet::new();
@@ -32,7 +32,7 @@ pub fn kernel_names(source: &dyn ReadAt) -> Result<BTreeSet<String>> {
     Ok(out)
 }
 
-/// Shapes of those kernels, if the file is ggml's: at least a few names must be known to the table.
+/// The shapes of those kernels, if the file is ggml's: the table must know at least a few of the names.
 pub fn ggml_kernels(names: &BTreeSet<String>, table: &FingerprintTable) -> Option<BTreeSet<Shape>> {
     const TELLING: usize = 3;
     let shapes: BTreeSet<Shape> =

@@ -1,9 +1,9 @@
-//! What build is this? ROCm release and compilers from what they leave in the file, a window of ggml versions from
-//! the kernels that it holds.
+//! Identifies a build: the ROCm release and compilers from their traces in the file, a window of ggml versions from its
+//! kernels.
 //!
-//! A window, not a guess: a kernel's name with its number of template arguments and parameters existed in the source
-//! between two builds of llama.cpp, and nowhere else. The table of those spans is made from the project's history by
-//! `cargo xtask fingerprint-table` and committed with its provenance.
+//! The result is a window, not a guess: a kernel's name with its number of template arguments and parameters existed in
+//! the source between two builds of llama.cpp, and nowhere else. `cargo xtask fingerprint-table` creates the table of
+//! these spans from the project's history; it is committed with its provenance.
 
 mod compiler;
 mod kernels;

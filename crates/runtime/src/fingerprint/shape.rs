@@ -1,4 +1,4 @@
-//! The shape of a kernel: its name, how many template arguments it has, how many parameters.
+//! The shape of a kernel: its name, and the numbers of its template arguments and parameters.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
     pub name: String,
-    /// None: a pack, any number.
+    /// None for a pack, which takes any number.
     pub arguments: Option<u8>,
     pub parameters: u8,
 }
@@ -29,8 +29,8 @@ impl Shape {
         valid(name).then(|| Shape { name: name.to_owned(), arguments: Some(arguments), parameters })
     }
 
-    /// Does a kernel of this shape fit a declaration in the source? A pack takes any number of arguments, and counts as one
-    /// parameter that may be none or many.
+    /// Whether a kernel of this shape fits a declaration in the source. A pack takes any number of template arguments,
+    /// and as a parameter it may stand for none or many.
     pub fn fits(&self, declared: &Shape) -> bool {
         self.name == declared.name
             && match declared.arguments {
@@ -74,7 +74,7 @@ fn parameter_list(text: &str) -> Option<usize> {
     None
 }
 
-/// The `<` that belongs to the `>` at the end.
+/// The `<` that matches the `>` at the end.
 fn matching_open(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0_i32;
@@ -93,7 +93,7 @@ fn matching_open(text: &str) -> Option<usize> {
     None
 }
 
-/// Items of a list, separated by commas outside of brackets; `void` and nothing are none.
+/// The number of items in a comma-separated list, ignoring commas in brackets; `void` and an empty list have none.
 pub(super) fn count(list: &str) -> u8 {
     let list = list.trim();
     if list.is_empty() || list == "void" {

@@ -1,6 +1,6 @@
-//! Kernel shapes that a ggml source declares: every `__global__` function, found by its text.
+//! The kernel shapes that a ggml source declares: every `__global__` function, found by its text.
 //!
-//! No preprocessor is run: both sides of an `#if` count, because either may have been built.
+//! No preprocessor is run: both branches of an `#if` count, because either may have been built.
 
 use super::shape::{Shape, count};
 use std::{
@@ -26,7 +26,7 @@ pub fn shapes_in_text(text: &str) -> BTreeSet<Shape> {
     out
 }
 
-/// All kernels below `dir` (`ggml/src/ggml-cuda`), or of the tree of llama.cpp, ggml or Ollama that `dir` is.
+/// All kernels below `dir`, which is `ggml/src/ggml-cuda` or a tree of llama.cpp, ggml or Ollama.
 pub fn shapes_in_tree(dir: &Path) -> io::Result<BTreeSet<Shape>> {
     let inside =
         ["ggml/src/ggml-cuda", "src/ggml-cuda", "ml/backend/ggml/ggml/src/ggml-cuda", "llama.cpp/ggml/src/ggml-cuda"];
@@ -51,7 +51,7 @@ pub fn is_cuda(path: &str) -> bool {
     path.ends_with(".cu") || path.ends_with(".cuh")
 }
 
-/// Without comments, text in quotes and preprocessor lines, whose continuations go with them.
+/// The text without comments, quoted text and preprocessor lines with their continuations.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -108,7 +108,7 @@ fn declarator(tail: &str) -> Option<(String, String)> {
     }
 }
 
-/// The parenthesised text that `text` starts with.
+/// The parenthesised text at the start of `text`.
 fn balanced(text: &str) -> Option<&str> {
     if !text.starts_with('(') {
         return None;
@@ -127,7 +127,7 @@ fn balanced(text: &str) -> Option<&str> {
     None
 }
 
-/// Number of parameters of the template head before a declaration: 0 without one, None with a pack.
+/// The number of parameters of the template head before a declaration: 0 without one, None with a pack.
 fn template(head: &str) -> Option<u8> {
     let Some(start) = head.rfind("template") else { return Some(0) };
     let list = head.get(start + "template".len()..).unwrap_or_default().trim_start();

@@ -1,9 +1,9 @@
-//! When each kernel shape existed: builds of llama.cpp, from the project's history.
+//! When each kernel shape existed, in builds of llama.cpp, from the project's history.
 
 use super::shape::Shape;
 use std::collections::BTreeMap;
 
-/// Builds in which a shape was declared, both ends included; `to` None: still there where the table ends.
+/// The builds that declare a shape, both ends included; `to` None: still declared at the end of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     pub from: u32,
@@ -16,17 +16,17 @@ impl Span {
     }
 }
 
-/// The committed table, or one that was just made.
+/// The committed table, or a newly made one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FingerprintTable {
-    /// The last build that was looked at.
+    /// The last build examined.
     pub end: u32,
-    /// Of the last commit of the history that was walked build by build.
+    /// The date of the last commit in the part of the history that was walked build by build.
     pub end_date: String,
     pub end_commit: String,
     pub start: u32,
-    /// From here to `end` single releases were looked at, not every build: a span that starts or ends between them is
-    /// as wide as it can have been.
+    /// From here to `end` only releases were examined, not every build. A span that starts or ends between two of them
+    /// is as wide as it can be.
     pub sampled_from: u32,
     pub spans: BTreeMap<Shape, Vec<Span>>,
 }
@@ -38,7 +38,7 @@ impl FingerprintTable {
         FingerprintTable::parse(COMMITTED)
     }
 
-    /// Lines of `name arguments parameters from-to,...`; `#` starts a remark, `#key value` provenance.
+    /// Lines of `name arguments parameters from-to,...`; `#` starts a comment, `#key value` provenance.
     pub fn parse(text: &str) -> FingerprintTable {
         let mut out = FingerprintTable::default();
         for line in text.lines() {
@@ -82,7 +82,7 @@ impl FingerprintTable {
         out
     }
 
-    /// The spans in which something that a kernel of this shape fits was declared.
+    /// The spans of all declarations that a kernel of this shape fits.
     pub fn spans_of(&self, shape: &Shape) -> Vec<Span> {
         self.named(&shape.name)
             .filter(|(declared, _)| shape.fits(declared))

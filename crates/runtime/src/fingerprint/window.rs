@@ -1,4 +1,4 @@
-//! From the kernels of a file to the builds that can have made it.
+//! From the kernels of a file to the builds that could have produced it.
 
 use super::{
     shape::Shape,
@@ -7,27 +7,28 @@ use super::{
 use say::{Message, say};
 use std::collections::BTreeSet;
 
-/// Builds that declare every kernel of the file which the table knows.
+/// The builds that declare every kernel of the file that the table knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Window {
-    /// First and last build; None as `to`: open, the table ends before.
+    /// First and last build; `to` None: open, because the table ends earlier.
     pub spans: Vec<Span>,
-    /// The kernels that set the first and the last build.
+    /// The kernels that determine the first and the last build.
     pub lower: Option<(u32, String)>,
     pub upper: Option<(u32, String)>,
     /// How many shapes of the file the table knows.
     pub known: usize,
-    /// Shapes that no build of the table declares: a newer source, a fork, or patches.
+    /// Shapes that no build of the table declares: newer source, a fork, or patches.
     pub unknown: Vec<String>,
-    /// Nothing in the file had gone where the table ends, and some of it is not in the table: a later build, or patches.
+    /// No kernel of the file was removed before the end of the table, and some are not in the table: a later build, or
+    /// patches.
     pub newer: bool,
-    /// Known shapes that exclude each other: the file mixes what no build had together.
+    /// Known shapes that exclude each other: no build had all of them.
     pub conflict: bool,
 }
 
 pub fn window(shapes: &BTreeSet<Shape>, table: &FingerprintTable) -> Window {
     let mut out = Window::default();
-    // Builds are few thousand: a bit for each is the plainest way to intersect.
+    // There are a few thousand builds, so a bit for each is the simplest way to intersect.
     let size = table.end.saturating_add(2) as usize;
     let mut alive = vec![true; size];
     for slot in alive.iter_mut().take(table.start as usize) {
@@ -75,12 +76,12 @@ fn runs(alive: &[bool], open: usize) -> Vec<Span> {
     out
 }
 
-/// Can this source have built the file?
+/// Whether this source could have built the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Against {
-    /// Every kernel of the file that can be judged is declared there.
+    /// It declares every kernel of the file that can be checked.
     Possible { judged: usize },
-    /// These kernels of the file are not.
+    /// It does not declare these kernels of the file.
     Impossible { missing: Vec<String> },
     /// The table does not reach that far, or knows none of the kernels.
     Unknown { why: Message },
@@ -145,7 +146,7 @@ mod tests {
         assert!(window(&shapes(&[("old", 2, 3), ("new", 3, 3)]), &table).conflict);
         let newer = window(&shapes(&[("new", 3, 3), ("unseen", 1, 1)]), &table);
         assert_eq!((newer.spans, newer.newer), (vec![Span { from: 150, to: None }], true));
-        // Something unknown beside something that has gone: a fork, and the known part still bounds it.
+        // An unknown shape beside a removed one: a fork, and the known part still limits the window.
         let fork = window(&shapes(&[("old", 2, 3), ("unseen", 1, 1)]), &table);
         assert_eq!((fork.spans, fork.unknown.len()), (vec![Span { from: 100, to: Some(149) }], 1));
     }

@@ -1,4 +1,4 @@
-//! The objects that a program or library brings along, and the edges between them, in the loader's order.
+//! The objects that a program or library loads, and the edges between them, in the loader's order.
 
 use super::{
     dynamic::Dynamic,
@@ -13,17 +13,17 @@ use std::{
 /// One loaded (or loadable) object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// As it was asked for: a NEEDED name, or the path given.
+    /// The requested name: a NEEDED name, or the given path.
     pub name: String,
-    /// As the loader would open it, inside the root; empty when it was not found.
+    /// The path that the loader would open, inside the root; empty if it was not found.
     pub path: PathBuf,
-    /// The same with links resolved: the file itself.
+    /// The same with symlinks resolved.
     pub real: PathBuf,
     pub how: How,
     pub dynamic: Dynamic,
-    /// Who asked first; None for what the chain starts from.
+    /// The object that requested it first; None for the start of the chain.
     pub parent: Option<usize>,
-    /// Why it could not be read, where it is there and could not.
+    /// Why it could not be read, if it exists.
     pub problem: Option<String>,
 }
 
@@ -41,11 +41,11 @@ pub struct Chain {
     pub edges: Vec<Edge>,
 }
 
-/// More objects than any program has: a hostile chain ends here.
+/// The maximum number of objects, more than any program has: a hostile chain ends here.
 const LIMIT: usize = 4096;
 
 impl Chain {
-    /// The chain of one file and what is preloaded before its needs.
+    /// The chain of one file, with the preloaded libraries before its own needs.
     pub fn of(search: &Search, start: &Path, preload: &[String]) -> Chain {
         let mut chain = Chain::default();
         let name = start.to_string_lossy().into_owned();
@@ -59,7 +59,7 @@ impl Chain {
         chain
     }
 
-    /// Adds an object that the program opened itself, with all that it needs in turn. False if it is there already.
+    /// Adds an object that the program opened itself, with its dependencies. False if it is already there.
     pub fn dlopen(&mut self, search: &Search, path: &Path) -> bool {
         if self.by_path(search, path).is_some() {
             return false;
@@ -74,12 +74,12 @@ impl Chain {
         self.objects.iter().position(|object| !object.path.as_os_str().is_empty() && object.real == real)
     }
 
-    /// Those who name this object in DT_NEEDED.
+    /// The objects that name this one in DT_NEEDED.
     pub fn needed_by(&self, index: usize) -> impl Iterator<Item = &Object> {
         self.edges.iter().filter(move |edge| edge.to == index).filter_map(|edge| self.objects.get(edge.from))
     }
 
-    /// Follows the needs of every object that was not looked at yet.
+    /// Resolves the dependencies of every new object.
     fn close(&mut self, search: &Search) {
         let seen: std::collections::HashSet<usize> = self.edges.iter().map(|edge| edge.from).collect();
         let mut queue: VecDeque<usize> = (0..self.objects.len()).filter(|index| !seen.contains(index)).collect();
@@ -125,7 +125,7 @@ impl Chain {
             chain.push((object.path.as_path(), &object.dynamic));
             at = object.parent;
         }
-        // What a dlopened library needs is also searched by the program's own RPATH.
+        // The program's own RPATH also applies to the dependencies of a dlopened library.
         if let Some(program) = self.objects.first().filter(|_| !chain.is_empty())
             && chain.last().is_none_or(|(path, _)| *path != program.path.as_path())
         {
@@ -151,7 +151,7 @@ impl Chain {
     }
 }
 
-/// The loader knows an object by the name it was asked for and by its SONAME.
+/// The loader identifies an object by the requested name and by its SONAME.
 fn remember(known: &mut HashMap<String, usize>, object: &Object, index: usize) {
     known.entry(object.name.clone()).or_insert(index);
     if let Some(soname) = &object.dynamic.soname {
@@ -159,7 +159,7 @@ fn remember(known: &mut HashMap<String, usize>, object: &Object, index: usize) {
     }
 }
 
-/// The objects that nothing else names, in the chain's order: where a tree of it starts.
+/// The objects that no other object names, in the chain's order: the roots of its tree.
 pub fn roots_of(chain: &Chain) -> Vec<usize> {
     (0..chain.objects.len())
         .filter(|&index| chain.objects.get(index).is_some_and(|object| object.parent.is_none()))

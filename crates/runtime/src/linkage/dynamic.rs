@@ -1,4 +1,4 @@
-//! What an ELF file asks of the loader: its dynamic section.
+//! The loader-relevant part of an ELF file: its dynamic section.
 
 use codeobject::{
     ReadAt, Result,
@@ -6,7 +6,7 @@ use codeobject::{
 };
 
 const PT_INTERP: u32 = 3;
-/// No file worth loading has more entries, names or bytes of names than this.
+/// Limits for entries, names and bytes of names; no real file exceeds them.
 const ENTRIES: u64 = 65_536;
 const NAME: u64 = 4096;
 
@@ -28,9 +28,9 @@ pub struct Dynamic {
     pub runpath: Vec<String>,
     /// `-z nodefaultlib`: neither the cache nor the default directories are searched.
     pub nodeflib: bool,
-    /// Absent in a library, and in a program that is linked statically.
+    /// None in a library and in a statically linked program.
     pub interpreter: Option<String>,
-    /// False: statically linked, or no program at all.
+    /// False: statically linked, or not a program at all.
     pub is_dynamic: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A file read in pieces with `pread`: a library of a gigabyte costs no more than what is looked at.
+//! A file read in pieces with `pread`: a library of a gigabyte costs only the parts that are read.
 
 use codeobject::{Error, Problem, ReadAt, Result};
 use say::Say;
@@ -11,7 +11,7 @@ pub struct FileAt {
 }
 
 impl FileAt {
-    /// Fails on other than regular files: the length of a device or a pipe cannot be trusted.
+    /// Fails for anything but a regular file: the length of a device or a pipe cannot be trusted.
     pub fn new(file: File) -> io::Result<Self> {
         let meta = file.metadata()?;
         if !meta.is_file() {

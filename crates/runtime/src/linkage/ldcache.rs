@@ -1,7 +1,7 @@
 //! `/etc/ld.so.cache`, the table that ldconfig(8) writes: glibc's `sysdeps/generic/dl-cache.h`.
 //!
-//! Either the new format alone, or the old one with the new one after it. Bytes in, names and paths out; entries that
-//! point outside the file are left out.
+//! Either the new format alone, or the old one followed by the new one. Bytes in, names and paths out; entries that
+//! point outside the file are skipped.
 
 const OLD_MAGIC: &[u8] = b"ld.so-1.7.0";
 const NEW_MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
@@ -20,7 +20,7 @@ pub struct Entry {
     pub hwcap: u64,
 }
 
-/// The 64-bit x86 libraries, in the file's order (best first for one name); None if this is not such a cache.
+/// The 64-bit x86 libraries, in file order (best first for one name); None if this is not such a cache.
 pub fn parse(data: &[u8]) -> Option<Vec<Entry>> {
     let start = new_format(data)?;
     let table = data.get(start..)?;

@@ -9,7 +9,7 @@ use super::{
 use std::path::{Path, PathBuf};
 
 say::named! {
-    /// Which rule found a library.
+    /// The rule that found a library.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum How: name {
         /// The requested file, or the process's program.
@@ -23,20 +23,20 @@ say::named! {
         Runpath = "RUNPATH",
         Cache = "ld.so.cache",
         Default = "default",
-        /// Found by the program itself while it ran.
+        /// Opened by the program itself at run time.
         Dlopen = "dlopen",
         Missing = "missing",
     }
 }
 
-/// Debian's and Fedora's built-in directories; those that a system does not have are found empty.
+/// The built-in directories of Debian and Fedora; directories that do not exist are ignored.
 const DEFAULTS: [&str; 6] =
     ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 
 #[derive(Debug)]
 pub struct Search {
     pub inside: Inside,
-    /// LD_LIBRARY_PATH, split; `$ORIGIN` in it is the program's.
+    /// LD_LIBRARY_PATH, split; `$ORIGIN` in it refers to the program.
     pub library_path: Vec<String>,
     cache: Vec<Entry>,
     /// `glibc-hwcaps` directories that this CPU can use, best first.
@@ -45,7 +45,8 @@ pub struct Search {
 
 impl Search {
     pub fn new(inside: Inside, library_path: &str) -> Self {
-        /// A full installation's has a hundred kilobytes; in another's root it may be anything.
+        /// The maximum size of the cache. A full installation's has a hundred kilobytes; in a foreign root it may be
+        /// anything.
         const LARGEST: u64 = 16 << 20;
         let cache = inside.start(Path::new("/etc/ld.so.cache"), LARGEST).ok();
         let cache = cache.and_then(|data| ldcache::parse(&data)).unwrap_or_default();
@@ -54,8 +55,8 @@ impl Search {
         Search { inside, library_path, cache, hwcaps: hwcaps() }
     }
 
-    /// `chain`: the requesting object first, then who loaded it, up to the program; each with its path.
-    /// Gives the inside path as the loader would open it.
+    /// `chain`: the requesting object first, then the objects that loaded it, up to the program; each with its path.
+    /// Returns the path inside the root that the loader would open.
     pub fn find(&self, name: &str, chain: &[(&Path, &Dynamic)]) -> Option<(PathBuf, How)> {
         let (origin, requester) = *chain.first()?;
         if name.contains('/') {
@@ -90,14 +91,14 @@ impl Search {
 
     fn in_directories(&self, dirs: &[String], origin: &Path, name: &str, machine: u16) -> Option<PathBuf> {
         dirs.iter().map(|dir| expand(dir, origin)).find_map(|dir| {
-            // ld.so(8): an empty entry is the current directory, which says nothing about a file at rest.
+            // ld.so(8): an empty entry is the current directory, which is unknown for a file that is not running.
             let dir = (!dir.as_os_str().is_empty()).then_some(dir)?;
             let levels = self.hwcaps.iter().map(|level| dir.join("glibc-hwcaps").join(level).join(name));
             levels.chain([dir.join(name)]).find(|path| self.fits(path, machine))
         })
     }
 
-    /// An ELF file for this machine: the loader skips others.
+    /// Whether a file is an ELF file for this machine; the loader skips others.
     fn fits(&self, path: &Path, machine: u16) -> bool {
         let read = || {
             let file = FileAt::new(self.inside.open(path).ok()?).ok()?;
@@ -106,7 +107,7 @@ impl Search {
         read() == Some(machine)
     }
 
-    /// A path below `glibc-hwcaps/LEVEL` is for CPUs of that level only.
+    /// Whether this CPU can use a path: paths below `glibc-hwcaps/LEVEL` require that level.
     fn cpu_can(&self, path: &Path) -> bool {
         let text = path.to_string_lossy();
         let level = text.split_once("/glibc-hwcaps/").and_then(|(_, rest)| rest.split('/').next());
@@ -124,7 +125,7 @@ fn expand(dir: &str, origin: &Path) -> PathBuf {
     PathBuf::from(out)
 }
 
-/// The x86-64 psABI levels of this machine; a process on it was loaded with the same ones.
+/// The x86-64 psABI levels of this machine; the loader uses the same ones for its processes.
 fn hwcaps() -> Vec<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,9 +1,9 @@
-//! The maximum size of an archive: its own statement is not trusted, unpacked bytes are counted.
+//! Limits the unpacked size of an archive. The size stated in it is not trusted; unpacked bytes are counted.
 
 use std::cell::Cell;
 use std::io::{self, Read};
 
-/// The most that is unpacked of one archive. What is skipped counts too: it takes as long to unpack.
+/// The most that is unpacked from one archive. Skipped entries count too, since unpacking them takes as long.
 #[derive(Debug, Clone)]
 pub struct Bound {
     packed: u64,
@@ -12,17 +12,17 @@ pub struct Bound {
     entries: Cell<u64>,
 }
 
-/// An archive: rocBLAS with all its catalogs is 4 GiB.
+/// The limit for an archive: rocBLAS with all its catalogs is 4 GiB.
 const MOST: u64 = 64 << 30;
-/// One of its files: the largest library that is shipped is below 2 GiB.
+/// The limit for one of its files: the largest shipped library is below 2 GiB.
 const MOST_ENTRY: u64 = 16 << 30;
 const MOST_ENTRIES: u64 = 1_000_000;
-/// Packages of kernels come to 5 to 40 times their size.
+/// The maximum compression ratio. Packages of kernels have 5 to 40.
 const RATIO: u64 = 200;
-/// Small archives may swell more: a package of links and empty catalogs.
+/// Small archives may exceed the ratio: a package of links and empty catalogs.
 const SMALL: u64 = 256 << 20;
 
-/// Said where an archive is given up.
+/// Why an archive was abandoned.
 #[derive(Debug)]
 pub enum Swollen {
     Whole { most: u64, packed: u64 },
@@ -37,7 +37,7 @@ say::worded! { Swollen {
 }}
 
 impl Swollen {
-    /// Whether this is why reading failed, whatever was wrapped around it.
+    /// The limit error behind a failed read, whatever was wrapped around it.
     pub fn behind(error: &io::Error) -> Option<&Swollen> {
         let mut inner: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|inner| inner as _);
         while let Some(error) = inner {
@@ -54,12 +54,12 @@ impl Swollen {
 }
 
 impl Bound {
-    /// For a stranger's archive of this size.
+    /// The limit for an untrusted archive of this size.
     pub fn of_stranger(packed: u64) -> Bound {
         Bound::new(packed, packed.saturating_mul(RATIO).clamp(SMALL, MOST))
     }
 
-    /// For an archive whose hash was signed by those who made it.
+    /// The limit for an archive whose hash was signed by its maker.
     pub fn of_known(packed: u64) -> Bound {
         Bound::new(packed, MOST)
     }
@@ -68,18 +68,18 @@ impl Bound {
         Bound { packed, most, left: Cell::new(most), entries: Cell::new(0) }
     }
 
-    /// One more entry.
+    /// Counts one more entry.
     pub(super) fn entry(&self) -> io::Result<()> {
         self.entries.set(self.entries.get() + 1);
         if self.entries.get() > MOST_ENTRIES { Err(io::Error::other(Swollen::Entries)) } else { Ok(()) }
     }
 
-    /// A file of this size, so far.
+    /// Checks the size of a file so far.
     pub(super) fn file(&self, size: u64) -> io::Result<()> {
         if size > MOST_ENTRY { Err(io::Error::other(Swollen::Entry)) } else { Ok(()) }
     }
 
-    /// The stream of an archive, or of one entry, counted.
+    /// The stream of an archive or of one entry, with its bytes counted.
     pub(super) fn counted<R: Read>(&self, inner: R) -> Counted<'_, R> {
         Counted { inner, bound: self }
     }
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// The name of a tar's entry may be as long as its writer likes.
+    /// The name of a tar entry may have any length.
     #[test]
     fn names_count_too() {
         let mut tar = tar::Builder::new(Vec::new());

@@ -1,4 +1,4 @@
-//! Compressed streams. All behind one type: what reads them is compiled once.
+//! Compressed streams, behind one type, so that the code that reads them is compiled once.
 
 use std::io::{self, BufReader, Read};
 
@@ -10,7 +10,8 @@ pub enum Compression {
     Zstd,
 }
 
-/// What a stream may ask for, in KiB: `xz -9` takes 65 MiB, and the largest dictionary that the format can name 4 GiB. (zstd's own limit is 128 MiB.)
+/// The memory limit of a stream in KiB: `xz -9` takes 65 MiB, and the largest dictionary that the format allows 4 GiB.
+/// (zstd's own limit is 128 MiB.)
 const XZ_MEMORY: u32 = 256 << 10;
 
 pub fn decompress<'a>(reader: impl Read + 'a, compression: Compression) -> io::Result<Box<dyn Read + 'a>> {

@@ -1,7 +1,7 @@
-//! Safe unpacking: whatever an archive says, only files, directories and inward links come to be, below one root.
+//! Safe unpacking: whatever an archive contains, only files, directories and inward links are created, below one root.
 //!
-//! Nothing is ever written through a link; device nodes, pipes and set-user-id bits are dropped; links that would
-//! lead outside are refused by their text, and once more by where they really lead when all is written.
+//! Nothing is ever written through a link. Device nodes, pipes and set-user-id bits are dropped. Links that would lead
+//! outside are rejected by their text, and again by their real target after everything is written.
 
 mod bound;
 mod compressed;
@@ -24,15 +24,15 @@ use std::{
 use sys::files::{self, Access};
 use tar::EntryType;
 
-/// What is written of an archive, and what is told about it.
+/// Which entries of an archive are written, and progress reports.
 pub struct Unpacker<'a> {
     pub root: &'a Path,
     /// Map `/lib`, `/bin`, ... into `/usr`, as on a merged-/usr system.
     pub merged_usr: bool,
-    /// Is this file (path below the root) wanted?
+    /// Whether a file (path below the root) is wanted.
     pub keep: &'a dyn Fn(&Path) -> bool,
     pub bound: &'a Bound,
-    /// Called with the bytes that were read since the last call.
+    /// Called with the number of bytes read since the last call.
     pub progress: &'a dyn Fn(u64),
 }
 
@@ -50,7 +50,7 @@ pub struct Unpacked {
     pub skipped_bytes: u64,
     /// Files and links that were written, below the root, in the archive's order.
     pub paths: Vec<PathBuf>,
-    /// `path (why)` for each entry that was not written although it was wanted.
+    /// `path (why)` for each wanted entry that was not written.
     pub refused: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl Unpacker<'_> {
             out.refuse(at, &why.to_string());
             return Ok(());
         }
-        // Never more than the owner's and the world's plain permissions; always readable and writable by us.
+        // At most the plain permissions 755; always readable and writable for the owner.
         let mode = (mode & 0o755) | 0o600;
         let mut file = files::create_new(&path, Access::Private)?;
         out.bytes += self.copy(content, &mut file)?;
@@ -147,7 +147,7 @@ impl Unpacker<'_> {
         }
     }
 
-    /// Makes every directory down to `at`, refusing to pass through a link.
+    /// Creates every directory down to `at`, refusing to pass through a link.
     fn directories(&self, at: &Path) -> io::Result<()> {
         let mut path = self.root.to_owned();
         for component in at.components() {
@@ -187,11 +187,11 @@ impl Unpacked {
     }
 }
 
-/// Removes links that really lead outside, whatever chain of links it takes. Dangling ones are harmless and stay.
+/// Removes links that really lead outside, through any chain of links. Dangling links are harmless and stay.
 pub fn remove_outward_links(root: &Path, paths: &[PathBuf]) -> io::Result<Vec<String>> {
     let inside = root.canonicalize()?;
     let mut removed = BTreeSet::new();
-    // Removing one link can only shorten what the others reach, so one pass is enough.
+    // Removing a link can only reduce what the others reach, so one pass is enough.
     for at in paths {
         let path = root.join(at);
         let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
@@ -203,7 +203,7 @@ pub fn remove_outward_links(root: &Path, paths: &[PathBuf]) -> io::Result<Vec<St
     Ok(removed.into_iter().collect())
 }
 
-/// Makes room for a file that another package brought before.
+/// Removes a file that another package wrote before.
 fn clear(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::Error::other("a directory is in the way")),

@@ -1,11 +1,11 @@
-//! Where an archive's entry may go: always below the root, never through a link.
+//! The location of an archive's entry: always below the root, never through a link.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Directories that merged-/usr systems keep as links into `/usr`; a package may still name either spelling.
+/// Directories that are links into `/usr` on merged-/usr systems; packages may use either path.
 pub const MERGED: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
 
-/// The entry's path below the root, or None if it would climb out. The root itself is the empty path.
+/// The entry's path below the root, or None if it would leave the root. The root itself is the empty path.
 pub fn place(raw: &Path, merged_usr: bool) -> Option<PathBuf> {
     let mut out = PathBuf::new();
     for component in raw.components() {
@@ -23,8 +23,8 @@ pub fn place(raw: &Path, merged_usr: bool) -> Option<PathBuf> {
     Some(out)
 }
 
-/// The target that a link at `place` is given: relative, and inside as far as the text of it tells. An absolute one
-/// means "from the root of the tree" and is made relative, so that it holds with and without chroot.
+/// The target of a link at `place`: relative, and inside the root as far as its text tells. An absolute target means
+/// "from the root of the tree" and is made relative, so that it works with and without chroot.
 pub fn link_target(place_of_link: &Path, target: &Path, merged_usr: bool) -> Option<PathBuf> {
     let parent = place_of_link.parent()?;
     if target.is_absolute() {

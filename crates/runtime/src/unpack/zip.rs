@@ -3,10 +3,10 @@
 use super::{Unpacked, Unpacker, place::place};
 use std::io::{self, Read, Seek};
 
-/// A symlink's target is a path: no real one is longer.
+/// The maximum length of a symlink's target; no real path is longer.
 const LINK_LIMIT: u64 = 4096;
 
-/// What a zip is read from; behind one type, so that its reader is compiled once.
+/// The source of a zip, behind one type, so that its reader is compiled once.
 pub trait ReadSeek: Read + Seek {}
 
 impl<R: Read + Seek> ReadSeek for R {}

@@ -1,11 +1,11 @@
-//! What each command comes to.
+//! The effects of CMake commands.
 
 use super::parse::{Arg, Command};
 use super::uncertain::{OWN_SDK, is_name};
 use super::{Cmake, MAX_ITEMS, MAX_VALUE, join};
 use say::say;
 
-/// The commands that have a part in what is defined.
+/// The commands that can affect what is defined.
 pub(super) const COMMANDS: &[&str] = &[
     "option",
     "cmake_dependent_option",
@@ -51,13 +51,13 @@ pub(super) const COMMANDS: &[&str] = &[
 
 impl Cmake<'_> {
     pub(super) fn command(&mut self, command: &Command) {
-        // What a compiler can do is unknown here.
+        // The capabilities of a compiler are unknown here.
         if command.name.starts_with("check_") && command.name != "check_language" {
             let args = self.expand(command.args());
             self.unknown_names(args.into_iter().filter(|arg| is_name(arg)));
             return;
         }
-        // Most commands say what is built, and not how.
+        // Most commands say what is built, not how.
         if !COMMANDS.contains(&command.name.as_str()) && !self.functions.contains_key(&command.name) {
             return;
         }
@@ -81,7 +81,7 @@ impl Cmake<'_> {
             "add_library" | "add_executable" | "target_sources" => {
                 self.add_sources(&args, command.line, [true, !vague, !lost]);
             }
-            // Commands that are computed: any name in them may be set.
+            // Computed commands: any name in them may be set.
             "cmake_language" => {
                 let words = args.iter().flat_map(|arg| arg.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
                 let words: Vec<String> = words.map(str::to_owned).collect();
@@ -133,13 +133,14 @@ impl Cmake<'_> {
         }
     }
 
-    /// What a command makes unknown, or known again, beside its other effects. `vague`: an argument is unknown.
+    /// Which variables a command makes unknown, or known again, besides its other effects. `vague`: an argument is
+    /// unknown.
     fn weigh(&mut self, name: &str, args: &[String], vague: bool) {
         let first = args.first().cloned().unwrap_or_default();
         match name {
-            // Made from an unknown value.
+            // The new value is derived from an unknown one.
             "set" | "option" | "cmake_dependent_option" if vague => {
-                // `set(X ${X} more)` makes it longer.
+                // `set(X ${X} more)` extends the variable.
                 let longer = name == "set" && !self.asked_lost.get();
                 self.unknown_names([first.clone()]);
                 if longer {
@@ -173,8 +174,7 @@ impl Cmake<'_> {
 
     fn define_for(&mut self, target: &str, rest: &[String], line: usize) {
         self.define(rest, line);
-        // Another part of ggml: whether the backend is compiled with it depends on the linking. With ggml-base every
-        // part is.
+        // Another part of ggml: whether the backend gets its defines depends on linking. Every part links ggml-base.
         let ours = ["hip", "cuda", "musa"].iter().any(|name| target.contains(name));
         let public = rest.first().is_some_and(|word| word == "PUBLIC" || word == "INTERFACE");
         if target.starts_with("ggml-") && !ours && !(public && target == "ggml-base") {
@@ -214,7 +214,7 @@ impl Cmake<'_> {
             let dir = self.dir.clone();
             self.enter(&file, &dir);
         } else if !file.is_empty() {
-            // A module of the tree's own, wherever it looks for such.
+            // A module of the tree itself, in any directory.
             let end = format!("/{file}.cmake");
             let found: Vec<String> = self.tree.paths().filter(|path| path.ends_with(&end)).map(str::to_owned).collect();
             for path in found {
@@ -239,7 +239,7 @@ impl Cmake<'_> {
     fn of_files(&mut self, files: &[String], property: &str, values: &[String]) {
         let words = values.iter().flat_map(|value| value.split([';', ' '])).filter(|word| !word.is_empty());
         let words: Vec<&str> = words.collect();
-        // Which files a list is of was not looked at; and what is taken back is not followed.
+        // It is unknown which files a variable or pattern names, and removals are not tracked.
         let listed = files.is_empty() || files.iter().any(|file| file.contains(['$', '*', '<']));
         let properties = matches!(property, "COMPILE_DEFINITIONS" | "COMPILE_FLAGS" | "COMPILE_OPTIONS");
         for word in words.iter().filter(|_| properties) {
@@ -344,7 +344,8 @@ impl Cmake<'_> {
             return self.unread(say!("source-cmake-defines", file = self.file, most = MAX_ITEMS));
         }
         for define in list {
-            // Generator expressions depend on configurations and languages; what a folder below the backend's defines is not for its files.
+            // Generator expressions depend on configurations and languages. Defines of directories below the backend do
+            // not apply to its files.
             let below = ["/ggml-hip/", "/ggml-cuda/", "/ggml-musa/"].iter().any(|of| self.dir.contains(of));
             if define.contains("$<") || below {
                 self.not_certain(define);

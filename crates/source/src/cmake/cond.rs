@@ -24,7 +24,7 @@ const OPERATORS: &[&str] = &[
     "VERSION_GREATER_EQUAL",
 ];
 
-/// What means something of its own in a pattern.
+/// Characters with a special meaning in a pattern.
 const SPECIAL: &[char] = &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
 
 impl Cmake<'_> {
@@ -35,7 +35,7 @@ impl Cmake<'_> {
                 true => (arg.text, true),
                 false => (self.substitute(arg.text), arg.quoted),
             })
-            // A bare reference to an empty variable leaves nothing behind.
+            // An unquoted reference to an empty variable expands to nothing.
             .filter(|(text, quoted)| *quoted || !text.is_empty())
             .collect();
         let mut reader = Reader { args: &words, at: 0 };
@@ -120,20 +120,20 @@ impl Cmake<'_> {
         }
     }
 
-    /// Tests that are a word with one operand.
+    /// Unary tests.
     fn question(&self, word: &str, reader: &mut Reader<'_>) -> Option<bool> {
         if !matches!(word, "DEFINED" | "EXISTS" | "TARGET" | "COMMAND" | "IS_DIRECTORY" | "IS_ABSOLUTE" | "POLICY") {
             return None;
         }
         let name = reader.next().map(|(name, _)| name).unwrap_or_default();
         Some(match word {
-            // The environment of a build is unknown: nothing in it counts as set.
+            // The environment of a build is unknown, so no variable counts as set.
             "DEFINED" => {
                 self.asked(&name);
                 self.vars.contains_key(&name)
             }
             "EXISTS" => {
-                // What is installed on a machine is unknown.
+                // The files installed on a machine are unknown.
                 if name.starts_with('/') && !name.starts_with("/<root>") {
                     self.asked_vague.set(true);
                 }

@@ -34,7 +34,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// What is in the list stays there; what is added may not be known.
+    /// The list keeps its items; the added items may be unknown.
     fn lengthen(&mut self, behind: bool, name: &str, items: &[String], vague: bool) {
         let mut list: Vec<String> = split(&self.vars.get(name).cloned().unwrap_or_default()).collect();
         let at = if behind { list.len() } else { 0 };
@@ -49,7 +49,8 @@ impl Cmake<'_> {
         self.put(name, list.join(";"));
     }
 
-    /// The list afterwards, where it changes, and the variables that the operation sets; None if it is not followed.
+    /// The list after the operation, if it changes, and the variables that the operation sets; None if the operation is
+    /// not supported.
     #[allow(clippy::type_complexity, reason = "a list, and what is set beside it")]
     fn listed(
         &self,
@@ -115,7 +116,7 @@ impl Cmake<'_> {
         Some((Some(items), outputs))
     }
 
-    /// `file(GLOB name patterns)` of the tree's own files; false if it is not followed.
+    /// `file(GLOB name patterns)` over the tree's own files; false if it is not supported.
     pub(super) fn glob(&mut self, args: &[String]) -> bool {
         let [kind, name, rest @ ..] = args else { return false };
         let recurse = kind == "GLOB_RECURSE";
@@ -145,7 +146,7 @@ impl Cmake<'_> {
         true
     }
 
-    /// `get_filename_component(name FILE part)`; false if it is not followed.
+    /// `get_filename_component(name FILE part)`; false if it is not supported.
     pub(super) fn part_of_name(&mut self, args: &[String]) -> bool {
         let [name, file, part] = args else { return false };
         let last = file.rsplit('/').next().unwrap_or(file);
@@ -164,7 +165,7 @@ impl Cmake<'_> {
     }
 }
 
-/// `list(TRANSFORM name ACTION ... [OUTPUT_VARIABLE name])`; one with a selector is not followed.
+/// `list(TRANSFORM name ACTION ... [OUTPUT_VARIABLE name])`. Selectors are not supported.
 #[allow(clippy::type_complexity, reason = "as `listed`")]
 fn transformed(
     action: &str,
@@ -181,7 +182,7 @@ fn transformed(
         ("TOUPPER", []) => items.into_iter().map(|item| item.to_ascii_uppercase()).collect(),
         ("TOLOWER", []) => items.into_iter().map(|item| item.to_ascii_lowercase()).collect(),
         ("STRIP", []) => items.into_iter().map(|item| item.trim().to_owned()).collect(),
-        // What a replacement means (`\\1`) is not followed.
+        // Back-references in a replacement (`\\1`) are not supported.
         ("REPLACE", [pattern, into]) if !into.contains(['\\', '$']) => {
             let pattern = regex_of(pattern)?;
             items.into_iter().map(|item| pattern.replace_all(&item, into.as_str()).into_owned()).collect()
@@ -194,7 +195,7 @@ fn transformed(
     })
 }
 
-/// An expression as CMake reads it; None for what it reads otherwise than the library here.
+/// A CMake regular expression; None if the regex library would interpret it differently.
 fn regex_of(pattern: &str) -> Option<Regex> {
     let escaped =
         pattern.as_bytes().windows(2).any(|pair| matches!(pair, [b'\\', next] if next.is_ascii_alphanumeric()));

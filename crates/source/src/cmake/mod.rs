@@ -1,6 +1,6 @@
-//! The part of CMake that decides compile definitions: options and their defaults, variables, conditions, functions,
-//! subdirectories. Nothing is run and nothing is looked for on this machine: a package that the wanted backend needs counts as
-//! found. What is unknown of a build, or is said in a way that is not followed, is kept as such.
+//! The part of CMake that determines compile definitions: options and their defaults, variables, conditions, functions,
+//! subdirectories. Nothing is executed, and this machine is not inspected: a package that the wanted backend needs
+//! counts as found. Unknown facts about a build, and unsupported constructs, are recorded as unknown.
 
 mod commands;
 mod cond;
@@ -22,25 +22,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use variables::split;
 
-/// What evaluating a build came to.
+/// The result of evaluating a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Build {
     /// In the order of definition, each with the file and line that adds it.
     pub defines: Vec<(String, String)>,
-    /// A source file and a define that it alone is compiled with.
+    /// A source file and a define that applies to it alone.
     pub of_file: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<String>,
-    /// The names of all options met, with the value they have.
+    /// All options met, with their values.
     pub options: BTreeMap<String, String>,
-    /// Defines of which these files do not say for certain whether the backend is compiled with them: what decides is not in the
-    /// tree, or is said in a way that is not followed.
+    /// Defines for which these files do not settle whether the backend gets them: the decision is not in the tree, or
+    /// the construct is not supported.
     pub unsure: BTreeSet<String>,
-    /// Those of them whose value is unknown.
+    /// Those of them with an unknown value.
     pub unsure_value: BTreeSet<String>,
-    /// Where the reading stopped: what comes behind it is unknown at all.
+    /// Where reading stopped: everything after it is unknown.
     pub unread: Option<Message>,
-    /// What is compiled.
+    /// The targets and their sources.
     pub targets: Targets,
 }
 
@@ -48,10 +48,10 @@ const MAX_DEPTH: usize = 60;
 const MAX_STEPS: usize = 200_000;
 const MAX_ITEMS: usize = 10_000;
 const MAX_VALUE: usize = 1 << 20;
-/// Of all values together, including dropped ones.
+/// The maximum size of all values together, including dropped ones.
 const MAX_VALUES: usize = 64 << 20;
 
-/// What a conditional comes to.
+/// The branches of a conditional.
 struct Parts<'c> {
     live: Option<&'c [Command]>,
     possible: Vec<&'c [Command]>,
@@ -61,28 +61,28 @@ struct Parts<'c> {
 pub struct Cmake<'t> {
     tree: &'t Tree,
     vars: FxMap<String, String>,
-    /// What variables were before a function that is being run set them, by function.
+    /// For each running function, the previous values of the variables that it set.
     scopes: Vec<Vec<(String, Option<String>)>>,
     patterns: RefCell<FxMap<String, Option<Regex>>>,
-    /// What the last `MATCHES` caught: CMAKE_MATCH_0, CMAKE_MATCH_1, ...
+    /// The groups of the last `MATCHES`: CMAKE_MATCH_0, CMAKE_MATCH_1, ...
     matched: RefCell<Vec<String>>,
     functions: BTreeMap<String, Rc<Function>>,
     found: BTreeSet<String>,
     /// Variables with unknown values, and whether the last condition read one.
     vague: BTreeSet<String>,
-    /// What the tree or the user sets.
+    /// Variables that the tree or the user sets.
     known: BTreeSet<String>,
     asked_vague: Cell<bool>,
-    /// The last command asked for one of which not even a part is known.
+    /// Whether the last command read a variable that is entirely unknown.
     asked_lost: Cell<bool>,
-    /// Lists that have what they are known to have, and perhaps more.
+    /// Lists with known items and possibly more.
     longer: BTreeSet<String>,
-    /// Items that a list may not have.
+    /// Items that a list may not contain.
     not_sure_of: BTreeSet<String>,
     swollen: Cell<bool>,
-    /// So many of the defines are there whether or not what is being read is run.
+    /// The number of defines that are certain even if the current code is not run.
     certain: usize,
-    /// The file or function that is being run may have been left by now.
+    /// The current file or function may already have returned.
     may_leave: bool,
     /// The variables that a function sets in its caller's scope.
     for_caller: Vec<(String, String)>,
@@ -181,7 +181,7 @@ impl<'t> Cmake<'t> {
         self.stand_in(&dir);
     }
 
-    /// A file that is not there has none.
+    /// The commands of a file; none if the file does not exist.
     fn commands_of(&mut self, file: &str) -> Vec<Command> {
         if !self.tree.has(file) {
             return Vec::new();
@@ -259,7 +259,7 @@ impl<'t> Cmake<'t> {
         Flow::On
     }
 
-    /// Takes a function or macro down; where it ends.
+    /// Records a function or macro; returns its end.
     fn learn(&mut self, commands: &[Command], at: usize) -> usize {
         let Some(command) = commands.get(at) else { return at };
         let end = matching(commands, at, &command.name, &format!("end{}", command.name));
@@ -285,7 +285,7 @@ impl<'t> Cmake<'t> {
         flow
     }
 
-    /// The bodies of a conditional: the one that is run as far as known, and those that may run.
+    /// The bodies of a conditional: the one that is known to run, and those that may run.
     fn parts<'c>(&self, commands: &'c [Command], start: usize, end: usize) -> Parts<'c> {
         let mut parts = Parts { live: None, possible: Vec::new(), certain: true };
         let (mut depth, mut from) = (0, start);
@@ -333,7 +333,7 @@ impl<'t> Cmake<'t> {
         Flow::On
     }
 
-    /// The variable of a loop, and what it becomes.
+    /// The variable of a loop, and its values.
     fn items(&mut self, args: Vec<Arg>) -> (String, Vec<String>) {
         let args = self.expand(args);
         let Some((name, rest)) = args.split_first() else { return Default::default() };
@@ -350,7 +350,7 @@ impl<'t> Cmake<'t> {
         (name.clone(), items)
     }
 
-    /// What arguments are, and whether something in them is unknown: in part, or at all.
+    /// The expanded arguments, and whether they are unknown in part or entirely.
     fn expand_asking(&self, args: Vec<Arg>) -> (Vec<String>, [bool; 2]) {
         self.asked_vague.set(false);
         self.asked_lost.set(false);
@@ -358,7 +358,7 @@ impl<'t> Cmake<'t> {
         (args, [self.asked_vague.get(), self.asked_lost.get()])
     }
 
-    /// The variables of a function that are given what is unknown, and whether that is all of it.
+    /// The parameters of a function that receive unknown values, and whether these are entirely unknown.
     fn given_vaguely(&self, function: &Function, args: &[Arg]) -> Vec<(String, bool)> {
         let (mut out, mut position) = (Vec::new(), 0);
         for arg in args {
@@ -389,7 +389,7 @@ impl<'t> Cmake<'t> {
         }
         let args = self.expand(args);
         self.run_called(function, args);
-        // Its parameters are its own.
+        // Its parameters are local.
         for name in function.params.iter().map(String::as_str).chain(["ARGN", "ARGV"]) {
             for (now, before) in [(&mut self.vague, &vague), (&mut self.longer, &longer)] {
                 match before.contains(name) {
@@ -414,7 +414,7 @@ impl<'t> Cmake<'t> {
             return;
         }
         let known = self.known.clone();
-        // A function's variables are its own; the options and defines that it sets are not.
+        // A function's variables are local, but the options and defines that it sets are not.
         if !function.is_macro {
             self.scopes.push(Vec::new());
         }
@@ -465,7 +465,7 @@ fn matching(commands: &[Command], start: usize, open: &str, close: &str) -> usiz
     commands.len()
 }
 
-/// Absolute paths of the build are below a root of their own, so that they are told from relative ones.
+/// Build paths get an artificial root, so that absolute paths can be distinguished from relative ones.
 fn at_root(dir: &str) -> String {
     if dir.is_empty() { "/<root>".to_owned() } else { format!("/<root>/{dir}") }
 }

@@ -1,14 +1,14 @@
-//! CMake's syntax: commands with arguments, in quotes, brackets or bare.
+//! CMake's syntax: commands with quoted, bracket or unquoted arguments.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// Lower case: CMake's command names have no case.
+    /// In lower case: CMake's command names are case-insensitive.
     pub name: String,
     pub line: usize,
-    /// Its file, and the range between its parentheses: most commands are skipped with their arguments.
+    /// Its file, and the range between its parentheses. Most commands are skipped without parsing their arguments.
     text: Arc<str>,
     inside: Range<usize>,
 }
@@ -22,11 +22,11 @@ pub struct Arg {
     pub raw: bool,
 }
 
-/// An argument as it is written.
+/// An argument in its source form.
 enum Written<'a> {
     Paren(&'a str),
     Bare(&'a str),
-    /// With the quotes.
+    /// Including the quotes.
     Quoted(&'a str),
     /// Without the brackets.
     Bracket(&'a str),
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next so many bytes.
+    /// Takes the next `count` bytes.
     fn take(&mut self, count: usize) -> &'a str {
         let taken = self.rest().get(..count).unwrap_or_default();
         self.at += taken.len();
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         self.take(end)
     }
 
-    /// The next argument; None behind the closing parenthesis, and at the end of the text.
+    /// The next argument; None after the closing parenthesis and at the end of the text.
     fn written(&mut self, depth: &mut usize) -> Option<Written<'a>> {
         self.skip_space();
         let rest = self.rest();
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
                     self.at += end;
                     return Some(Written::Bracket(text));
                 }
-                // One that begins with nothing else is as long as a character.
+                // Always take at least one character.
                 let end = bare(rest).max(rest.chars().next().map_or(1, char::len_utf8));
                 Some(Written::Bare(self.take(end)))
             }
@@ -150,7 +150,7 @@ fn bracket(text: &str) -> Option<(&str, usize)> {
     Some((body.get(..at)?, 2 + equals + at + close.len()))
 }
 
-/// How long a quoted argument is, with its quotes.
+/// The length of a quoted argument, including its quotes.
 fn quoted(text: &str) -> usize {
     let mut at = 1;
     while let Some(next) = text.as_bytes().get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -158,7 +158,7 @@ fn quoted(text: &str) -> usize {
         if text.as_bytes().get(at - 1) == Some(&b'"') {
             return at;
         }
-        // The character after a backslash.
+        // Skip the character after a backslash.
         at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
     }
     text.len()
@@ -181,7 +181,7 @@ fn unquoted(text: &str) -> String {
     out
 }
 
-/// A bare argument; quotes inside it (`-DX="y"`) keep blanks together.
+/// The length of an unquoted argument; quotes inside it (`-DX="y"`) keep spaces together.
 fn bare(text: &str) -> usize {
     let mut inside = false;
     let blank = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(char::is_whitespace));

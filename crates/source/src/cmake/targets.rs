@@ -3,12 +3,12 @@
 use super::Cmake;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a library or a program is made of.
+/// The sources of a library or a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Target {
-    /// Files, and whether it is certain that they belong to it.
+    /// Files, and whether each certainly belongs to the target.
     pub files: BTreeMap<String, bool>,
-    /// Where files may be added or removed that are unknown here.
+    /// A command that may add or remove unknown files.
     pub open: Option<String>,
 }
 
@@ -16,11 +16,11 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Compiled {
     Yes,
-    /// The build's own list leaves it out.
+    /// The build's own list excludes it.
     No,
-    /// The command that leaves it open.
+    /// Undecided because of this command.
     Unknown(String),
-    /// No target has a file of that directory.
+    /// No target has a file in that directory.
     NotListed,
 }
 
@@ -32,7 +32,8 @@ pub struct Targets {
     not_compiled: BTreeMap<String, bool>,
     /// The build file of the backend itself was read.
     pub has_backend: bool,
-    /// The directory of the dispatcher, and the targets that decide about files in it and below: those that have the dispatcher.
+    /// The directory of the dispatcher, and the targets that contain the dispatcher. These decide about files in and
+    /// below the directory.
     home: String,
     of_home: Vec<String>,
     /// The targets that have a file of a directory.
@@ -74,12 +75,12 @@ impl Targets {
     }
 }
 
-/// A file's directory with its slash; empty at the root.
+/// A file's directory with a trailing slash; empty at the root.
 fn dir(path: &str) -> &str {
     path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default()
 }
 
-/// Words of `add_library`, `add_executable` and `target_sources` that name no file.
+/// Keywords of `add_library`, `add_executable` and `target_sources` that are not files.
 const WORDS: &[&str] = &[
     "STATIC",
     "SHARED",
@@ -96,7 +97,8 @@ const WORDS: &[&str] = &[
 ];
 
 impl Cmake<'_> {
-    /// A target's files. `certain`: the command is run; `whole`: all that it is given is known, `kept`: as far as it is known, it is there.
+    /// Adds files to a target. `certain`: the command is run. `whole`: all of its arguments are known. `kept`: the
+    /// known arguments are certainly present.
     pub(super) fn add_sources(&mut self, args: &[String], line: usize, [certain, whole, kept]: [bool; 3]) {
         let Some((name, files)) = args.split_first() else { return };
         if files.iter().any(|word| word == "ALIAS" || word == "IMPORTED") {
@@ -130,7 +132,7 @@ impl Cmake<'_> {
         target.open = target.open.take().or(open);
     }
 
-    /// A property of a target that sets its files anew: which ones it has is unknown.
+    /// A property that replaces the files of a target: its files are then unknown.
     pub(super) fn sets_sources(&mut self, args: &[String], line: usize) {
         if !args.iter().any(|arg| arg == "SOURCES") {
             return;
@@ -144,7 +146,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// `HEADER_FILE_ONLY`: the file belongs to its target and is not compiled.
+    /// `HEADER_FILE_ONLY`: the file belongs to its target but is not compiled.
     pub(super) fn header_only(&mut self, files: &[String], value: &str, certain: bool) {
         let on = matches!(value.to_ascii_uppercase().as_str(), "ON" | "1" | "TRUE" | "YES" | "Y");
         let off = matches!(value.to_ascii_uppercase().as_str(), "OFF" | "0" | "FALSE" | "NO" | "N" | "");
@@ -157,7 +159,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// The names that a command leaves unknown, whatever is in them.
+    /// Marks the variables that a command sets as unknown.
     pub(super) fn unknown_names(&mut self, names: impl IntoIterator<Item = String>) {
         for name in names {
             self.longer.remove(&name);
@@ -166,7 +168,7 @@ impl Cmake<'_> {
     }
 }
 
-/// Files of the tree that its build leaves out.
+/// Files of the tree that its build excludes.
 pub fn left_out<'p>(targets: &Targets, paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
     paths.filter(|path| targets.compiled(path) == Compiled::No).map(str::to_owned).collect()
 }

@@ -1,24 +1,25 @@
-//! What build files leave open: conditions that a machine, a compiler or a builder decides, and ways to define
-//! something that are not followed. A define that depends on one is tried both ways, and an answer that changes is
+//! Decisions that build files leave open: conditions that depend on a machine, a compiler or a builder, and unsupported
+//! ways to define something. A define that depends on one is tried both ways, and an answer that changes is
 //! undetermined.
 
 use super::commands::COMMANDS;
 use super::{Cmake, Command, join, matching};
 
-/// Without these there is no backend to evaluate.
+/// Packages without which there is no backend to evaluate.
 pub(super) const OWN_SDK: &[&str] = &["CUDAToolkit", "MUSAToolkit", "hip", "hipblas", "rocblas", "Threads"];
 
-/// Variables that a builder gives, beside those that a machine or a compiler does.
+/// Variables that a builder sets, besides those of a machine or a compiler.
 const BUILDERS: &[&str] = &["CMAKE_HIP_ARCHITECTURES", "CMAKE_CUDA_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"];
 
-/// An assumed value of such a variable is not an answer, unless the tree or the user sets it.
+/// Whether a variable comes from outside the tree. An assumed value is not an answer, unless the tree or the user sets
+/// it.
 fn is_outside(name: &str) -> bool {
     let version = name.ends_with("_VERSION") || name.contains("_VERSION_");
     version || (name.starts_with("CMAKE_") && name.contains("_COMPILER")) || BUILDERS.contains(&name)
 }
 
 impl Cmake<'_> {
-    /// A variable is read: is it known?
+    /// Records whether a variable that is read is known.
     pub(super) fn asked(&self, name: &str) {
         if self.vague.contains(name) || (is_outside(name) && !self.known.contains(name)) {
             self.asked_vague.set(true);
@@ -28,7 +29,8 @@ impl Cmake<'_> {
         }
     }
 
-    /// Commands that may or may not be run: what they define is not certain, and what they set is unknown.
+    /// Handles commands that may or may not run: their defines are uncertain, and the variables that they set are
+    /// unknown.
     pub(super) fn either_way(&mut self, commands: &[Command], depth: usize) {
         let mut at = 0;
         while let Some(command) = commands.get(at) {
@@ -100,7 +102,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Once more, it changes nothing.
+    /// Whether it is already defined, so that defining it again changes nothing.
     fn is_defined(&self, define: &str) -> bool {
         let define = define.strip_prefix("-D").unwrap_or(define);
         let name = define.split('=').next().unwrap_or_default();
@@ -108,7 +110,8 @@ impl Cmake<'_> {
             && !self.build.unsure.contains(name)
     }
 
-    /// A command that is not followed: the variables that it names are unknown, and the defines that it names not certain.
+    /// Handles an unsupported command: the variables that it names become unknown, and the defines that it names become
+    /// uncertain.
     pub(super) fn changes_unknown(&mut self, name: &str, args: &[String]) {
         let properties = matches!(name, "set_property" | "set_target_properties" | "set_source_files_properties");
         if properties && args.iter().any(|arg| arg == "HEADER_FILE_ONLY") {
@@ -135,7 +138,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Perhaps defined, with an unknown value.
+    /// Marks a define as possibly set, with an unknown value.
     pub(super) fn unknown_value(&mut self, define: &str) {
         self.not_certain(define);
         if let Some((name, _)) = define.split_once('=') {
@@ -143,7 +146,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// `NAME`, `NAME=VALUE`, or such within a generator expression.
+    /// Marks `NAME` or `NAME=VALUE` as uncertain, also within a generator expression.
     pub(super) fn not_certain(&mut self, define: &str) {
         for part in define.split(['$', '<', '>', ':', ',', ';']) {
             let name = part.strip_prefix("-D").unwrap_or(part).split('=').next().unwrap_or_default();
@@ -153,7 +156,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// Flags of compilers may define something.
+    /// Compiler flags may contain defines.
     pub(super) fn flags(&mut self, name: &str, values: &[&str]) {
         if name.starts_with("CMAKE_") && name.contains("FLAGS") {
             let words = values.iter().flat_map(|value| value.split([' ', ';']));

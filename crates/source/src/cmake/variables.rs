@@ -16,7 +16,7 @@ impl Cmake<'_> {
         self.changed(name, before);
     }
 
-    /// What a variable is, set to `value` where it is not.
+    /// The value of a variable, which is set to `value` if it is not defined.
     pub(super) fn or_put(&mut self, name: &str, value: String) -> String {
         if let Some(known) = self.vars.get(name) {
             return known.clone();
@@ -43,7 +43,7 @@ impl Cmake<'_> {
         }
     }
 
-    /// `${X}` replaced and bare lists split at their semicolons.
+    /// Replaces `${X}` and splits unquoted lists at their semicolons.
     pub(super) fn expand(&self, args: Vec<Arg>) -> Vec<String> {
         let mut out = Vec::with_capacity(args.len());
         for arg in args {
@@ -73,7 +73,7 @@ impl Cmake<'_> {
         if memchr::memchr(b'$', text.as_bytes()).is_none() {
             return text;
         }
-        // The text inside references that are still open, innermost last, each after its opening.
+        // The text of references that are still open, innermost last, each with its opening.
         let mut open: Vec<(&str, String)> = Vec::new();
         let (mut out, mut rest) = (String::new(), text.as_str());
         while let Some(next) = rest.chars().next() {
@@ -86,7 +86,7 @@ impl Cmake<'_> {
                 continue;
             }
             match open.pop_if(|_| next == '}') {
-                // The environment of a build is not known: nothing in it counts as set.
+                // The environment of a build is unknown, so no variable counts as set.
                 Some((begins, before)) => {
                     let value = if begins == "${" { self.value(&out) } else { String::new() };
                     out = before + &value;

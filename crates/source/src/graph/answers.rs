@@ -1,4 +1,5 @@
-//! A model's evaluation, as a program gets it: every node in order with what it launches, and what that rests on.
+//! The evaluation of a model as data for programs: every node in order with its launches, and what the result depends
+//! on.
 
 use super::code::{Code, CodeUsed};
 use super::compare::Compared;
@@ -161,7 +162,7 @@ const ROUTING_READ: &str = "as the program read it back from the GPU while it co
 const ROUTING_EVEN: &str = "every token gets the next experts in turn, as was asked for";
 const ROUTING_FIRST: &str = "every token gets the first experts, as was asked for";
 
-/// Positions are given out in steps of this many.
+/// The KV cache grows in steps of this many positions.
 const STEP: i64 = 256;
 
 /// Additional knowledge of the caller.
@@ -169,11 +170,12 @@ const STEP: i64 = 256;
 pub struct Given<'a> {
     /// The code that was built from the tree.
     pub code: Option<&'a Code>,
-    /// Which experts tokens go to; it goes before what a program read back.
+    /// Which experts tokens go to; takes precedence over data that a program read back.
     pub routing: Option<Routing>,
 }
 
-/// Asks a tree about a model, for each number of columns. `positions`: of the KV cache; else as many as the columns fill.
+/// Asks a tree about a model, for each number of columns. `positions`: the size of the KV cache; by default, as many as
+/// the columns fill.
 pub fn ask(
     tree: &Tree,
     device: &Device,
@@ -194,7 +196,7 @@ pub fn ask(
     answer(tree, device, overrides, (model.0, architecture, NODES_FROM), graphs, given.code)
 }
 
-/// Asks a tree about graphs that were written down ([`Graph::parse`]).
+/// Asks a tree about written graphs ([`Graph::parse`]).
 pub fn ask_written(
     tree: &Tree,
     device: &Device,
@@ -223,7 +225,7 @@ pub fn ask_written(
     Ok(answer)
 }
 
-/// A graph with its columns and positions, where it is a model's, and what is known of its data.
+/// A graph with its columns and positions, if it is a model's, and the known data.
 type Asked = (Option<(i64, i64)>, Graph, Data);
 
 fn answer(
@@ -296,8 +298,7 @@ impl GraphEvaluation {
         }
     }
 
-    /// Holds the launches against those that were seen, in every evaluation that is like this one; false if there are too many to
-    /// be compared.
+    /// Compares the launches with recorded ones, in every matching evaluation; false if there are too many to compare.
     #[must_use]
     pub fn against(&mut self, seen: &[super::SeenRun]) -> bool {
         let mut compared = Compared::default();
@@ -332,7 +333,7 @@ impl GraphEvaluation {
     }
 }
 
-/// A row is answered where nothing else can follow and grid and block are known.
+/// A row is answered if no other launch can follow and its grid and block are known.
 fn whole(of: [&str; 2], steps: &[GraphStep], placed: bool) -> Conclusion {
     let open = steps.iter().filter(|step| !step.is_settled()).count() as u64;
     let asked = steps.len() as u64;

@@ -1,4 +1,4 @@
-//! Tensors put together as ggml's functions do (ggml.c): shapes, strides, views, parameters, and the order of the nodes.
+//! Builds tensors as ggml's functions do (ggml.c): shapes, strides, views, parameters, and the order of the nodes.
 
 use super::{Graph, Home, Id, Param, Tensor};
 use gguf::TensorType;
@@ -28,7 +28,7 @@ impl Builder {
         self.graph.tensors.get(id).map_or([1; 4], |tensor| tensor.ne)
     }
 
-    /// What is there before the graph is computed.
+    /// A tensor that exists before the graph is computed.
     pub fn leaf(&mut self, name: &str, ty: TensorType, ne: [i64; 4], home: Home) -> Id {
         self.push(Tensor { name: name.to_owned(), home, ..tensor("GGML_OP_NONE", ty, ne) })
     }
@@ -37,7 +37,7 @@ impl Builder {
         self.push(Tensor { sources: sources.to_vec(), params: params.to_vec(), ..tensor(op, ty, ne) })
     }
 
-    /// Another look at a tensor's memory. A view of a view is one of what that looks at.
+    /// A view of a tensor's memory. A view of a view refers to the underlying tensor.
     fn look(&mut self, op: &'static str, of: Id, ne: [i64; 4], nb: [i64; 4], offset: i64) -> Id {
         let source = self.at(of);
         let (root, start) = source.view.unwrap_or((of, 0));
@@ -62,7 +62,7 @@ impl Builder {
         self.look("GGML_OP_RESHAPE", of, ne, nb, 0)
     }
 
-    /// Dimensions 1 and 2 swapped, as attention sees heads.
+    /// Swaps dimensions 1 and 2, as attention expects heads.
     pub fn heads_first(&mut self, of: Id) -> Id {
         let Tensor { ne, nb, .. } = self.at(of);
         self.look("GGML_OP_PERMUTE", of, [ne[0], ne[2], ne[1], ne[3]], [nb[0], nb[2], nb[1], nb[3]], 0)
@@ -74,7 +74,7 @@ impl Builder {
         self.made("GGML_OP_MUL_MAT", TensorType::F32, ne, &[Some(weights), Some(x)], &[])
     }
 
-    /// Products with the experts of `ids`: `x` is [k, 1 or used, tokens].
+    /// Products with the experts selected by `ids`: `x` is [k, 1 or used, tokens].
     pub fn mul_mat_id(&mut self, experts: Id, x: Id, ids: Id) -> Id {
         let (w, x_ne, used) = (self.ne(experts), self.ne(x), self.ne(ids)[0]);
         let sources = [Some(experts), Some(x), Some(ids)];
@@ -103,7 +103,7 @@ impl Builder {
         self.like("GGML_OP_RMS_NORM", a, &[], &[Param::Float(epsilon)])
     }
 
-    /// `gate` through the activation, times `up`.
+    /// `activation(gate) * up`.
     pub fn glu(&mut self, kind: &'static str, gate: Id, up: Id) -> Id {
         self.like("GGML_OP_GLU", gate, &[Some(up)], &[Param::Named(kind.into()), Param::Int(0)])
     }
@@ -131,7 +131,7 @@ impl Builder {
         self.made("GGML_OP_SUM_ROWS", ty, [1, ne[1], ne[2], ne[3]], &[Some(a)], &[])
     }
 
-    /// The places of the `count` largest of each row.
+    /// The indices of the `count` largest values of each row.
     pub fn top_k(&mut self, a: Id, count: i64) -> Id {
         let ne = self.ne(a);
         let sorted = self.made("GGML_OP_ARGSORT", I32, ne, &[Some(a)], &[Param::Named("GGML_SORT_ORDER_DESC".into())]);
@@ -162,7 +162,7 @@ impl Builder {
         self.like("GGML_OP_ROPE", a, &[Some(positions), factors], &params)
     }
 
-    /// Scores and values of `q` over the cache; the accumulator is F32, as llama.cpp asks for it.
+    /// Flash attention of `q` over the cache, with an F32 accumulator, as llama.cpp requests.
     pub fn flash_attn(&mut self, q: Id, k: Id, v: Id, mask: Id) -> Id {
         let (query, value) = (self.ne(q), self.ne(v));
         let scale = 1.0 / (query[0].max(1) as f64).sqrt();
@@ -172,7 +172,7 @@ impl Builder {
         self.made("GGML_OP_FLASH_ATTN_EXT", TensorType::F32, ne, &sources, &params)
     }
 
-    /// What a tensor needs comes before it, each once, left to right (`ggml_build_forward_expand`).
+    /// Adds a tensor after the tensors that it needs, each once, left to right (`ggml_build_forward_expand`).
     pub fn expand(&mut self, id: Id) {
         if self.visited.get(id).copied().unwrap_or(true) {
             return;

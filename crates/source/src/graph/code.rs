@@ -1,4 +1,5 @@
-//! What a compiler gave kernels: registers and shared memory, from which HIP computes how many blocks fit on a multiprocessor.
+//! Registers and shared memory that the compiler assigned to kernels. HIP computes from them how many blocks fit on a
+//! multiprocessor.
 
 use super::instance_name::instance;
 use crate::kernel_facts::numbers;
@@ -24,8 +25,8 @@ pub struct CodeUsed {
 }
 
 impl Code {
-    /// From symbols as the compiler wrote them. Instances that only types tell apart have one name here: where they differ in what
-    /// they need, none of them is known.
+    /// From compiler symbols. Instances that differ only in types share one name here; if their resources differ, none
+    /// of them is known.
     pub fn new<'k>(file: &str, kernels: impl IntoIterator<Item = (&'k str, Resources)>) -> Code {
         let mut facts: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         let mut count = 0;
@@ -37,7 +38,7 @@ impl Code {
                 known.clear();
             }
         }
-        // Without any kernel there is still a file: it contains none.
+        // An empty list of kernels still counts as a given file.
         facts.entry(String::new()).or_default();
         Code { used: CodeUsed { file: file.to_owned(), kernels: count }, facts: Arc::new(facts) }
     }

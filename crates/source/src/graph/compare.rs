@@ -1,4 +1,4 @@
-//! What was predicted against what a program was seen to launch, launch by launch.
+//! Compares predicted launches with those that a program was seen to make, launch by launch.
 
 use super::answers::{GraphEvaluation, GraphLaunch, dims};
 use super::instance_name::instance;
@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 /// A recorded launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedLaunch {
-    /// The symbol as the compiler wrote it; of a call into a library the function.
+    /// The symbol as the compiler wrote it; for a library call, the function.
     pub kernel: String,
     /// None for a call into a library.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
-    /// The driver refused it: it was asked for, and did not run.
+    /// Whether the driver refused it, so that it did not run.
     pub refused: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct SeenRun {
     /// Its number in the trace.
     pub evaluation: u64,
     pub launches: Vec<RecordedLaunch>,
-    /// Whoever wrote it down says that nothing is missing: what is not in it was not launched.
+    /// Whether the writer states that the record is complete: a launch that is not in it did not happen.
     pub whole: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// With another evaluation's.
+    /// Adds the results of another evaluation.
     pub(super) fn add(&mut self, other: Compared) {
         self.evaluations += other.evaluations;
         self.seen += other.seen;
@@ -80,21 +80,21 @@ pub struct Mismatch {
     pub seen: Option<String>,
 }
 
-/// Longer sequences are not compared: the largest models launch half as much in an evaluation.
+/// Longer sequences are not compared; the largest models launch half as many per evaluation.
 const MOST: usize = 4_000;
 
 struct Predicted<'a> {
     instance: String,
     launch: &'a GraphLaunch,
-    /// Of a step that is open: something more may come before it and behind it.
+    /// Whether the step is open: further launches may come before or after it.
     open: bool,
 }
 
-/// None if there is too much of it.
+/// None if there are too many launches.
 pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> {
     let (number, seen) = (run.evaluation, run.launches.as_slice());
     let mut predicted: Vec<Predicted<'_>> = Vec::new();
-    // Where a step is open of which no launch is known: before the launch of this number.
+    // The positions of open steps without a known launch: each is before the launch with this index.
     let mut unknown: Vec<usize> = Vec::new();
     for step in &evaluation.steps {
         let open = step.undetermined.is_some();
@@ -138,7 +138,7 @@ pub fn compare(evaluation: &GraphEvaluation, run: &SeenRun) -> Option<Compared> 
             let arguments = same_arguments(predicted.launch, &seen.kernel);
             let dims = fits(predicted.launch.grid, seen.grid) && fits(predicted.launch.block, seen.block);
             if arguments == Some(false) || !dims {
-                // The numbers are the same: the difference is in the whole list.
+                // If the numbers are the same, the difference is in the full argument list.
                 let ours = if dims { predicted.launch.shown_full() } else { predicted.launch.shown() };
                 let theirs = if dims { show_full(seen) } else { show(seen) };
                 let (ours, theirs) = (Some(ours), Some(theirs));
@@ -176,14 +176,14 @@ fn show_full(seen: &RecordedLaunch) -> String {
     }
 }
 
-/// Whether a symbol's template arguments are those that were predicted, whose numbers are; None if not all are known.
+/// Whether a symbol has the predicted template arguments, given that the numbers match; None if not all are known.
 fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     let list: Vec<&Argument> = launch.arguments.iter().map(|(_, value)| value).collect();
     let Some(seen) = symbol::arguments(kernel) else {
-        // No symbol: a name, with the numbers at most.
+        // Not a symbol but a name, with numbers at most.
         return list.iter().all(|argument| argument.number().is_some()).then_some(true);
     };
-    // A pack that holds nothing has no place in a symbol's list of some compilers.
+    // Some compilers omit an empty pack from a symbol's argument list.
     let declared = list.iter().copied().filter(|argument| !matches!(argument, Argument::Pack(list) if list.is_empty()));
     let empty = |argument: &&Argument| !matches!(argument, Argument::Pack(list) if list.is_empty());
     let (declared, theirs): (Vec<&Argument>, Vec<&Argument>) =
@@ -192,14 +192,14 @@ fn same_arguments(launch: &GraphLaunch, kernel: &str) -> Option<bool> {
     match (found, seen.complete) {
         (Some(false), _) => Some(false),
         (_, false) => None,
-        // Not every compiler's symbols have an argument for each parameter.
+        // Some compilers' symbols lack an argument for some parameters.
         _ if declared.len() != theirs.len() => None,
         (found, true) => found,
     }
 }
 
 impl GraphLaunch {
-    /// `k_bin_bcast: bin_op`: the template arguments that are unknown of it, or not of the symbol that was seen.
+    /// `k_bin_bcast: bin_op`: the template arguments that are unknown, or missing in the observed symbol.
     fn unknown_arguments(&self, kernel: &str) -> Vec<String> {
         let seen = symbol::arguments(kernel).map(|found| found.list).unwrap_or_default();
         let all = self.arguments.iter().enumerate();
@@ -211,13 +211,13 @@ impl GraphLaunch {
     }
 }
 
-/// The longest common part of two sequences, as pairs of places.
+/// The longest common subsequence, as pairs of positions.
 fn common(a: &[&str], b: &[&str]) -> Vec<(usize, usize)> {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let mut pairs: Vec<(usize, usize)> = (0..start).map(|at| (at, at)).collect();
     let (rest_a, rest_b) = (a.get(start..).unwrap_or_default(), b.get(start..).unwrap_or_default());
     let width = rest_b.len() + 1;
-    // Lengths from each pair of places to the ends.
+    // The length of the common subsequence from each pair of positions to the ends.
     let mut lengths = vec![0_u16; (rest_a.len() + 1) * width];
     let at = |lengths: &[u16], i: usize, j: usize| lengths.get(i * width + j).copied().unwrap_or(0);
     for i in (0..rest_a.len()).rev() {

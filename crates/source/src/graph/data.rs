@@ -1,15 +1,16 @@
-//! What is in tensors, where that decides: the experts that a router chose, which the host reads back for products that it sorts itself.
+//! Tensor contents that affect launches: the experts that a router chose. The host reads them back for products that it
+//! sorts itself.
 
 use super::{Graph, Read, Tensor};
 use cxx::eval::Arrival;
 use std::rc::Rc;
 
-/// What is known of the data.
+/// What is known about the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Data {
     #[default]
     Unknown,
-    /// What a program read back while it computed the graph, in order.
+    /// The data that a program read back while it computed the graph, in order.
     Read(Vec<Read>),
     /// Assumed by the caller.
     Routed(Routing),
@@ -28,7 +29,7 @@ pub enum Routing {
 const MOST: i64 = 1 << 22;
 
 impl Data {
-    /// What a program's copies from the GPU brought.
+    /// The data of a program's copies from the GPU.
     pub(super) fn read(&self) -> Rc<[Arrival]> {
         match self {
             Data::Read(reads) => reads.iter().map(Arrival::from).collect(),
@@ -45,7 +46,7 @@ impl From<&Read> for Arrival {
 }
 
 impl Routing {
-    /// The ids of a product with experts, as in memory.
+    /// The ids of a product with experts, in their memory layout.
     pub(super) fn arrival(self, graph: &Graph, node: &Tensor) -> Option<Arrival> {
         let [Some(experts), _, Some(ids), ..] = node.sources.as_slice() else { return None };
         let (experts, ids) = (graph.tensors.get(*experts)?.ne[2], graph.tensors.get(*ids)?);

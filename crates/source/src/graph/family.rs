@@ -4,7 +4,7 @@
 use super::{Builder, Graph, Home, Id};
 use gguf::{Gguf, TensorType, Value};
 
-/// Architectures whose graphs are known here.
+/// Architectures with a known graph.
 pub const FAMILIES: &[&str] = &["llama", "qwen2", "qwen3", "qwen3moe"];
 
 const I32: TensorType = TensorType(26);
@@ -45,7 +45,7 @@ pub fn model(gguf: &Gguf, columns: i64, positions: i64) -> Result<Graph, FamilyE
         _ => 10_000.0,
     };
     let experts_used = gguf.hyper("expert_used_count").unwrap_or(0) as i64;
-    // Llama turns neighbours, the others halves of a head (llama_model_rope_type).
+    // Llama rotates adjacent pairs, the others the two halves of a head (llama_model_rope_type).
     let mode = if architecture == "llama" { 0 } else { 2 };
     if layers > 1024 || [width, heads, head, heads_kv].iter().any(|size| !(1..=1 << 24).contains(size)) {
         return Err(FamilyError::Sizes);
@@ -64,7 +64,7 @@ pub fn model(gguf: &Gguf, columns: i64, positions: i64) -> Result<Graph, FamilyE
         x = plan.layer(layer, x, &inputs, layer + 1 == layers, experts_used)?;
     }
     let x = plan.norm(x, "output_norm.weight", "result_norm")?;
-    // A head of its own, or the token embedding again.
+    // The output head, or the token embedding if they are tied.
     let head = if plan.has("output.weight") { "output.weight" } else { "token_embd.weight" };
     let logits = plan.product(head, x, "result_output".to_owned())?;
     plan.graph.expand(logits);
@@ -103,7 +103,7 @@ impl Plan<'_> {
         self.gguf.tensors.iter().any(|tensor| tensor.name == name)
     }
 
-    /// A tensor of the model, the same one each time that it is asked for.
+    /// A tensor of the model; repeated calls return the same one.
     fn weight(&mut self, name: &str) -> Result<Id, FamilyError> {
         if let Some(known) = self.graph.graph.tensors.iter().position(|tensor| tensor.name == name) {
             return Ok(known);
@@ -145,7 +145,7 @@ impl Plan<'_> {
         Ok(self.graph.named(scaled, name))
     }
 
-    /// A product with its bias, where there is one, as heads of each token.
+    /// A product with its bias, if there is one, reshaped to the heads of each token.
     fn projected(&mut self, layer: i64, which: &str, x: Id, heads: i64) -> Result<Id, FamilyError> {
         let at = |part: &str| format!("blk.{layer}.attn_{which}.{part}");
         let name = format!("{}cur-{layer}", which.to_uppercase());
@@ -158,7 +158,7 @@ impl Plan<'_> {
         Ok(self.graph.named(shaped, name))
     }
 
-    /// A head's own norm, where the family has one, and its turn.
+    /// The norm per head, if the family has one, and the rotary embedding.
     fn turned(&mut self, layer: i64, which: &str, x: Id, inputs: &Inputs) -> Result<Id, FamilyError> {
         let norm = format!("blk.{layer}.attn_{which}_norm.weight");
         let name = format!("{}cur-{layer}", which.to_uppercase());
@@ -182,7 +182,7 @@ impl Plan<'_> {
             cur = self.graph.add(cur, bias);
         }
         let mut residual = x;
-        // Only the last token's answer is asked for.
+        // Only the output of the last token is needed.
         if last {
             cur = self.graph.get_rows(cur, inputs.last);
             residual = self.graph.get_rows(residual, inputs.last);
@@ -199,7 +199,7 @@ impl Plan<'_> {
         Ok(self.graph.named(sum, format!("l_out-{layer}")))
     }
 
-    /// Keys and values go into the cache, then attention looks at all of it.
+    /// Stores keys and values in the cache, then attends over all of it.
     fn attention(&mut self, layer: i64, [q, k, v]: [Id; 3], inputs: &Inputs) -> Id {
         let (head, positions, columns) = (self.head, self.positions, self.columns);
         let (heads, heads_kv) = (self.heads, self.heads_kv);
@@ -249,7 +249,7 @@ impl Plan<'_> {
         }
     }
 
-    /// A mixture of experts: softmax over all, the chosen ones weighted anew to one (build_moe_ffn).
+    /// A mixture of experts: softmax over all, then the weights of the chosen ones normalised to one (build_moe_ffn).
     fn experts(&mut self, layer: i64, x: Id, used: i64) -> Result<Id, FamilyError> {
         let at = |part: &str| format!("blk.{layer}.ffn_{part}.weight");
         let [width, tokens, ..] = self.graph.ne(x);

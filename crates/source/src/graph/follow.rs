@@ -1,4 +1,4 @@
-//! One machine with a whole graph in its memory: what the tree's own code does at each node.
+//! One machine with a whole graph in its memory: evaluates the tree's own code at each node.
 
 use super::{Data, Graph, Home, Param, Tensor};
 use crate::device_globals;
@@ -18,23 +18,23 @@ pub(super) struct GraphSession<'p> {
     supports: Supports,
     entry: u32,
     fuses: Option<u32>,
-    /// What memory holds before a node is looked at.
+    /// The content of memory before each node.
     image: Vec<(MemoryPlace, Value)>,
     tensors: Vec<MemoryPlace>,
     nodes: Vec<usize>,
-    /// What each of them does.
+    /// The operation of each node.
     operations: Vec<String>,
     graph: MemoryPlace,
 }
 
-/// What one way through the code came to.
+/// The result of one way through the code.
 pub(super) struct End {
     pub launches: Vec<Launched>,
-    /// What the driver is asked to copy or fill.
+    /// Copies and fills that the driver is asked for.
     pub moves: Vec<Launched>,
     /// How many nodes it covers.
     pub nodes: usize,
-    /// Copies from the GPU whose bytes were told.
+    /// How many copies from the GPU got known bytes.
     pub read: usize,
     pub open: Option<Open>,
 }
@@ -42,7 +42,8 @@ pub(super) struct End {
 /// More blocks than fit on any multiprocessor.
 const MOST_SUPPOSED: i64 = 64;
 
-/// Steps that all nodes of a graph together may take for loops over data: a hundred products of 512 tokens with 8 of 128 experts.
+/// Extra steps that all nodes of a graph share for loops over data: enough for a hundred products of 512 tokens with 8
+/// of 128 experts.
 const ALLOWANCE: u64 = 1 << 31;
 
 /// Where something is unknown, and why.
@@ -91,17 +92,17 @@ impl<'p> GraphSession<'p> {
         })
     }
 
-    /// The flag of nodes that must be computed; all of them where the tree has none.
+    /// The flag of nodes that must be computed; all bits if the tree has no such flag.
     pub fn computed(&mut self) -> i64 {
         self.machine.constant_named("GGML_TENSOR_FLAG_COMPUTE").unwrap_or(-1)
     }
 
-    /// What a program's copies from the GPU brought.
+    /// Supplies the data of a program's copies from the GPU.
     pub fn tell(&mut self, data: &Data) {
         self.machine.arrivals = data.read();
     }
 
-    /// What copies bring at a node; `came`: how many were made at those before.
+    /// Supplies the data of the copies at a node. `came`: how many copies earlier nodes made.
     pub fn tell_at(&mut self, data: &Data, graph: &Graph, index: usize, came: Option<usize>) {
         if let Data::Routed(routing) = data {
             self.machine.arrivals =
@@ -112,10 +113,10 @@ impl<'p> GraphSession<'p> {
         }
     }
 
-    /// Every way through the code at a node, and what was first not known on one.
+    /// Every way through the code at a node, and the first unknown value.
     ///
     /// How many blocks of a kernel fit on a multiprocessor depends on registers, which the compiler assigns. Every
-    /// number that the source allows is tried; what all results have in common is certain.
+    /// number that the source allows is tried; whatever all results have in common is certain.
     pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
         self.machine.supposed = None;
         let mut ends = Vec::new();
@@ -140,7 +141,7 @@ impl<'p> GraphSession<'p> {
         Ok((ends, unknown))
     }
 
-    /// The same under what is supposed now; where a number was asked for that may be supposed, and the most that it can be.
+    /// The same under the current assumption. Returns the position of a number that may be assumed, and its maximum.
     fn ways(&mut self, index: usize, ends: &mut Vec<End>, open: &mut Option<Open>) -> Result<Vec<(Span, i64)>, Need> {
         let program = self.machine.program;
         let mut scripts = vec![Vec::new()];
@@ -188,7 +189,7 @@ impl<'p> GraphSession<'p> {
         Ok(asked)
     }
 
-    /// Fusion is tried first, then the dispatcher is asked. How many nodes are done with.
+    /// Tries fusion first, then calls the dispatcher. Returns how many nodes are done.
     fn once(&mut self, index: usize) -> Run<usize> {
         if let Some(&node) = self.nodes.get(index).and_then(|node| self.tensors.get(*node)) {
             let op = self.operations.get(index).cloned().unwrap_or_default();
@@ -210,7 +211,7 @@ impl<'p> GraphSession<'p> {
 
     fn unsure(&self, why: &str) -> Stop {
         let at = self.machine.program.function(self.entry).map_or(Span::default(), |function| function.span);
-        // The place is the function, not all of its text.
+        // The position is the function's start, not its whole text.
         Stop::Undetermined { at: Span { end: at.start, ..at }, why: why.to_owned() }
     }
 
@@ -223,7 +224,7 @@ impl<'p> GraphSession<'p> {
     }
 }
 
-/// A tensor as the tree declares it.
+/// A tensor in the form that the tree declares.
 fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[MemoryPlace]) -> Run<Value> {
     let mut number = |name: &str| machine.constant_named(name).map(Value::int).ok_or_else(|| missing(name));
     let ty = number(&format!("GGML_TYPE_{}", tensor.ty.name()))?;
@@ -236,7 +237,7 @@ fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Me
             Param::Named(name) => number(name)?,
         });
     }
-    // Since 2025 a node says that it must be computed.
+    // Since 2025 a node has a flag that it must be computed.
     let flags = if tensor.op == "GGML_OP_NONE" { None } else { machine.constant_named("GGML_TENSOR_FLAG_COMPUTE") };
     let pointer = |id: &Option<usize>| id.and_then(|id| places.get(id)).map_or(Value::Null, |place| Value::Ptr(*place));
     let sources: Vec<Value> = tensor.sources.iter().map(pointer).collect();
@@ -258,7 +259,7 @@ fn built(machine: &mut Machine<'_>, stage: &Stage, tensor: &Tensor, places: &[Me
     Ok(object)
 }
 
-/// The graph as the tree declares it: its nodes, and how often each tensor is used.
+/// The graph in the form that the tree declares: its nodes, and how often each tensor is used.
 fn whole(machine: &mut Machine<'_>, graph: &Graph, places: &[MemoryPlace]) -> Run<Value> {
     let mut object = machine.object("ggml_cgraph")?;
     let pointers = |ids: &mut dyn Iterator<Item = usize>| {

@@ -7,7 +7,7 @@
 //! @ end NANOSECONDS
 //! ```
 //!
-//! Between the two are the lines of one graph, and between the two times its launches. After them follows what the
+//! The lines after the first are one graph; its launches happened between the two times. Then follow the copies that the
 //! program read back from the GPU meanwhile, in order: 32-bit words (`3,7,0*126`), or `-` if they were not recorded.
 
 use super::{Graph, WrittenError};
@@ -27,7 +27,7 @@ pub struct Ran {
     pub on: String,
     pub from_ns: u64,
     pub to_ns: u64,
-    /// What it read back from the GPU, in order.
+    /// The copies from the GPU to the host, in order.
     pub reads: Vec<Read>,
 }
 
@@ -36,12 +36,12 @@ pub struct Ran {
 pub struct Read {
     pub from: i64,
     pub length: usize,
-    /// None if it was not written down.
+    /// None if they were not recorded.
     pub bytes: Option<Vec<u8>>,
 }
 
 impl Ran {
-    /// The number of the GPU among the process's.
+    /// The index of the GPU in the process.
     pub fn device(&self) -> Option<u32> {
         let digits = self.on.trim_start_matches(|c: char| !c.is_ascii_digit());
         digits.parse().ok()
@@ -54,13 +54,13 @@ impl From<Graph> for Written {
     }
 }
 
-/// Copies of one graph, bytes of one of them, and of all in a file.
+/// Limits: copies per graph, bytes per copy, and bytes of all copies in a file.
 const MOST_READS: usize = 1 << 14;
 const MOST_READ: usize = 1 << 22;
 const MOST_READ_IN_ALL: usize = 64 << 20;
 
 impl Read {
-    /// `room`: how many bytes the file may have yet.
+    /// `room`: how many more bytes the file may contain.
     fn parse(address: &str, length: &str, words: &str, room: &mut usize) -> Option<Read> {
         let from = address.strip_prefix("0x").and_then(|hex| i64::from_str_radix(hex, 16).ok());
         let from = from.filter(|from| (1..super::graph_text::MOST_ADDRESS).contains(from))?;
@@ -83,7 +83,7 @@ impl Read {
     }
 }
 
-/// Every graph of a file, in order. One whose end was not written (the program ended within it) is not among them.
+/// Every graph of a file, in order. A graph without an end is left out: the program ended within it.
 pub fn parse_all(text: &str) -> Result<Vec<Written>, WrittenError> {
     let mut out = Vec::new();
     let mut lines: Vec<(usize, &str)> = Vec::new();
@@ -213,7 +213,7 @@ mod tests {
         for bad in ["@ read 0x1000 4", "@ read", "@ read 0x1000 4 1 2"] {
             assert!(told(bad).starts_with("line 4"), "{bad}: {}", told(bad));
         }
-        // More than a file may hold, and more copies than a graph can have.
+        // More bytes than a file may hold, and more copies than a graph may have.
         assert!(told(&"@ read 0x1000 4194304 0*1048576\n".repeat(17)).starts_with("line 20"));
         assert!(told(&"@ read 0x1000 4 1\n".repeat(20_000)).starts_with("line 16388"));
         assert!(parse_all("@ read 0x1000 4 1\n").expect_err("outside").to_string().starts_with("line 1"));

@@ -1,4 +1,4 @@
-//! A handwritten graph, one tensor per line, for operations that no model here has:
+//! A handwritten graph, one tensor per line, for operations that none of the known models uses:
 //!
 //! ```text
 //! # NAME = [OPERATION] TYPE SIZES [strides BYTES] [of NAME+OFFSET] [from NAMES] [with PARAMETERS] [weights]
@@ -9,8 +9,8 @@
 //! s = UNARY F32 1024,512 from y with GGML_UNARY_OP_SILU
 //! ```
 //!
-//! A source that is left out is `-`; parameters are the words of `op_params`, whole numbers (`2`), such with a fraction (`1e-5f`)
-//! and enumerators of the tree. What is computed is computed in the order of the lines.
+//! A missing source is `-`. Parameters are the words of `op_params`: integers (`2`), floating-point numbers (`1e-5f`) and
+//! enumerators of the tree. Tensors are computed in the order of the lines.
 
 use super::{Graph, Home, Id, Param, Tensor, build::tensor};
 use gguf::TensorType;
@@ -44,16 +44,16 @@ say::worded! { WrittenError {
     Refused(why) => "source-written-refused",
 }}
 
-/// More tensors than any model has, and more bytes than any machine.
+/// Limits beyond any real model: tensors, bytes, and addresses.
 const MOST: usize = 1 << 14;
 const MOST_BYTES: i64 = 1 << 46;
 pub(super) const MOST_ADDRESS: i64 = 1 << 57;
-/// As many sources and parameters as ggml has room for.
+/// The numbers of sources and parameters that ggml has room for.
 const MOST_SOURCES: usize = 10;
 const MOST_PARAMETERS: usize = 16;
 
 impl Graph {
-    /// Reads it. Addresses of tensors come from the lines, or each tensor gets its own memory.
+    /// Parses a graph. Addresses of tensors come from the lines; otherwise each tensor gets its own memory.
     pub fn parse(text: &str) -> Result<Graph, WrittenError> {
         Graph::of_lines((1..).zip(text.lines()))
     }
@@ -103,13 +103,13 @@ impl Graph {
     }
 }
 
-/// A tensor as its line has it.
+/// A tensor as given by its line.
 struct Told<'t> {
     name: &'t str,
     tensor: Tensor,
-    /// How often the whole graph uses it, where that is said.
+    /// How often the whole graph uses it, if given.
     used: Option<i64>,
-    /// Computed, but not here.
+    /// It is computed, but not in this graph.
     elsewhere: bool,
 }
 
@@ -157,7 +157,7 @@ impl Line<'_> {
         }
         ne.iter_mut().zip(&sizes).for_each(|(slot, size)| *slot = *size);
         let mut tensor = Tensor {
-            // What comes behind the last `#` tells those of one name apart.
+            // The part after the last `#` distinguishes tensors of the same name.
             name: name.rsplit_once('#').map_or(name, |(name, _)| name).to_owned(),
             ..tensor(op, ty, ne)
         };
@@ -184,7 +184,7 @@ impl Line<'_> {
                     let (root, offset) = value()?.split_once('+').ok_or_else(|| self.bad("of NAME+OFFSET"))?;
                     let (root, offset) = (self.named(root)?, self.numbers(offset)?);
                     let offset = offset.first().copied().unwrap_or(0);
-                    // A look at a look is one at what that looks at.
+                    // A view of a view refers to the underlying tensor.
                     let found = self.graph.tensors.get(root).and_then(|tensor| tensor.view);
                     tensor.view = Some(found.map_or((root, offset), |(root, start)| (root, start + offset)));
                 }
@@ -196,7 +196,7 @@ impl Line<'_> {
                 other => return Err(self.bad(other)),
             }
         }
-        // Only a program has reason to make empty tensors, and these may have no address.
+        // Only programs produce empty tensors, and these may have no address.
         let empty = tensor.ne.contains(&0);
         if empty && at.is_none() {
             return Err(self.bad("SIZES"));

@@ -1,7 +1,8 @@
-//! A launched symbol as the evaluator names kernels.
+//! Converts a launched symbol to the evaluator's notation for kernels.
 
 /// A launched symbol in the evaluator's notation, the kernel's name with the numbers among its template arguments:
-/// `_ZL18flash_attn_ext_f16ILi128ELi128ELb0EEv...` is `flash_attn_ext_f16<128,128,0>`. Text that is not a symbol stays.
+/// `_ZL18flash_attn_ext_f16ILi128ELi128ELb0EEv...` is `flash_attn_ext_f16<128,128,0>`. Text that is not a symbol is
+/// returned unchanged.
 pub fn instance(symbol: &str) -> String {
     let Some(rest) = symbol.strip_prefix("_Z") else { return symbol.to_owned() };
     let Some((name, rest)) = identifier(rest.trim_start_matches('L')) else { return symbol.to_owned() };
@@ -17,7 +18,7 @@ fn identifier(text: &str) -> Option<(&str, &str)> {
     Some((text.get(digits..digits.checked_add(length)?)?, text.get(digits.checked_add(length)?..)?))
 }
 
-/// What follows a function's name and the types of its parameters; None if anything in it is unknown here.
+/// The text after a function's name and parameter types; None if it contains anything unknown.
 fn encoding(text: &str) -> Option<&str> {
     let (_, mut rest) = identifier(text.trim_start_matches('L'))?;
     if rest.starts_with('I') {
@@ -30,7 +31,7 @@ fn encoding(text: &str) -> Option<&str> {
     Some(rest)
 }
 
-/// Past `I...E`.
+/// Skips `I...E`.
 fn arguments(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('I')?;
     loop {
@@ -44,7 +45,7 @@ fn arguments(text: &str) -> Option<&str> {
     }
 }
 
-/// Past a type.
+/// Skips a type.
 fn parameter(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(['P', 'K', 'R', 'O', 'V']);
     let rest = match rest.chars().next()? {
@@ -63,7 +64,7 @@ fn numbers(mut text: &str) -> Vec<String> {
         text = match first {
             'L' => {
                 let Some((item, rest)) = text.get(1..).and_then(|text| text.split_once('E')) else { break };
-                // The literal's type is a letter, a name, or a name that came before (S0_).
+                // The literal's type is a letter, a name, or a back-reference (S0_).
                 let value = match (identifier(item), item.strip_prefix('S').and_then(|item| item.split_once('_'))) {
                     (Some((_, value)), _) | (_, Some((_, value))) => value,
                     _ => item.get(1..).unwrap_or_default(),
@@ -78,7 +79,7 @@ fn numbers(mut text: &str) -> Vec<String> {
             },
             'S' | 'T' => text.split_once('_').map_or("", |(_, rest)| rest),
             '1'..='9' => identifier(text).map_or("", |(_, rest)| rest),
-            // A template of a class, such as a vector type.
+            // A class template, such as a vector type.
             'I' => text.split_once('E').map_or("", |(_, rest)| rest),
             'a'..='z' => text.get(1..).unwrap_or_default(),
             _ => break,

@@ -1,7 +1,7 @@
 //! Addresses of tensors. Every tensor has its own aligned memory here; a view is inside its source.
 //!
-//! ggml's allocator reuses freed memory for later tensors, which can prevent fusion (a result must not overlap what its
-//! own fused nodes still read). Which memory is reused depends on the order of all earlier frees.
+//! ggml's allocator reuses freed memory for later tensors, which can prevent fusion: a result must not overlap memory
+//! that its own fused nodes still read. Which memory is reused depends on the order of all earlier frees.
 
 use super::Graph;
 
@@ -17,7 +17,7 @@ impl Graph {
                 Some((root, offset)) => self.tensors.get(root).map_or(0, |root| root.address + offset),
                 None => {
                     let here = next;
-                    // Room behind each, as quantised rows are padded.
+                    // Padding after each tensor, as for quantised rows.
                     next += (tensor.bytes() + 4 * ALIGNMENT + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
                     here
                 }

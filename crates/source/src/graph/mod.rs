@@ -1,8 +1,8 @@
-//! A model's evaluation as ggml sees it: tensors, what they are made of, and the order in which they are computed.
+//! The evaluation of a model as ggml sees it: tensors, their sources, and the order in which they are computed.
 //!
-//! The nodes of a model are laid out here by a small builder for the llama family (`family`), in the order in which
-//! llama.cpp's own builder expands them; what each node launches is then decided by the tree's own code (`run`). The first
-//! rests on this program, the second on the tree, and answers say so.
+//! A small builder for the llama family (`family`) lays out the nodes of a model, in the order in which llama.cpp's own
+//! builder expands them. The tree's own code then decides what each node launches (`run`). The nodes thus come from
+//! this program and the launches from the tree, and answers say so.
 
 mod answers;
 mod build;
@@ -38,7 +38,7 @@ pub use trace::{At, SeenEvaluation, Trace, TraceError};
 use gguf::TensorType;
 use std::borrow::Cow;
 
-/// A tensor's place in [`Graph::tensors`].
+/// The index of a tensor in [`Graph::tensors`].
 pub type Id = usize;
 
 /// One of `op_params`.
@@ -46,7 +46,7 @@ pub type Id = usize;
 pub enum Param {
     Int(i64),
     Float(f64),
-    /// An enumerator of the tree's own.
+    /// An enumerator of the tree.
     Named(Cow<'static, str>),
 }
 
@@ -54,39 +54,39 @@ pub enum Param {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
     Weights,
-    /// A KV cache, an input that is copied in, what is computed.
+    /// KV caches, inputs that are copied in, and computed tensors.
     Compute,
 }
 
 /// A tensor, and how it is made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
-    /// As llama.cpp names it: `attn_q-0`, `blk.0.attn_q.weight`.
+    /// The name that llama.cpp gives it: `attn_q-0`, `blk.0.attn_q.weight`.
     pub name: String,
-    /// `GGML_OP_NONE` for what is there from the start.
+    /// `GGML_OP_NONE` for tensors that are not computed.
     pub op: Cow<'static, str>,
     pub ty: TensorType,
     pub ne: [i64; 4],
     pub nb: [i64; 4],
     pub sources: Vec<Option<Id>>,
-    /// The tensor whose memory this is a part of, and from where on.
+    /// The tensor whose memory this one shares, and the offset in it.
     pub view: Option<(Id, i64)>,
     pub params: Vec<Param>,
     pub home: Home,
-    /// Where its memory begins.
+    /// The start of its memory.
     pub address: i64,
-    /// As ggml has them; None: a node says that it must be computed, and nothing else does.
+    /// ggml's flags; None: only the flag that a node must be computed, and only on nodes.
     pub flags: Option<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Graph {
     pub tensors: Vec<Tensor>,
-    /// What is computed, in order.
+    /// The computed tensors, in order.
     pub nodes: Vec<Id>,
-    /// How often each tensor is used by another.
+    /// How many other tensors use each tensor.
     pub uses: Vec<i64>,
-    /// Tensors have the addresses of a program's run, instead of separate memory each.
+    /// Whether tensors have the addresses of a program's run, instead of separate memory each.
     pub placed: bool,
 }
 
@@ -97,7 +97,7 @@ impl Graph {
 }
 
 impl Tensor {
-    /// From its first byte to behind its last, as `ggml_nbytes` counts.
+    /// The number of bytes from the first to the last, as `ggml_nbytes` counts.
     pub fn bytes(&self) -> i64 {
         if self.ne.contains(&0) {
             return 0;
@@ -107,7 +107,7 @@ impl Tensor {
         first + (1..4).map(|dim| (self.ne[dim] - 1) * self.nb[dim]).sum::<i64>()
     }
 
-    /// Only another look at memory, or nothing at all: nothing is launched for it in any version.
+    /// Whether it is only a view or nothing at all, so that no version launches anything for it.
     pub fn is_view(&self) -> bool {
         self.ne.contains(&0)
             || matches!(

@@ -1,4 +1,4 @@
-//! The evaluation of a graph: every node in order, with all that it launches.
+//! Evaluates a graph: every node in order, with all of its launches.
 
 use super::code::Code;
 use super::follow::{End, GraphSession};
@@ -14,35 +14,35 @@ use cxx::Span;
 use cxx::ast::{Base, Function, Param};
 use std::collections::BTreeMap;
 
-/// One node that launches something, or several that do so together.
+/// A node that launches something, or several nodes that are fused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeStep {
     /// The first node.
     pub node: usize,
-    /// How many nodes it covers; more than one are fused.
+    /// How many nodes it covers; more than one if they are fused.
     pub nodes: usize,
-    /// Launches in order. A grid or block that could not be told is None.
+    /// Launches in order. An unknown grid or block is None.
     pub launches: Vec<Launched>,
-    /// What the driver is asked to copy or fill besides; None if that is not the same on every way.
+    /// Copies and fills by the driver; None if they are not the same in every case.
     pub moves: Option<Vec<Launched>>,
-    /// Why more than these launches, or others behind them, are possible: place and reason.
+    /// Why further or other launches are possible: position and reason.
     pub open: Option<(String, String)>,
-    /// Why a grid or block is unknown where the kernels are.
+    /// Why a grid or block is unknown although the kernels are known.
     pub unsized_by: Option<(String, String)>,
-    /// Copies from the GPU whose bytes were told; None if that is not the same on every way.
+    /// Copies from the GPU with known bytes; None if they are not the same in every case.
     pub read: Option<usize>,
 }
 
-/// What one evaluation of a graph launches.
+/// The launches of one evaluation of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     pub graph: Graph,
     pub steps: Vec<NodeStep>,
-    /// The function that fuses nodes, where the tree has one.
+    /// The function that fuses nodes, if the tree has one.
     pub fuses: Option<String>,
 }
 
-/// Asks the tree's own code about every node of a graph.
+/// Evaluates the tree's own code for every node of a graph.
 pub fn evaluate(
     rules: &mut Rules<'_>,
     device: &Device,
@@ -50,7 +50,7 @@ pub fn evaluate(
     graph: Graph,
     data: &Data,
 ) -> Result<Evaluation, RulesError> {
-    // The dispatcher is found by a plain product.
+    // A plain product is used to find the dispatcher.
     rules.settle(device, &Shape::MulMat { rows: 4096, k: 4096 }.op("Q4_0", 1))?;
     let mut steps: Vec<NodeStep> = Vec::new();
     let mut next = 0;
@@ -86,7 +86,7 @@ pub fn evaluate(
     }
 }
 
-/// Goes on from `next`; the name of a function that must be loaded first, where one is missing.
+/// Continues from `next`. Returns the name of a function that must be loaded first, if one is missing.
 fn follow(
     session: &mut GraphSession<'_>,
     rules: &Rules<'_>,
@@ -103,7 +103,7 @@ fn follow(
             *next += 1;
             continue;
         }
-        // A program's own graph has nodes outside the question.
+        // A program's own graph contains nodes that are not asked about.
         if let (Some(skips), Some(flags)) = (&marked, node.flags)
             && flags & session.computed() == 0
         {
@@ -132,12 +132,12 @@ fn follow(
                 })
                 .clone(),
         };
-        // How many nodes are done with is the loop's to say.
+        // The loop in the tree determines how many nodes are done.
         if doubt.is_some() {
             step.nodes = 1;
         }
         step.open = step.open.or(doubt);
-        // Every node that computes launches something, or has the driver copy: where nothing was met, something was not
+        // Every node that computes launches something or lets the driver copy. If nothing was found, something was not
         // understood.
         if step.launches.is_empty() && step.open.is_none() && step.moves.as_ref().is_none_or(Vec::is_empty) {
             step.open = Some((String::new(), "no launch was met on the way".to_owned()));
@@ -152,13 +152,13 @@ fn unknown_step(node: usize, open: Option<(String, String)>) -> NodeStep {
     NodeStep { node, nodes: 1, launches: Vec::new(), moves: None, open, unsized_by: None, read: Some(0) }
 }
 
-/// How many of a program's copies from the GPU were made so far; None if no longer known.
+/// How many of a program's copies from the GPU were made so far; None if unknown.
 fn came(steps: &[NodeStep]) -> Option<usize> {
     steps.iter().map(|step| step.read).sum()
 }
 
-/// A step that is open may have read back what was taken for a later one's: copies are told apart by their order, address and
-/// length. Where the steps that must have read have read all there is, none is left for it; else what came behind it is open.
+/// Copies are matched by order, address and length, so an open step may have made a copy that was assigned to a later
+/// step. If the other steps account for all copies, the open step made none; otherwise the steps after it become open.
 fn mistaken(steps: &mut [NodeStep], given: usize) {
     if came(steps) == Some(given) {
         return;
@@ -170,7 +170,7 @@ fn mistaken(steps: &mut [NodeStep], given: usize) {
     }
 }
 
-/// What all ways have in common; where they part, it is open.
+/// What all ways have in common; the step is open from where they differ.
 fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> NodeStep {
     let mut ends = ends.into_iter();
     let Some(first) = ends.next() else {
@@ -203,11 +203,11 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Nod
     step
 }
 
-/// What marks nodes that must be computed, since 2025.
+/// The flag of nodes that must be computed, since 2025.
 const COMPUTED: &str = "GGML_TENSOR_FLAG_COMPUTE";
 
-/// Whether the loop over the nodes leaves out those that are not marked: Ok if it does, Err with the place where it asks for the
-/// mark in another way.
+/// Whether the loop over the nodes skips unmarked ones: Ok if it does, Err with the position if it uses the flag in
+/// another way.
 fn left_out(program: &Program, dispatcher: &Function) -> Option<Result<(), String>> {
     let all = (0..program.functions.len() as u32).filter_map(|index| program.function(index));
     let of_unit = all.filter(|function| function.unit == dispatcher.unit && function.name != dispatcher.name);
@@ -229,9 +229,9 @@ fn left_out(program: &Program, dispatcher: &Function) -> Option<Result<(), Strin
 /// How a tree fuses nodes.
 enum Fusion {
     None,
-    /// By a function that is given the graph and a node.
+    /// By a function that receives the graph and a node.
     By(u32),
-    /// In the middle of the loop over the nodes, here.
+    /// Inline in the loop over the nodes, at this position.
     Within(String),
 }
 

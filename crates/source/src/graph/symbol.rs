@@ -1,13 +1,14 @@
-//! A launched symbol's template arguments, as the Itanium C++ ABI writes them (5.1, `<template-arg>`), so far as kernels have them.
+//! The template arguments of a launched symbol, in the encoding of the Itanium C++ ABI (5.1, `<template-arg>`), as far
+//! as kernels use it.
 
 use crate::argument::Argument;
 
-/// Deeper than types of kernels nest.
+/// The maximum nesting depth; kernels stay below it.
 const DEEPEST: usize = 16;
-/// Longer than a name is written out: a symbol can name what it has named before, so that a short one means a very long one.
+/// The maximum length of a name. Substitutions let a short symbol expand to a very long name.
 const LONGEST: usize = 4096;
 
-/// Template arguments in order. What is not understood ends the list: what follows is unknown.
+/// Template arguments in order. The list ends at the first argument that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arguments {
     pub list: Vec<Argument>,
@@ -38,7 +39,7 @@ pub fn arguments(symbol: &str) -> Option<Arguments> {
 
 struct Reader<'s> {
     rest: &'s str,
-    /// What `S_`, `S0_` and so on mean.
+    /// The meaning of the substitutions `S_`, `S0_` and so on.
     met: Vec<String>,
     depth: usize,
 }
@@ -73,7 +74,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Up to the end of a list, which is taken.
+    /// The arguments up to the end of a list, which is consumed.
     fn list(&mut self) -> Option<Vec<Argument>> {
         self.depth += 1;
         let mut list = Vec::new();
@@ -103,14 +104,14 @@ impl<'s> Reader<'s> {
         Some(number.parse().map_or(Argument::Unknown, Argument::Number))
     }
 
-    /// A function that is an argument: its name, past the types of its parameters.
+    /// A function as an argument: its name. The types of its parameters are skipped.
     fn function(&mut self) -> Option<String> {
         self.eat("L");
         let mut name = self.identifier()?.to_owned();
         if self.rest.starts_with('I') {
             self.met.push(name.clone());
             name = self.instance(&name)?;
-            // The type that it returns.
+            // The return type.
             self.ty()?;
         }
         while !self.rest.starts_with('E') {
@@ -127,7 +128,7 @@ impl<'s> Reader<'s> {
         (written.len() <= LONGEST && list.iter().all(Argument::is_known)).then_some(written)
     }
 
-    /// A type as the evaluator writes it, `const` left out.
+    /// A type in the evaluator's spelling, without `const`.
     fn ty(&mut self) -> Option<String> {
         self.depth += 1;
         let found = (self.depth < DEEPEST).then(|| self.any_type()).flatten();
@@ -205,14 +206,14 @@ pub(super) fn same(declared: &Argument, seen: &Argument) -> Option<bool> {
             let name = |text: &str| text.split('<').next().unwrap_or_default().to_owned();
             match a == b {
                 true => Some(true),
-                // Of one name, with arguments of its own that are written otherwise.
+                // The same name with differently written arguments.
                 false if name(a) == name(b) => None,
                 false => Some(false),
             }
         }
         (Argument::Type(a), Argument::Type(b)) => match (plain(a), plain(b)) {
             (Some(a), Some(b)) => Some(a == b),
-            // Of two names one can be the other's alias.
+            // One of two different names may be an alias of the other.
             _ => (a == b).then_some(true),
         },
         (Argument::Pack(a), Argument::Pack(b)) => {
@@ -222,7 +223,7 @@ pub(super) fn same(declared: &Argument, seen: &Argument) -> Option<bool> {
             }
             same_all(a.iter(), b.iter())
         }
-        // An alias or a constant under another name; or not known.
+        // An alias, a constant under another name, or an unknown argument.
         (Argument::Unknown | Argument::Other(_), _) | (_, Argument::Unknown | Argument::Other(_)) => None,
         _ => Some(false),
     }
@@ -239,7 +240,7 @@ pub(super) fn same_all<'a>(
     }
 }
 
-/// A type whose name means one thing, without its stars: numbers, and the two halves under all of their names.
+/// A type with an unambiguous name, without its stars: numbers, and the two half types under all of their names.
 fn plain(text: &str) -> Option<(&str, usize)> {
     let name = text.trim_end_matches([' ', '*']);
     let stars = text.matches('*').count();

@@ -7,7 +7,7 @@ use super::{GraphAnswer, Ran, RecordedLaunch, SeenRun};
 pub struct Trace {
     pub name: String,
     pub evaluations: Vec<SeenEvaluation>,
-    /// Nothing is missing, by the trace's own end: one without it may have been cut.
+    /// Whether the trace is complete, according to its end record. A trace without one may be truncated.
     pub whole: bool,
 }
 
@@ -19,7 +19,7 @@ pub struct SeenEvaluation {
     pub launches: Vec<(At, RecordedLaunch)>,
 }
 
-/// When and where something was launched.
+/// When and where a launch happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At {
     pub process: u64,
@@ -46,8 +46,8 @@ impl At {
 }
 
 impl Trace {
-    /// The launches to compare an evaluation with. A written graph has no columns: it is compared with everything that was
-    /// launched, or with what was launched while a program computed it.
+    /// The recorded launches to compare an evaluation with. A written graph has no columns: it is compared with all
+    /// launches, or with those made while a program computed it.
     fn runs(&self, columns: Option<i64>, ran: Option<&Ran>) -> Vec<SeenRun> {
         let run = |of: &[SeenEvaluation]| {
             let all = of.iter().flat_map(|seen| &seen.launches);

@@ -1,14 +1,14 @@
-//! What functions of a program take, call and name, as the loop over nodes is read.
+//! What a program's functions take, call and name, for reading the loop over nodes.
 
 use cxx::Program;
 use cxx::ast::{Base, Expr, ExprKind, Function, Type};
 use cxx::files::Span;
 use cxx::sym::Sym;
 
-/// Where what is done is not understood, and why.
+/// The position of code that is not understood, and the reason.
 pub type Doubt = (String, String);
 
-/// The functions of the same unit that are given a graph and name another.
+/// Functions of the same unit that take a graph and name another function.
 pub(crate) fn callers<'p>(program: &'p Program, of: &Function) -> impl Iterator<Item = &'p Function> {
     let (unit, name) = (of.unit, of.name);
     let all = (0..program.functions.len() as u32).filter_map(|index| program.function(index));
@@ -22,7 +22,7 @@ pub(crate) fn callers<'p>(program: &'p Program, of: &Function) -> impl Iterator<
     })
 }
 
-/// What a graph of nodes is, and a node.
+/// The type names of a graph and of a node.
 pub(crate) const GRAPH: &str = "ggml_cgraph";
 pub(super) const TENSOR: &str = "ggml_tensor";
 
@@ -43,14 +43,14 @@ pub(super) fn type_name<'p>(program: &'p Program, ty: &Type) -> Option<&'p str> 
     }
 }
 
-/// The function that a call names, and what it is given.
+/// The function that a call names, and its arguments.
 pub(super) fn called(expr: &Expr) -> Option<(Sym, &[Expr])> {
     let ExprKind::Call(callee, args) = &expr.kind else { return None };
     let ExprKind::Name(name) = &callee.kind else { return None };
     Some((name.path.last()?.sym, args))
 }
 
-/// The one function of a name that has a body.
+/// The only function of a name that has a body.
 pub(super) fn only_body(program: &Program, name: Sym) -> Option<&Function> {
     let all = program.overloads(name).iter().filter_map(|&index| program.function(index));
     let mut bodies = all.filter(|function| function.body.is_some());

@@ -1,15 +1,15 @@
-//! What a condition comes to for a node of one operation that is by itself: marked to be computed, not empty, and with no node
-//! beside it that it could be fused with.
+//! Evaluates conditions for a single node of one operation: marked to be computed, not empty, and without neighbours
+//! that it could be fused with.
 
 use super::calls::{called, is_local, only_body};
 use cxx::Program;
 use cxx::ast::{Binary, Expr, ExprKind, Stmt, Unary};
 use cxx::sym::FxSet;
 
-/// What marks nodes that must be computed, since 2025.
+/// The flag of nodes that must be computed, since 2025.
 const COMPUTED: &str = "GGML_TENSOR_FLAG_COMPUTE";
 
-/// What asks whether a node and those behind it are such that can be computed together.
+/// Functions that ask whether a node can be fused with the following ones.
 pub(super) const ASKS_FUSION: &[&str] = &[
     "ggml_can_fuse",
     "ggml_can_fuse_ext",
@@ -18,7 +18,7 @@ pub(super) const ASKS_FUSION: &[&str] = &[
     "ggml_cuda_can_fuse",
 ];
 
-/// What matches a pattern of several nodes, since 2026.
+/// The prefix of functions that match a pattern of several nodes, since 2026.
 pub(super) const MATCHES: &str = "ggml_cuda_match_";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct LoneNode<'p, 'o> {
     pub node: Option<u32>,
     pub graph: Option<u32>,
     pub count: Option<u32>,
-    /// Variables that are 0: among them those that count what was fused.
+    /// Variables that are 0, including those that count fused nodes.
     pub zero: FxSet<u32>,
 }
 
@@ -125,7 +125,7 @@ impl<'p, 'o> LoneNode<'p, 'o> {
         }
     }
 
-    /// Whether a node is empty; whether it can be fused with those behind it; whether it is only another look at memory, by a
+    /// Whether a node is empty; whether it can be fused with the following ones; whether it is only a view, by a
     /// function that is one expression.
     fn asked(&self, call: &Expr) -> Holds {
         let Some((name, args)) = called(call) else { return Holds::Unknown };
@@ -134,7 +134,7 @@ impl<'p, 'o> LoneNode<'p, 'o> {
         if text == "ggml_is_empty" && self.is_node(first) {
             return Holds::Never;
         }
-        // A list of one operation would be that of a lone node.
+        // A list with one operation would match a single node.
         let of_several = || args.get(2).is_none_or(|ops| !matches!(&ops.kind, ExprKind::Init(list) if list.len() < 2));
         let fuses = ASKS_FUSION.contains(&text) || text.starts_with(MATCHES);
         if fuses && is_local(first, self.graph) && of_several() {

@@ -1,4 +1,4 @@
-//! Where an expression or a statement launches something, changes a node or the graph, or does what may.
+//! Finds expressions and statements that launch something, change a node or the graph, or may do so.
 
 use super::calls::{GRAPH, TENSOR, called, type_name};
 use super::harmless::{FIELDS, KEPT_GRAPH, MEMORY_WRITES, REORDERED, STD_WRITES};
@@ -8,33 +8,33 @@ use cxx::files::Span;
 use cxx::sym::{FxMap, FxSet, Sym};
 use cxx::visit::{Part, parts_in, parts_of};
 
-/// What a variable is, or points to.
+/// What a variable is or points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Object {
     /// A tensor or a graph.
     Node,
-    /// Something of its own: a number, an array, an object of another type.
+    /// An object of another kind: a number, an array, another type.
     Own,
-    /// What the text does not say: `auto`, a pointer to numbers, a reference to them.
+    /// Not determined by the text: `auto`, a pointer or a reference to numbers.
     Unknown,
 }
 
 #[derive(Debug)]
 pub(super) struct Effects<'p> {
     pub program: &'p Program,
-    /// The function below: a mention of it is an effect, but where it is waited for.
+    /// The next function on the way: mentioning it is an effect, except where its call is expected.
     pub target: Sym,
-    /// Variables that may not be given another value: the node, the graph, the count.
+    /// Variables that must not be reassigned: the node, the graph, the count.
     pub kept: FxSet<u32>,
-    /// Nodes may be put in another order.
+    /// Whether nodes may be reordered.
     pub reorders: bool,
     pub lambdas: FxSet<u32>,
     /// Functions that were read, and whether they are harmless.
     pub known: FxMap<Sym, bool>,
-    /// How many functions deep this is read.
+    /// The current depth of nested function reads.
     pub depth: usize,
     objects: FxMap<u32, Object>,
-    /// Variables that are other names for what may be a node's.
+    /// Variables that may alias a part of a node.
     references: FxSet<u32>,
     unit: u32,
 }
@@ -71,7 +71,7 @@ impl<'p> Effects<'p> {
             _ => Object::Unknown,
         };
         self.objects.insert(slot, object);
-        // Of a tensor nothing is a bool.
+        // A tensor has no bool fields.
         if ty.reference && object != Object::Own && !matches!(ty.base, Base::Bool) {
             self.references.insert(slot);
         }
@@ -102,7 +102,7 @@ impl<'p> Effects<'p> {
         }
     }
 
-    /// Whether this very expression does something, whatever its parts do.
+    /// Whether this expression itself has an effect, regardless of its parts.
     fn acts(&mut self, expr: &'p Expr) -> bool {
         match &expr.kind {
             ExprKind::Configured(..) | ExprKind::Throw => true,
@@ -125,7 +125,7 @@ impl<'p> Effects<'p> {
         }
     }
 
-    /// Whether what an argument points to may be a node's or the graph's, where it is written to.
+    /// Whether an argument may point to a part of a node or of the graph that is written to.
     fn is_written(&self, arg: &Expr) -> bool {
         match &arg.kind {
             ExprKind::Local(slot, _) => self.objects.get(slot) != Some(&Object::Own),
@@ -138,7 +138,7 @@ impl<'p> Effects<'p> {
         matches!(&expr.kind, ExprKind::Member { name, .. } if self.program.text(*name) == "data")
     }
 
-    /// The order of nodes, where it may be another.
+    /// Whether an assignment only restores the order of nodes, if they may be reordered.
     fn puts_back(&self, expr: &Expr, target: &Expr) -> bool {
         let text: String = self.program.files.text(expr.span).split_whitespace().collect();
         let nodes = matches!(&target.kind, ExprKind::Index(base, _)
@@ -146,12 +146,12 @@ impl<'p> Effects<'p> {
         REORDERED.contains(&text.as_str()) || (self.reorders && nodes)
     }
 
-    /// A variable that is, or points to, a tensor or a graph.
+    /// Whether an expression is a variable that is, or points to, a tensor or a graph.
     pub fn is_node(&self, expr: &Expr) -> bool {
         matches!(&expr.kind, ExprKind::Local(slot, _) if self.objects.get(slot) == Some(&Object::Node))
     }
 
-    /// Whether a target of an assignment is a tensor's, the graph's, or what goes over them.
+    /// Whether the target of an assignment belongs to a tensor, to the graph, or to the loop over them.
     pub fn changes(&self, target: &Expr) -> bool {
         let (mut field, mut own_field, mut member) = (false, false, false);
         let mut looked_at = target;
@@ -164,7 +164,7 @@ impl<'p> Effects<'p> {
                     return match self.objects.get(slot) {
                         Some(Object::Node) => true,
                         Some(Object::Own) => field,
-                        // A pointer may point anywhere; a field with another name does not belong to a tensor.
+                        // A pointer may point anywhere. A field with any other name does not belong to a tensor.
                         Some(Object::Unknown) | None => field || own_field || !member,
                     };
                 }
@@ -184,7 +184,7 @@ impl<'p> Effects<'p> {
         }
     }
 
-    /// Whether an object of a type does something where it begins or ends, that is not understood.
+    /// Whether the constructor or destructor of a type has an effect that is not understood.
     fn constructs(&mut self, ty: &'p Type) -> bool {
         if ty.pointers > 0 || ty.reference {
             return false;

@@ -1,13 +1,15 @@
-//! Nodes that are computed together: the function that the loop asks for it, and how the loop goes on behind them.
+//! Nodes that are computed together: the function that the loop calls for this, and how the loop continues after them.
 //!
-//! `int nodes_to_skip = ggml_cuda_try_fuse(cuda_ctx, cgraph, i); if (nodes_to_skip != 0) { i += nodes_to_skip; continue; }`
+//! `int nodes_to_skip = ggml_cuda_try_fuse(cuda_ctx, cgraph, i); if (nodes_to_skip != 0) { i += nodes_to_skip;
+//! continue; }`
 
 use super::calls::{called, is_local, only_body};
 use super::walk::{Misread, Walk, Within};
 use cxx::ast::{Base, Binary, Expr, ExprKind, Stmt};
 
 impl<'p> Walk<'p, '_> {
-    /// Whether this asks how many more nodes are done with: of a lone node, none, which is read out of the function.
+    /// Whether this call returns how many further nodes are done. For a single node that must be none, which is read
+    /// from the function.
     pub(super) fn is_fusion(&self, expr: &'p Expr) -> Result<bool, Misread> {
         let Some((name, args)) = called(expr) else { return Ok(false) };
         let (graph, count) = (self.lone.graph, self.lone.count);

@@ -1,4 +1,4 @@
-//! What neither launches a kernel nor changes a node: functions that are known by name, and those of the tree that are read.
+//! Functions that neither launch a kernel nor change a node: some are known by name, others are read from the tree.
 
 use super::calls::type_name;
 use super::conditions::{ASKS_FUSION, MATCHES};
@@ -7,7 +7,7 @@ use crate::ggml_dialect::{KEPT, is_blas};
 use cxx::ast::{Base, Expr, ExprKind, Function, Name};
 use cxx::sym::Sym;
 
-/// ggml's own that only look or say, and the C library's.
+/// Functions of ggml and of the C library that only read or print.
 const FUNCTIONS: &[&str] = &[
     "__assert_fail",
     "assert",
@@ -36,7 +36,7 @@ const FUNCTIONS: &[&str] = &[
     "strtol",
 ];
 
-/// The driver's calls that launch no kernel by themselves, without its name.
+/// Driver calls that launch no kernel by themselves, without the vendor's prefix.
 const OF_DRIVER: &[&str] = &[
     "DeviceSynchronize",
     "EventCreateWithFlags",
@@ -66,7 +66,7 @@ const OF_DRIVER: &[&str] = &[
     "StreamWaitEvent",
 ];
 
-/// Methods of containers, of streams and of what is kept of a captured graph; `add_alloc_dep` keeps memory longer.
+/// Methods of containers, of streams and of a captured graph; `add_alloc_dep` extends the lifetime of memory.
 const METHODS: &[&str] = &[
     "add_alloc_dep",
     "at",
@@ -104,13 +104,13 @@ const METHODS: &[&str] = &[
     "stream_context",
 ];
 
-/// What writes to what it is given first.
+/// Functions that write to their first argument.
 pub(super) const MEMORY_WRITES: &[&str] = &["memcpy", "memmove", "memset"];
 
-/// Of the standard library, what writes to some of what it is given.
+/// Functions of the standard library that write to some of their arguments.
 pub(super) const STD_WRITES: &[&str] = &["swap", "copy", "copy_n", "fill", "fill_n", "exchange", "transform"];
 
-/// What a tensor and a graph are.
+/// The fields of a tensor and of a graph.
 pub(super) const FIELDS: &[&str] = &[
     "type",
     "ne",
@@ -127,17 +127,17 @@ pub(super) const FIELDS: &[&str] = &[
     "n_nodes",
 ];
 
-/// Where the order that nodes had is given back to them, since the end of 2025.
+/// Code that restores the original order of nodes, since the end of 2025.
 pub(super) const REORDERED: &[&str] = &[
     "cgraph->nodes=const_cast<ggml_tensor**>(stream_ctx.original_nodes.data())",
     "cgraph->n_nodes=(int)stream_ctx.original_nodes.size()",
     "cgraph->nodes[start_pos+i]=const_cast<ggml_tensor*>(event.original_order[i])",
 ];
 
-/// Where room for a captured graph is made.
+/// Code that allocates a captured graph.
 pub(super) const KEPT_GRAPH: &str = "new ggml_cuda_graph()";
 
-/// How many functions deep a call is read.
+/// The maximum depth of nested function reads.
 const DEEPEST: usize = 6;
 
 impl<'p> Effects<'p> {
@@ -146,7 +146,7 @@ impl<'p> Effects<'p> {
             ExprKind::Name(name) => self.is_harmless_name(name),
             ExprKind::Member { name, .. } => METHODS.contains(&self.program.text(*name)),
             ExprKind::Local(slot, _) => self.lambdas.contains(slot),
-            // One that is written where it is called is read there.
+            // A lambda that is called in place is read there.
             ExprKind::Lambda(_) => true,
             _ => false,
         }
@@ -158,7 +158,7 @@ impl<'p> Effects<'p> {
         if last.sym == self.target || is_blas(text) {
             return false;
         }
-        // What asks whether something should be done, or whether nodes are such that can be fused.
+        // Functions that ask whether something should be done, or whether nodes can be fused.
         let asks = ASKS_FUSION.contains(&text) || text.starts_with("ggml_cuda_should_") || text.starts_with(MATCHES);
         let driver = ["cuda", "hip", "musa"].iter().find_map(|vendor| text.strip_prefix(vendor));
         let of_std =
@@ -170,12 +170,12 @@ impl<'p> Effects<'p> {
             || self.is_harmless_function(last.sym)
     }
 
-    /// A function of the tree: what it does is read, or, of another unit, what it is given.
+    /// A function of the tree: its body is read, or, if it is in another unit, its parameters.
     fn is_harmless_function(&mut self, name: Sym) -> bool {
         if let Some(&known) = self.known.get(&name) {
             return known;
         }
-        // Until it is known otherwise: one that calls itself.
+        // Assume that it is harmless until it has been read; it may be recursive.
         self.known.insert(name, true);
         let program = self.program;
         let found: Vec<&'p Function> =
@@ -205,7 +205,7 @@ impl<'p> Effects<'p> {
         found.is_none()
     }
 
-    /// A function of another unit that gives something back and is given nothing that it could change, or launch with.
+    /// A function of another unit that returns something and takes nothing that it could change or launch with.
     fn only_looks(&self, function: &Function) -> bool {
         let returns = !matches!(function.ret.base, Base::Void) || function.ret.pointers > 0;
         let looks =

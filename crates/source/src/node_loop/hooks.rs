@@ -1,5 +1,5 @@
-//! What a backend does with tensors before they are computed: the functions in its tables (`init_tensor`, `set_tensor`, ...). None of them
-//! is evaluated, so one that writes to what a dispatcher decides by leaves the answer open.
+//! The backend's functions that handle tensors before they are computed, from its tables (`init_tensor`, `set_tensor`,
+//! ...). They are not evaluated, so if one writes to a field that a dispatcher depends on, the answer is undetermined.
 
 use super::calls::{Doubt, TENSOR, called, told, type_name};
 use super::effects::Effects;
@@ -12,13 +12,13 @@ use cxx::lex::{Kind, Tok};
 use cxx::sym::{self, FxSet, Sym};
 use cxx::visit::{Part, parts_of};
 
-/// What a tensor is; where its numbers are decides nothing.
+/// The fields of a tensor that can affect a decision. The address of its data does not.
 const DECIDES: &[&str] = &["type", "ne", "nb", "op", "op_params", "flags", "src", "view_src", "view_offs"];
 
-/// How many functions deep a call is read.
+/// The maximum depth of nested function reads.
 const DEEPEST: usize = 4;
 
-/// A function of the backend's tables that may change a tensor, beside those that compute graphs.
+/// A function in the backend's tables that may change a tensor, apart from those that compute graphs.
 pub(super) fn changed(program: &Program, dispatcher: &Function) -> Option<Doubt> {
     let mut seen = FxSet::default();
     let (functions, others) = functions(program, &["graph_compute", "graph_optimize"]);
@@ -43,7 +43,7 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
     if depth > DEEPEST {
         return Some(function.span);
     }
-    // A class within the function may do anything with what it is given.
+    // A class inside the function may do anything with its arguments.
     let toks = program.body_toks(function);
     if let Some([class, ..]) = toks.windows(3).find(|toks| matches!(toks, [class, _, brace] if (class.is(sym::STRUCT) || class.is(sym::CLASS)) && brace.is(sym::LBRACE))) {
         return Some(Span::of(class));
@@ -68,7 +68,7 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
                 continue;
             }
         };
-        // An object that is given the tensor, and a function of the standard library that writes to what it is given.
+        // An object that receives the tensor, or a function of the standard library that writes to its arguments.
         if let ExprKind::Call(callee, args) = &expr.kind {
             let to_method = match &callee.kind {
                 ExprKind::Member { base, .. } => {
@@ -104,7 +104,7 @@ fn writes<'p>(program: &'p Program, function: &'p Function, seen: &mut FxSet<Sym
     None
 }
 
-/// Whether a field that decides is written to, or a whole tensor.
+/// Whether the target is a deciding field, or a whole tensor.
 fn decides(effects: &Effects<'_>, target: &Expr) -> bool {
     match &target.kind {
         ExprKind::Member { base, name, .. } => DECIDES.contains(&effects.program.text(*name)) || decides(effects, base),
@@ -118,12 +118,12 @@ fn decides(effects: &Effects<'_>, target: &Expr) -> bool {
     }
 }
 
-/// `buffer->iface`: a table whose functions are read by themselves.
+/// `buffer->iface`: a table whose functions are read separately.
 fn is_table(program: &Program, expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Member { name, .. } if program.text(*name) == "iface")
 }
 
-/// Whether an expression is a way along fields and elements from a variable.
+/// Whether an expression is a path of fields and elements from a variable.
 fn is_path(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Local(..) => true,
@@ -133,13 +133,14 @@ fn is_path(expr: &Expr) -> bool {
     }
 }
 
-/// A function of another unit that is given a tensor to write to. ggml's public functions do not change what a tensor is.
+/// Whether a function is in another unit and takes a mutable tensor. ggml's public functions do not change the deciding
+/// fields.
 fn is_unseen(program: &Program, function: &Function) -> bool {
     let written = |param: &Param| type_name(program, &param.ty) == Some(TENSOR) && !param.ty.constant;
     !program.files.path(function.span.file).ends_with(".h") && function.params.iter().any(written)
 }
 
-/// Something in a table that may be a function, and is none that was read.
+/// Whether a table entry may be a function that was not read.
 fn is_hook(program: &Program, value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Lambda(_) => true,
@@ -151,7 +152,7 @@ fn is_hook(program: &Program, value: &Expr) -> bool {
     }
 }
 
-/// `buffer->iface.init_tensor = f`: a table that is changed while the program runs.
+/// `buffer->iface.init_tensor = f`: a table that is changed at run time.
 fn set_later(program: &Program, dispatcher: &Function) -> Option<Span> {
     let name = program.interner.get("init_tensor")?;
     let toks = program.files.toks(dispatcher.span.file);

@@ -1,9 +1,9 @@
-//! The code between the backend's `graph_compute` and the dispatcher, compared with the known forms.
+//! Compares the code between the backend's `graph_compute` and the dispatcher with known forms.
 //!
-//! The dispatcher's answer holds for what reaches it, as it reaches it, and if nothing else is done for it. The functions on the
-//! way are read statement by statement: one that could leave a node out, launch something or change a node, and that is none of
-//! those known to do neither for a node by itself, makes the answer undetermined. What fuses nodes is told beside an answer: of a
-//! lone node nothing is fused.
+//! The dispatcher's answer holds only if every node reaches it unchanged and nothing else is done for the node. The
+//! functions on the way are therefore read statement by statement. A statement that could skip a node, launch something
+//! or change a node makes the answer undetermined, unless it is known to do none of this for a single node. Fusion is
+//! reported beside an answer: a single node is never fused.
 
 mod calls;
 mod conditions;
@@ -23,8 +23,8 @@ use cxx::ast::Function;
 use effects::Effects;
 use walk::Walk;
 
-/// Something between the loop over the nodes and the dispatcher that is not understood, for this operation.
-/// `lone`: of a node by itself; else of one in a graph, where what fuses nodes is followed.
+/// Code between the loop over the nodes and the dispatcher that is not understood, for this operation. `lone`: for a
+/// single node; otherwise for a node in a graph, where fusion is followed.
 pub fn doubt(program: &Program, dispatcher: &Function, op: &str, lone: bool) -> Option<Doubt> {
     let chain = match chain(program, dispatcher) {
         Ok(chain) => chain,
@@ -40,7 +40,7 @@ pub fn doubt(program: &Program, dispatcher: &Function, op: &str, lone: bool) -> 
     reordered(program, below).or_else(|| hooks::changed(program, dispatcher))
 }
 
-/// What the backend does with a graph when it was built: it may put nodes in another order, and nothing else.
+/// The backend's function that optimises a graph after it was built. It may reorder nodes but must do nothing else.
 fn reordered(program: &Program, below: &Function) -> Option<Doubt> {
     let Entry::Function(index) = entry(program, "graph_optimize") else { return None };
     let function = program.function(index)?;
@@ -52,10 +52,10 @@ fn reordered(program: &Program, below: &Function) -> Option<Doubt> {
     Some(told(program, at, &what))
 }
 
-/// From the dispatcher up: the function that calls it, that one's caller, up to the backend's `graph_compute`.
+/// From the dispatcher upwards: its caller, that function's caller, up to the backend's `graph_compute`.
 fn chain<'p>(program: &'p Program, dispatcher: &Function) -> Result<Vec<&'p Function>, Doubt> {
     let top = match entry(program, "graph_compute") {
-        // Trees older than backends have the loop elsewhere.
+        // Trees without a backend interface have the loop elsewhere.
         Entry::None => return Ok(callers(program, dispatcher).collect()),
         Entry::Other(at) => return Err(told(program, at, "how the backend computes a graph is not followed")),
         Entry::Function(index) => program.function(index),
@@ -63,7 +63,7 @@ fn chain<'p>(program: &'p Program, dispatcher: &Function) -> Result<Vec<&'p Func
     let Some(top) = top else { return Ok(Vec::new()) };
     let mut chain: Vec<&Function> = Vec::new();
     let mut below = dispatcher;
-    // Real trees have one or two.
+    // Real trees have one or two functions on the way.
     while chain.len() < 4 {
         let found: Vec<&Function> = callers(program, below).collect();
         if found.iter().any(|caller| std::ptr::eq(*caller, top)) {

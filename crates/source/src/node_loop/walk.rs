@@ -1,4 +1,5 @@
-//! A function on the way to the dispatcher, statement by statement: whether every node reaches the function below, once and as it is.
+//! Reads a function on the way to the dispatcher, statement by statement: whether every node reaches the next function,
+//! exactly once and unchanged.
 
 use super::calls::{GRAPH, called, is_local, type_name};
 use super::conditions::{Holds, LoneNode};
@@ -9,7 +10,7 @@ use cxx::files::Span;
 use cxx::sym::Sym;
 use cxx::visit::{Part, calls, given, parts_in};
 
-/// Where a statement is not one of those that are understood, and what it may do.
+/// The position of a statement that is not understood, and what it may do.
 pub(super) type Misread = (Span, &'static str);
 
 const WORKS: &str = "does work that is not understood";
@@ -21,20 +22,20 @@ pub(super) enum Ends {
     Jumps,
 }
 
-/// The position of a statement.
+/// The context of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
     /// Before and around the loop over the nodes.
     Outside,
-    /// In it, so that `continue` and `break` are its own.
+    /// Directly in that loop: `continue` and `break` refer to it.
     Nodes,
-    /// In a switch there, so that `continue` still is.
+    /// In a switch in that loop: only `continue` refers to it.
     Switch,
-    /// In a loop of its own there.
+    /// In an inner loop.
     Inner,
-    /// In the function that fuses: it says how many nodes are done with.
+    /// In the function that fuses, which returns how many nodes are done.
     Fusing,
-    /// In a loop there.
+    /// In a loop of that function.
     FusingInner,
 }
 
@@ -58,16 +59,16 @@ pub(super) struct Walk<'p, 'o> {
     pub program: &'p Program,
     pub lone: LoneNode<'p, 'o>,
     pub effects: Effects<'p>,
-    /// The variable that says how many more nodes were fused.
+    /// The variable that holds how many more nodes were fused.
     pub fused: Option<u32>,
-    /// Fusing code is compared with the known forms, too; otherwise the caller follows it.
+    /// Whether fusing code is compared with the known forms too; otherwise the caller evaluates it.
     pub reads_fusion: bool,
     /// The next function, which the current one must call once with every node.
     target: Sym,
-    /// Whether that is the dispatcher, which is given nodes; else it is given the graph.
+    /// Whether that is the dispatcher, which takes nodes; other functions take the graph.
     takes_node: bool,
     called: bool,
-    /// The statements before a jump.
+    /// The last expression, variable or condition that was read: the position to report for a jump.
     last: Span,
 }
 
@@ -86,7 +87,7 @@ impl<'p, 'o> Walk<'p, 'o> {
         }
     }
 
-    /// A walk through another function, which must not call what is below.
+    /// A walk through another function, which must not call the next function.
     pub fn within(&self, function: &'p Function) -> Walk<'p, 'o> {
         let mut walk = Walk {
             lone: LoneNode::new(self.program, self.lone.op),
@@ -163,7 +164,7 @@ impl<'p, 'o> Walk<'p, 'o> {
             }
             Stmt::While { cond, body, .. } => {
                 self.expr(cond)?;
-                // What computes the graph until it was computed.
+                // A loop that retries until the graph has been computed.
                 let outside = within == Within::Outside && is_plain(cond);
                 self.repeated(body, if outside { Within::Outside } else { within.inner() })?;
             }
@@ -188,7 +189,7 @@ impl<'p, 'o> Walk<'p, 'o> {
         Ok(Ends::Through)
     }
 
-    /// A loop's statements: what is done in it shows at its beginning.
+    /// The statements of a loop. Effects at its end are visible at its beginning.
     fn repeated(&mut self, body: &'p Stmt, within: Within) -> Result<(), Misread> {
         let before = self.lone.zero.len();
         self.stmt(body, within)?;
@@ -208,13 +209,13 @@ impl<'p, 'o> Walk<'p, 'o> {
         self.expr(cond)?;
         let holds = self.lone.holds(cond);
         self.last = cond.span;
-        // What decides whether the nodes are computed now, or are replayed: never something of a node.
+        // A condition that selects between computing and replaying the nodes must not depend on a node.
         let computes = || self.has_target(then) || other.is_some_and(|other| self.has_target(other));
         if within == Within::Outside && !is_plain(cond) && computes() {
             return Err((cond.span, "computes the nodes under a condition that is not understood"));
         }
         if within == Within::Nodes && self.asks_fused(cond) {
-            // Those that were fused are done with, and nothing else.
+            // The branch only skips the fused nodes.
             return match other.is_none() && self.skips_fused(then) {
                 true => Ok(Ends::Through),
                 false => Err((cond.span, "goes on behind nodes that were fused in a way that is not understood")),
@@ -235,9 +236,9 @@ impl<'p, 'o> Walk<'p, 'o> {
         calls(std::slice::from_ref(stmt)).iter().any(|call| call.name.path.last().is_some_and(is_target))
     }
 
-    /// What a variable is declared as.
+    /// Handles the initial value of a variable.
     fn begins_as(&mut self, slot: u32, value: &'p Expr, within: Within) -> Result<(), Misread> {
-        // What is declared outside of the loop may be another for the next node.
+        // A variable declared outside the loop may have another value for the next node.
         if within != Within::Outside && self.lone.is_zero(value) {
             self.lone.zero.insert(slot);
         }
@@ -278,7 +279,8 @@ impl<'p, 'o> Walk<'p, 'o> {
         all
     }
 
-    /// The call that is waited for: with the node or the graph as it is, once, and with no condition of the loop's own around it.
+    /// Whether this is the expected call: with the unchanged node or graph, once, and not under a condition of the
+    /// loop.
     fn is_target(&mut self, expr: &'p Expr, within: Within) -> Result<bool, Misread> {
         let Some((_, args)) = called(expr).filter(|(name, _)| *name == self.target) else { return Ok(false) };
         if self.called {
@@ -312,7 +314,7 @@ impl<'p, 'o> Walk<'p, 'o> {
     }
 }
 
-/// A condition of variables alone.
+/// Whether a condition consists of variables only.
 fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Local(..) | ExprKind::Bool(_) => true,

@@ -1,7 +1,8 @@
-//! An archive, unpacked into memory: the members that can hold a rule, within the same limits as a directory.
+//! An archive, unpacked into memory: the members that can contain a rule, within the same limits as a directory.
 //!
-//! Sizes that an archive states are not believed: bytes are counted as they come out, and a stream that swells beyond
-//! what sources can be is given up. Nothing is written, so a member's name can lead nowhere; one that tries is left out.
+//! Sizes stated in an archive are not trusted: bytes are counted as they are unpacked, and a stream that exceeds the
+//! limits is abandoned. Nothing is written to disk, so a member's name cannot escape; members with such names are
+//! skipped.
 
 use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
 use say::{Key, Message, key, say};
@@ -10,9 +11,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The maximum unpacked size of a tar, including files that are not sources: models, pictures, history.
+/// The maximum unpacked size of a tar, including files that are not sources, such as models and pictures.
 const MAX_STREAM: u64 = 16 << 30;
-/// A member's long name. Linux allows 4 KiB.
+/// The maximum length of a member's name. Linux allows 4 KiB.
 const MAX_NAME: u64 = 64 << 10;
 
 enum Failed {
@@ -26,7 +27,7 @@ impl From<io::Error> for Failed {
     }
 }
 
-/// What the reader says, without what it quotes: that is the file's own bytes.
+/// The reader's message without quoted bytes from the file.
 fn plain(error: &impl std::fmt::Display) -> Message {
     Message::verbatim(error.to_string().split(": ").next().unwrap_or_default())
 }
@@ -87,7 +88,7 @@ impl Found {
     }
 }
 
-/// Counts what passes, and ends a stream that swells without end.
+/// Counts the bytes read, and ends a stream that exceeds the limit.
 struct Counted<R> {
     inner: R,
     left: u64,
@@ -105,7 +106,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Long names are read here: the library would take one of any length into memory.
+/// Long names are read here, because the library would load one of any length into memory.
 fn tar(reader: &mut dyn Read, found: &mut Found) -> Result<(), Failed> {
     let mut archive = tar::Archive::new(Counted { inner: reader, left: MAX_STREAM });
     let mut long: Option<String> = None;
@@ -130,7 +131,7 @@ fn tar(reader: &mut dyn Read, found: &mut Found) -> Result<(), Failed> {
     Ok(())
 }
 
-/// `path` among the records of a pax header, each `LENGTH KEY=VALUE\n`.
+/// The `path` record of a pax header; each record is `LENGTH KEY=VALUE\n`.
 fn pax_path(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut records = tar::PaxExtensions::new(bytes).flatten();
     records.find(|record| record.key_bytes() == b"path").map(|record| record.value_bytes().to_vec())

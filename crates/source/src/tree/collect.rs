@@ -1,4 +1,4 @@
-//! The texts of whole trees that a parser is to read, within bounds: parsing takes many times a file's size.
+//! The texts of whole trees for a parser, within limits: parsing takes many times a file's size.
 
 use super::Tree;
 use super::listing::Skipped;
@@ -8,18 +8,18 @@ use std::collections::BTreeSet;
 /// A file's path and its text.
 pub type Text = (String, String);
 
-/// One file. What people write is under 2 MB; above this it is a generated table.
+/// The maximum size of one file. Handwritten sources are under 2 MB; larger files are generated tables.
 const MAX_FILE: usize = 8 << 20;
-/// All together. Ollama and llama.cpp come to 40 MB.
+/// The maximum size of all files. Ollama and llama.cpp together have 40 MB.
 const MAX_TOTAL: usize = 128 << 20;
 
-/// Reads what `wanted` accepts of all trees; files of a second tree stand under its number. What cannot be read is left out
-/// and told; where there is too much, the largest files go first.
+/// Reads the files of all trees that `wanted` accepts. The paths of further trees get a number as prefix. Unreadable
+/// files are skipped and reported; if there is too much, the largest files are dropped first.
 pub fn collect(trees: &[Tree], wanted: fn(&str) -> bool) -> (Vec<Text>, Skipped) {
     collect_within(trees, wanted, MAX_TOTAL)
 }
 
-/// The same with a limit of one's own, in bytes.
+/// The same with a custom limit in bytes.
 pub fn collect_within(trees: &[Tree], wanted: fn(&str) -> bool, most: usize) -> (Vec<Text>, Skipped) {
     let mut skipped = Skipped::default();
     let mut files: Vec<Option<Text>> = Vec::new();

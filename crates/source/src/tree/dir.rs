@@ -1,4 +1,4 @@
-//! A directory. Symbolic links to files are followed; linked directories are not, so no loop can be entered.
+//! A directory. Symlinks to files are followed; symlinks to directories are not, so there can be no loop.
 
 use super::git;
 use super::listing::{Entry, Listing, MAX_FILE, MAX_FILES, MAX_TOTAL, Skipped, TreeError, wanted};
@@ -56,7 +56,7 @@ fn walk(dir: &Path, prefix: String, depth: usize, found: &mut Found) -> Result<(
                 walk(&entry.path(), format!("{path}/"), depth + 1, found)?;
             }
         } else if wanted(&path) {
-            // The entry itself is asked by its name alone, a link by what it leads to.
+            // For a symlink, use the metadata of its target.
             let meta = if kind.is_symlink() { fs::metadata(entry.path()) } else { entry.metadata() };
             let Ok(meta) = meta else {
                 found.skipped.add(path, say!("source-skipped-broken-link"));

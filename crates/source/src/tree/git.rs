@@ -1,8 +1,9 @@
 //! A git revision, read object by object through `git cat-file --batch`; nothing is checked out.
 //!
-//! The repository is not trusted. `--git-dir` is given explicitly, system and user configuration are left out, and
-//! what a repository's own configuration could start (fsmonitor, hooks, transports, helpers) is switched off on the
-//! command line, which outranks it. None of the three commands used reads the work tree, the index or attributes.
+//! The repository is not trusted. `--git-dir` is given explicitly, and system and user configuration are ignored.
+//! Everything that a repository's own configuration could start (fsmonitor, hooks, transports, helpers) is switched off
+//! on the command line, which takes precedence. None of the three commands used reads the work tree, the index or
+//! attributes.
 
 use super::listing::{Entry, Files, Listing, MAX_FILE, MAX_FILES, Skipped, TreeError, as_text, wanted};
 use say::{Message, key, say};
@@ -17,7 +18,7 @@ pub(super) struct Batch {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Contents by id, for who reads many revisions: what did not change is not read again.
+    /// Contents by id, for readers of many revisions: unchanged files are not read again.
     kept: Option<Kept>,
 }
 
@@ -29,7 +30,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Makes room for so many bytes more.
+    /// Makes room for `bytes` more bytes.
     fn room(&mut self, bytes: usize) {
         if self.bytes + bytes > KEPT {
             *self = Kept::default();
@@ -38,7 +39,7 @@ impl Kept {
     }
 }
 
-/// Bytes of contents that are kept; beyond that they are read anew.
+/// The maximum number of cached bytes.
 const KEPT: usize = 96 << 20;
 
 impl Drop for Batch {
@@ -48,12 +49,12 @@ impl Drop for Batch {
     }
 }
 
-/// A directory that is itself a git directory.
+/// Whether a directory is itself a git directory.
 pub(super) fn bare(path: &Path) -> bool {
     path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir()
 }
 
-/// The git directory of `repo`: itself, its `.git`, or where a worktree's `.git` file points.
+/// The git directory of `repo`: itself, its `.git`, or the target of a worktree's `.git` file.
 pub(super) fn git_dir(repo: &Path) -> Option<PathBuf> {
     if bare(repo) {
         return Some(repo.to_owned());
@@ -62,7 +63,7 @@ pub(super) fn git_dir(repo: &Path) -> Option<PathBuf> {
     if dot.is_dir() {
         return Some(dot);
     }
-    // A pipe of that name would never end.
+    // Reading a named pipe would block forever.
     let pointer = dot.is_file().then(|| regular_file::text(&dot, 1 << 16).ok())??;
     let target = repo.join(pointer.strip_prefix("gitdir:")?.trim());
     target.is_dir().then_some(target)
@@ -105,7 +106,7 @@ pub(super) fn commit(dir: &Path, repo: &str, rev: &str) -> Result<String, TreeEr
     Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned())
 }
 
-/// The commit of a checkout's HEAD, read from files so that opening a directory starts no process.
+/// The commit of a checkout's HEAD, read from files, so that opening a directory starts no process.
 pub(super) fn head(root: &Path) -> Option<String> {
     let dir = git_dir(root)?;
     let head = regular_file::text(&dir.join("HEAD"), 1 << 16).ok()?;
@@ -145,7 +146,7 @@ pub(super) fn list(dir: &Path, name: &str, commit: &str, label: &str) -> Result<
     }
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for line in out.stdout.split(|&byte| byte == 0) {
-        // <mode> SP blob SP <id> TAB <path>; submodules are "commit" and have nothing to read here.
+        // <mode> SP blob SP <id> TAB <path>. Submodules are "commit" and have no content here.
         let Ok(line) = std::str::from_utf8(line) else {
             let line = String::from_utf8_lossy(line);
             let path = line.split_once('\t').map_or("", |(_, path)| path);
@@ -183,11 +184,11 @@ pub(super) fn batch(dir: &Path, name: &str, keep: bool) -> Result<Batch, TreeErr
     Ok(Batch { child, input, output: BufReader::with_capacity(1 << 16, output), kept })
 }
 
-/// A commit as a history tells it.
+/// A commit in a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// The id of its files.
+    /// The id of its tree object.
     pub tree: String,
     /// Year, month, day.
     pub date: String,
@@ -213,7 +214,7 @@ pub fn commits(repo: &Path, since: Option<&str>, until: &str, paths: &[&str]) ->
     let dir = git_dir(repo).ok_or_else(|| TreeError::NoRepository { repo: name.clone() })?;
     let last = commit(&dir, &name, until)?;
     let range = match since {
-        // The commit itself is the state to start from.
+        // The commit itself is the starting state.
         Some(since) => {
             let first = commit(&dir, &name, since)?;
             vec![last.clone(), format!("^{first}")]
@@ -247,7 +248,7 @@ fn parsed(line: &str) -> Option<Commit> {
     Some(Commit { id: parts.next()?, tree: parts.next()?, date: parts.next()?, subject: parts.next()? })
 }
 
-/// One commit as a history tells it.
+/// Reads one commit.
 fn told(dir: &Path, name: &str, id: &str) -> Result<Commit, TreeError> {
     let out = git(dir)?
         .args(["log", "-1", "--no-show-signature", "--format=%H%x09%T%x09%cs%x09%s", id])
@@ -258,7 +259,7 @@ fn told(dir: &Path, name: &str, id: &str) -> Result<Commit, TreeError> {
     text.lines().next().and_then(parsed).ok_or_else(failed)
 }
 
-/// The first tag that has a commit.
+/// The first tag that contains a commit.
 pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
     let dir = git_dir(repo)?;
     let out = git(&dir).ok()?.args(["describe", "--contains", "--tags", "--", id]).output().ok()?;
@@ -273,7 +274,7 @@ pub fn tag_of(repo: &Path, id: &str) -> Option<String> {
 }
 
 impl Batch {
-    /// The same as text; for who reads many revisions the very same while it is kept.
+    /// The same as text. Readers of many revisions share the cached text.
     pub(super) fn text(&mut self, id: &str, path: &str) -> Result<Arc<str>, TreeError> {
         if let Some(text) = self.kept.as_ref().and_then(|kept| kept.texts.get(id)) {
             return Ok(text.clone());

@@ -1,12 +1,12 @@
-//! What a tree lists: its files, what was left out, within which limits.
+//! The listing of a tree: its files, the skipped files, and the limits.
 
 use say::{Key, Message, ToArg, key, say};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Sources in one tree, in all; llama.cpp's are under 40 MB.
+/// The maximum size of all sources in a tree; llama.cpp has less than 40 MB.
 pub const MAX_TOTAL: u64 = 1 << 30;
-/// One file. The largest real one is a generated shader table of 30 MB.
+/// The maximum size of one file. The largest real one is a generated shader table of 30 MB.
 pub const MAX_FILE: u64 = 64 << 20;
 pub const MAX_FILES: usize = 400_000;
 
@@ -55,7 +55,7 @@ pub(super) struct Listing {
     pub skipped: Skipped,
 }
 
-/// What was left out of a tree, and why: the first hundred in words, the rest as a number.
+/// The skipped files of a tree with reasons: the first hundred as messages, the rest as a count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
     pub told: Vec<Message>,
@@ -86,7 +86,7 @@ impl Skipped {
     }
 }
 
-/// Bytes that are not UTF-8 become U+FFFD: they occur only in comments and strings.
+/// Bytes that are not UTF-8 become U+FFFD. They occur only in comments and strings.
 pub(super) fn as_text(bytes: &[u8]) -> Arc<str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Arc::from(text),
@@ -94,7 +94,7 @@ pub(super) fn as_text(bytes: &[u8]) -> Arc<str> {
     }
 }
 
-/// Files that can hold a rule, a build define or a step of a call chain.
+/// Files that can contain a rule, a build define or a step of a call chain.
 pub(super) fn wanted(path: &str) -> bool {
     const EXTENSIONS: &[&str] = &[
         "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "inc", "ipp", "cu", "cuh", "hip", "m", "go", "rs", "cmake", "mk",

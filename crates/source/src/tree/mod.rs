@@ -1,7 +1,7 @@
-//! A source tree: a directory, a git revision that is not checked out, an archive.
+//! A source tree: a directory, a git revision that is not checked out, or an archive.
 //!
-//! Only text that a rule can stand in is listed (C, C++, CUDA, Go, Rust, CMake, make). Nothing from the tree is
-//! executed: git is asked for objects only, with hooks, monitors, helpers and lazy fetching turned off.
+//! Only text files that can contain a rule are listed (C, C++, CUDA, Go, Rust, CMake, make). Nothing from the tree is
+//! executed: git is asked only for objects, with hooks, monitors, helpers and lazy fetching turned off.
 
 mod archive;
 mod collect;
@@ -33,17 +33,17 @@ enum Store {
 pub struct Tree {
     /// As the user named it.
     pub label: String,
-    /// The commit, where the tree came from git or is a checkout whose HEAD can be read.
+    /// The commit, if the tree came from git or is a checkout with a readable HEAD.
     pub commit: Option<String>,
     files: Arc<Files>,
     store: Store,
-    /// What was read so far.
+    /// The paths read so far.
     read: Mutex<BTreeSet<String>>,
-    /// Texts that were read so far: a definition is looked for in the same ones again and again.
+    /// Texts read so far: definitions are often searched for in the same files.
     texts: Mutex<HashMap<String, Arc<str>>>,
     /// The paths by file name, computed on first use.
     named: OnceLock<FxMap<String, Vec<String>>>,
-    /// What could not be listed, in words: unreadable directories, symlink loops, files over the limit.
+    /// Messages about everything that could not be listed: unreadable directories, symlink loops, files over the limit.
     pub skipped: Skipped,
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Tree {
 }
 
 impl Tree {
-    /// `DIR`, `REPO@REV`, or an archive. A path that exists is taken as it is, also when its name has an `@`.
+    /// `DIR`, `REPO@REV`, or an archive. A path that exists is used as is, even if its name contains an `@`.
     pub fn open(spec: &str) -> Result<Tree, TreeError> {
         let path = Path::new(spec);
         if path.is_dir() {
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// A tree of files held in memory, for tests and for embedded ones.
+    /// A tree of files in memory, for tests and embedded trees.
     pub fn from_memory(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Tree {
         let files = files.into_iter().map(|(path, bytes)| (path, Entry::Bytes(bytes.into()))).collect();
         let listing = Listing { commit: None, files: Arc::new(files), skipped: Skipped::default() };
@@ -106,7 +106,7 @@ impl Tree {
         self.files.len()
     }
 
-    /// The id of a file's content in git.
+    /// The git id of a file's content.
     pub fn id(&self, path: &str) -> Option<&str> {
         match self.files.get(path)? {
             Entry::Blob(id) => Some(id),
@@ -114,7 +114,7 @@ impl Tree {
         }
     }
 
-    /// Every file that an answer was read from so far.
+    /// Every file that was read so far.
     pub fn reads(&self) -> Vec<String> {
         self.read.lock().map(|read| read.iter().cloned().collect()).unwrap_or_default()
     }
@@ -155,7 +155,7 @@ impl Tree {
             (Some(Entry::File), Store::Dir(root)) => {
                 self.note(path);
                 let bytes = dir::read(&root.join(path), path)?;
-                // The copy that a list of bytes to be shared would be is spared.
+                // Avoids a copy of the bytes if they are valid UTF-8.
                 String::from_utf8(bytes).map_or_else(|error| as_text(error.as_bytes()), Arc::from)
             }
             _ => as_text(&self.read(path)?),
@@ -174,7 +174,7 @@ impl Tree {
         }
     }
 
-    /// What names this tree in a record: the commit if there is one, else what the user typed.
+    /// The identity of this tree in a record: the commit if there is one, otherwise the user's input.
     pub fn identity(&self) -> String {
         self.commit.clone().unwrap_or_else(|| self.label.clone())
     }

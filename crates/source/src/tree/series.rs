@@ -1,4 +1,4 @@
-//! Many revisions of one repository, one after the other: what changed from each to the next by one process, contents by another.
+//! Many revisions of one repository in sequence. One process reports the changes between them, another reads contents.
 
 use super::git::{Batch, Commit, batch, git, git_dir, list as files_of};
 use super::listing::{Entry, Files, Listing, Skipped, TreeError, wanted};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-/// What one commit changed of the wanted files since the one before: the new content, None if it is gone.
+/// The changes of one commit to the wanted files: the id of the new content, None if the file was deleted.
 pub type Changes = Vec<(String, Option<String>)>;
 
 /// The changes from each commit of a list to the next, by one process; the first has none.
@@ -33,7 +33,7 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
             _ => None,
         })
         .collect();
-    // Written beside the reading: either pipe alone would fill.
+    // Written in parallel with reading: otherwise a pipe would fill up and block.
     let writer = std::thread::spawn(move || input.write_all(pairs.as_bytes()));
     let mut bytes = Vec::new();
     let read = output.read_to_end(&mut bytes);
@@ -49,7 +49,7 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
     while let Some(word) = words.next() {
         let word = String::from_utf8_lossy(word);
         let mut raw = word.as_ref();
-        // A line with the two trees comes before their differences.
+        // A line with the two trees precedes their differences.
         while let Some((_, rest)) = raw.split_once('\n').filter(|_| !raw.starts_with(':')) {
             at += 1;
             raw = rest;
@@ -71,7 +71,7 @@ pub fn changes(repo: &Path, list: &[Commit]) -> Result<Vec<Changes>, TreeError> 
     Ok(out)
 }
 
-/// One tree after the other of a history: contents come through one process, and are kept.
+/// The trees of a history, one after the other. One process reads their contents, which are cached.
 pub struct Series {
     repo: String,
     files: Arc<Files>,

@@ -1,4 +1,4 @@
-//! The releases of a repository, and single things at one of them.
+//! The releases of a repository, and access to files and submodules at one of them.
 
 use super::TreeError;
 use super::git::{git, git_dir, said};
@@ -8,7 +8,7 @@ use std::path::Path;
 pub struct Tag {
     pub name: String,
     pub commit: String,
-    /// The id of its files.
+    /// The id of its tree object.
     pub tree: String,
     /// Year, month, day.
     pub date: String,
@@ -30,7 +30,7 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     let text = String::from_utf8_lossy(&out.stdout);
     let tag = |line: &str| {
         let parts: Vec<&str> = line.split('\t').collect();
-        // An annotated tag refers to the commit that it points to.
+        // For an annotated tag, use the commit that it points to.
         let [name, of @ ..] = parts.as_slice() else { return None };
         let of = if of.get(3).is_some_and(|id| !id.is_empty()) { of.get(3..6)? } else { of.get(..3)? };
         let [commit, tree, date] = of else { return None };
@@ -40,13 +40,13 @@ pub fn all(repo: &Path) -> Result<Vec<Tag>, TreeError> {
     Ok(text.lines().filter_map(tag).collect())
 }
 
-/// A file at a commit; None if it is not there.
+/// A file at a commit; None if it does not exist.
 pub fn text(repo: &Path, commit: &str, path: &str) -> Option<String> {
     let out = git(&git_dir(repo)?).ok()?.args(["cat-file", "blob", &format!("{commit}:{path}")]).output().ok()?;
     (out.status.success() && out.stdout.len() < 1 << 20).then(|| String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// The commit that a submodule is at.
+/// The commit of a submodule.
 pub fn submodule(repo: &Path, commit: &str, path: &str) -> Option<String> {
     let out = git(&git_dir(repo)?).ok()?.args(["ls-tree", commit, "--", path]).output().ok()?;
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -54,7 +54,7 @@ pub fn submodule(repo: &Path, commit: &str, path: &str) -> Option<String> {
     (parts.next()? == "160000" && parts.next()? == "commit").then(|| parts.next().map(str::to_owned)).flatten()
 }
 
-/// The last build (`b6752`) that a commit has in its history.
+/// The last build (`b6752`) in the history of a commit.
 pub fn last_build(repo: &Path, commit: &str) -> Option<String> {
     let dir = git_dir(repo)?;
     let out = git(&dir).ok()?.args(["describe", "--tags", "--abbrev=0", "--match", "b[0-9]*", commit]).output().ok()?;

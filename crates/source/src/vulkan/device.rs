@@ -1,25 +1,25 @@
-//! A card as the backend keeps it (`vk_device_struct`), and the pipelines that the tree's code makes for it.
+//! A card as the backend represents it (`vk_device_struct`), and the pipelines that the tree's code creates for it.
 
 use super::profile::VulkanProfile;
 use super::unit::TILES;
 use cxx::eval::{Machine, MemoryPlace, Run, Stop, Value};
 use std::rc::Rc;
 
-/// AMD's number (PCI).
+/// AMD's PCI vendor id.
 const AMD: i64 = 0x1002;
 /// VK_DRIVER_ID_MESA_RADV
 const RADV: i64 = 3;
-/// What RADV allows (radv_physical_device.c): the largest range of a buffer, and of work groups.
+/// RADV's limits (radv_physical_device.c): the largest buffer range, and the largest number of work groups.
 const RANGE: i64 = u32::MAX as i64;
 const GROUPS: [i64; 3] = [u32::MAX as i64, 65_535, 65_535];
-/// A cooperative matrix has this many rows and columns on every card that has them.
+/// The number of rows and columns of a cooperative matrix, on every card that supports them.
 const MATRIX: i64 = 16;
 
-/// The device with its pipelines made; where they could not be, what stood in the way. Vectors do not ask for it.
+/// The device with its pipelines, or the reason why they could not be created. Vector products do not need them.
 pub fn ready(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<(MemoryPlace, Option<Stop>)> {
     let place = device(machine, card)?;
     let mut table = Vec::new();
-    // Which tiles a vendor's cards may take, then what is made of them.
+    // First the tiles that a vendor's cards may use, then the pipelines made from them.
     for (function, more) in [(TILES, None), ("ggml_vk_load_shaders", Some(Value::Null))] {
         machine.reset(1, 1);
         let values = std::iter::once(Value::Ptr(place)).chain(more).collect();
@@ -40,7 +40,7 @@ pub fn ready(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<(MemoryPlac
     Ok((place, None))
 }
 
-/// Two types, for experts, half accumulator, and the tiles: in each the pipelines by their names.
+/// Two types, for experts, half accumulator, and for each tile the pipelines by name.
 fn entry(machine: &mut Machine<'_>, made: &[Value]) -> Run<Value> {
     let unknown = || Stop::Undetermined { at: Default::default(), why: "which pipelines are made".to_owned() };
     let [weights, activations, experts, half, Value::Str(name), aligned, tiles @ ..] = made else {
@@ -67,7 +67,7 @@ fn entry(machine: &mut Machine<'_>, made: &[Value]) -> Run<Value> {
 
 fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
     let mut object = machine.object("vk_device_struct")?;
-    // What is not set here is unknown.
+    // Fields that are not set here are unknown.
     if let Value::Agg(agg) = &mut object {
         for slot in &mut Rc::make_mut(agg).items {
             if matches!(slot, Value::Int(..) | Value::Null) {
@@ -110,14 +110,14 @@ fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
         ("coopmat2", 0),
         ("coopmat2_decode_vector", 0),
         ("coopmat2_bf16_support", 0),
-        // Whether attention takes them is not asked here.
+        // Attention is not evaluated here.
         ("coopmat1_fa_support", 0),
         ("subgroup_arithmetic", 1),
         ("ocp_fp4", 0),
     ] {
         set(machine, &mut object, field, Value::int(value));
     }
-    // Pipelines of attention are made when they are asked for: none is there yet.
+    // Attention pipelines are created on demand, so there are none yet.
     set(machine, &mut object, "pipeline_flash_attn_f32_f16", Value::array(Vec::new()));
     let mut properties = machine.object("PhysicalDeviceProperties")?;
     let mut limits = machine.object("PhysicalDeviceLimits")?;
@@ -129,7 +129,7 @@ fn device(machine: &mut Machine<'_>, card: &VulkanProfile) -> Run<MemoryPlace> {
     Ok(machine.global(object))
 }
 
-/// Sets a field where the version has it.
+/// Sets a field, if the version has it.
 pub fn set(machine: &Machine<'_>, object: &mut Value, field: &str, value: Value) {
     if let Some(slot) = machine.field_mut(object, field) {
         *slot = value;

@@ -1,4 +1,4 @@
-//! What ggml's Vulkan backend adds to C++: which of its functions are a result.
+//! What ggml's Vulkan backend adds to C++: which of its functions count as results.
 
 use crate::ggml_dialect::GGML;
 use cxx::ast::Expr;
@@ -30,7 +30,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("GGML_ASSERT", Builtin::Assert),
     ("GGML_ABORT", Builtin::Abort),
     ("ggml_abort", Builtin::Abort),
-    // Helpers that unpack; a choice does not depend on them.
+    // Conversion helpers; no choice depends on them.
     ("ggml_vk_get_to_fp16", Builtin::Unknown),
     ("ggml_vk_get_cpy_pipeline", Builtin::Unknown),
     ("ggml_vk_host_get", Builtin::Ignore),
@@ -49,7 +49,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
 const VECTOR: &str = "ggml_vk_get_dequantize_mul_mat_vec";
 /// The same for experts.
 const VECTOR_ID: &str = "ggml_vk_get_dequantize_mul_mat_vec_id";
-/// Begins what a run that ended with a choice says.
+/// The prefix of the message of a run that ended with a choice.
 pub const CHOSEN: &str = "chosen ";
 
 fn chosen(what: String, at: Span) -> Stop {
@@ -65,8 +65,8 @@ fn unsure(at: Span, why: &str) -> Stop {
     Stop::Undetermined { at, why: why.to_owned() }
 }
 
-/// `std430_size({{16, 4}, {4, 4}})`: how large a struct of such members (size, alignment) is in a buffer, by the rules of GLSL's
-/// layout of that name. A list of a struct of the function's own is not read by the evaluator.
+/// `std430_size({{16, 4}, {4, 4}})`: the size of a struct with these members (size, alignment) under GLSL's std430
+/// layout. The evaluator does not support lists of a function-local struct.
 fn std430(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let members = match values(machine, args)?.into_iter().next() {
         Some(Value::Agg(list)) => list.items.clone(),
@@ -88,13 +88,14 @@ fn std430(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     Ok(Value::int(up(end, largest)))
 }
 
-/// Which argument of `create_mm_pipelines` says whether there is one for aligned rows, too.
+/// The index of the argument of `create_mm_pipelines` that says whether there is also a pipeline for aligned rows.
 const ALIGNED: usize = 11;
 
-/// The place of `align` in `vk_tile_config`.
+/// The index of `align` in `vk_tile_config`.
 const ALIGN: usize = 2;
 
-/// Pipelines for a pair of types are made: their key, their name, and one for each tile. Remembered as a hand-off.
+/// Records the creation of pipelines for a pair of types as a hand-off: their key, their name, and one pipeline per
+/// tile.
 fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let [key, tiles, name, ..] = args else { return Err(unsure(at, "a call of another shape")) };
     let mut eval = |expr: &Expr| machine.eval(expr);
@@ -111,7 +112,7 @@ fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let align = machine.program.interner.get("align");
     for tile in &tiles.items {
         let Value::Agg(tile) = tile else { return Err(unsure(at, "which tiles there are")) };
-        // A list in braces that was not made a struct of: its fields stand in their order.
+        // A braced list that was not converted to a struct keeps its fields in order.
         let align = align.and_then(|align| machine.field_of(tile, align)).or_else(|| tile.items.get(ALIGN).cloned());
         about.push(align.ok_or_else(|| unsure(at, "how rows are aligned"))?);
     }
@@ -122,7 +123,7 @@ fn made(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     Ok(Value::Void)
 }
 
-/// The first pipeline that multiplies vectors comes behind all that multiply matrices.
+/// The first pipeline for vectors comes after all pipelines for matrices.
 fn last(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
     let Some(name) = args.get(2) else { return Ok(Value::Void) };
     match machine.eval(name)? {
@@ -134,8 +135,8 @@ fn last(machine: &mut Machine<'_>, args: &[Expr], _: Span) -> Run<Value> {
 const MAP: &str = "ggml_vk_get_mul_mat_mat_pipeline_map";
 const GUESS: &str = "ggml_vk_guess_matmul_pipeline_map";
 
-/// Looks a pair of types up among the pipelines that were made; first with the accumulator that the tree's own rule says, then
-/// with floats, as the function that is answered for does. An entry of the table: two types, for experts, half accumulator, tiles.
+/// Looks up a pair of types among the created pipelines: first with the accumulator of the tree's own rule, then with
+/// float, as the replaced function does. A table entry is: two types, for experts, half accumulator, tiles.
 fn map(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let values = values(machine, args)?;
     let [context, weights, activations, precision, ..] = values.as_slice() else {
@@ -166,7 +167,7 @@ fn map(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     Ok(find(*half).or_else(|| if *half != 0 { find(0) } else { None }).unwrap_or(Value::Null))
 }
 
-/// `context->device->pipeline_matmul`, as it was put there.
+/// The stored value of `context->device->pipeline_matmul`.
 fn table(machine: &Machine<'_>, context: &Value) -> Option<Vec<Value>> {
     let mut value = context.clone();
     for field in ["device", "pipeline_matmul"] {
@@ -180,7 +181,7 @@ fn table(machine: &Machine<'_>, context: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// The tree's own function picks the tile; a pipeline is its name here.
+/// The tree's own function selects the tile; a pipeline is represented by its name.
 fn matrix(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     let values = values(machine, args)?;
     match machine.call_by_name(GUESS, values)? {
@@ -202,7 +203,7 @@ fn vector_id(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     of_vectors(machine, args, at, VECTOR_ID, "vector_id")
 }
 
-/// The tree's own function says whether there is a pipeline for these types; if there is none the caller asks again.
+/// The tree's own function tells whether there is a pipeline for these types. If there is none, the caller asks again.
 fn of_vectors(machine: &mut Machine<'_>, args: &[Expr], at: Span, function: &str, word: &str) -> Run<Value> {
     let values = values(machine, args)?;
     let number = |machine: &mut Machine<'_>, place: usize| values.get(place).and_then(|value| machine.settle(value));

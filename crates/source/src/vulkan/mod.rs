@@ -1,4 +1,5 @@
-//! The rules of ggml's Vulkan backend, evaluated: which way a product of weights takes, and which pipeline where that can be told.
+//! Evaluates the rules of ggml's Vulkan backend: the path of a product of weights, and its pipeline if it can be
+//! determined.
 //!
 //! `ggml_vk_mul_mat` is run with a card's properties and the tensors of the question. The function that receives the
 //! product is the path. For vectors, the types passed to the tree's own function identify the pipeline, and its name is
@@ -74,7 +75,7 @@ pub struct VulkanChoice {
 #[derive(Debug)]
 pub struct VulkanRules<'t> {
     program: Program,
-    /// The unit, with the loop over tiles as a function of its own.
+    /// The unit, with the loop over tiles as a separate function.
     unit: Unit<'t>,
 }
 
@@ -141,7 +142,7 @@ impl<'t> VulkanRules<'t> {
         Ok(choice)
     }
 
-    /// The name that the tree gives to the pipeline of these types, where it makes it.
+    /// The name that the tree gives to the pipeline for these types when it creates it.
     fn vector_name(&self, kind: &str, activations: &str, experts: bool) -> Option<String> {
         let mut machine = Machine::new(&self.program, &VULKAN, Platform::default(), |_, _| false);
         let number: i64 = activations.parse().ok()?;
@@ -163,7 +164,7 @@ impl<'t> VulkanRules<'t> {
         };
         let mut names: Vec<&str> = text.lines().filter(here).filter_map(|line| line.split('"').nth(1)).collect();
         names.dedup();
-        // Two names for one place would be a choice that is not looked into.
+        // Two names for one slot would mean a choice that is not examined.
         if let [only] = names.as_slice() { Some((*only).to_owned()) } else { None }
     }
 
@@ -222,7 +223,8 @@ fn run(machine: &mut Machine<'_>, card: &VulkanProfile, shape: &Shape, kind: &st
     }
 }
 
-/// What Debian's build has: every kind of shader that its glslc can make, and Vulkan headers that know the extensions.
+/// The defines of Debian's build: every kind of shader that its glslc supports, and Vulkan headers that know the
+/// extensions.
 fn defines() -> Vec<(String, Option<String>)> {
     [
         "GGML_VULKAN_COOPMAT_GLSLC_SUPPORT",

@@ -1,9 +1,9 @@
-//! Cards as ggml's Vulkan backend sees them: the properties that its rules ask for, kept as data with their origin.
+//! Cards as ggml's Vulkan backend sees them: the properties that its rules read, stored as data with their origin.
 
-/// What a driver reports of a card, by the fields of `vk_device_struct`.
+/// The driver's properties of a card, by the fields of `vk_device_struct`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VulkanProfile {
-    /// As Mesa's stand-in calls it.
+    /// The name in Mesa's stand-in.
     pub card: String,
     pub target: String,
     /// An enumerator of `vk_device_architecture`.
@@ -12,17 +12,18 @@ pub struct VulkanProfile {
     pub fp16: bool,
     pub dot2: bool,
     pub subgroup_size: i64,
-    /// Bytes of a work group's shared memory.
+    /// The size of a work group's shared memory in bytes.
     pub shared_memory: i64,
-    /// Cooperative matrices of 16x16x16: of halves, with both accumulators, and of bytes. RADV has all of them or none.
+    /// Support for 16x16x16 cooperative matrices: half precision with both accumulators, and bytes. RADV has all of
+    /// them or none.
     pub coopmat: bool,
     /// Cooperative matrices of bfloat16.
     pub bf16: bool,
-    /// 0 as built; what GGML_VK_FORCE_MMVQ and GGML_VK_DISABLE_MMVQ make of it.
+    /// 0 by default; GGML_VK_FORCE_MMVQ and GGML_VK_DISABLE_MMVQ change it.
     pub mmvq_mode: i64,
 }
 
-/// Environment variables that the rules depend on (`ggml_vk_get_device`). The last three change nothing that RADV has.
+/// Environment variables that the rules depend on (`ggml_vk_get_device`). The last three have no effect on RADV.
 const VARIABLES: [&str; 10] = [
     "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT",
     "GGML_VK_DISABLE_COOPMAT",
@@ -37,7 +38,7 @@ const VARIABLES: [&str; 10] = [
 ];
 
 impl VulkanProfile {
-    /// All that are kept.
+    /// All stored cards.
     pub fn all() -> impl Iterator<Item = VulkanProfile> {
         include_str!("cards.tsv").lines().filter(|line| !line.starts_with('#')).skip(1).filter_map(|line| {
             let mut fields = line.split('\t').map(str::to_owned);
@@ -59,7 +60,7 @@ impl VulkanProfile {
         })
     }
 
-    /// By the stand-in's name, a target, or a card that is known to have one of these targets.
+    /// Finds a card by the stand-in's name, by target, or by the name of a card with a known target.
     pub fn find(given: &str) -> Option<VulkanProfile> {
         let own = VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(given));
         own.or_else(|| {
@@ -69,21 +70,21 @@ impl VulkanProfile {
         })
     }
 
-    /// The variables that are inputs here.
+    /// The environment variables that are inputs here.
     pub fn variables() -> &'static [&'static str] {
         &VARIABLES
     }
 
-    /// Under a variable of the environment; false for one of which it is unknown what it does to these rules.
+    /// Applies an environment variable; false if its effect on these rules is unknown.
     pub fn under(&mut self, name: &str) -> bool {
         match name {
             "GGML_VK_DISABLE_INTEGER_DOT_PRODUCT" => self.integer_dot_product = false,
-            // Those of bfloat16 are asked for among the others.
+            // This also disables bfloat16 matrices.
             "GGML_VK_DISABLE_COOPMAT" => (self.coopmat, self.bf16) = (false, false),
             "GGML_VK_DISABLE_F16" => self.fp16 = false,
             "GGML_VK_DISABLE_BFLOAT16" => self.bf16 = false,
             "GGML_VK_DISABLE_DOT2" => self.dot2 = false,
-            // The first of the two that ggml asks for.
+            // ggml checks this variable before GGML_VK_FORCE_MMVQ.
             "GGML_VK_DISABLE_MMVQ" => self.mmvq_mode = -1,
             "GGML_VK_FORCE_MMVQ" if self.mmvq_mode == 0 => self.mmvq_mode = 1,
             _ => return VARIABLES.contains(&name),

@@ -1,4 +1,4 @@
-//! A card of one's own, from what `vulkaninfo --json` wrote of it.
+//! A user's own card, from the output of `vulkaninfo --json`.
 //!
 //! Extensions, features and limits are read as ggml queries them (`ggml_vk_get_device`, `get_device_architecture`). The
 //! file does not say which matrices a driver multiplies: RADV supports all of one size or none, other drivers are
@@ -8,7 +8,7 @@ use super::VulkanProfile;
 use say::{Message, Say, key, say};
 use serde_json::Value;
 
-/// Most bytes of a file: what vulkaninfo writes has a third of a megabyte.
+/// The maximum file size; vulkaninfo writes about a third of a megabyte.
 const LARGEST: usize = 16 << 20;
 const AMD: u64 = 0x1002;
 const RADV: &str = "VK_DRIVER_ID_MESA_RADV";
@@ -37,7 +37,7 @@ say::worded! { ReportedError {
 }}
 
 impl VulkanProfile {
-    /// By the bytes of such a file.
+    /// Reads a profile from the bytes of such a file.
     pub fn reported(bytes: &[u8]) -> Result<VulkanProfile, ReportedError> {
         if bytes.len() > LARGEST {
             return Err(ReportedError::TooLarge);
@@ -48,7 +48,7 @@ impl VulkanProfile {
 }
 
 impl VulkanProfile {
-    /// The kept card that a reported one is: the same chip, with the same properties.
+    /// The stored card that matches a reported one: the same chip with the same properties.
     pub fn played(&self) -> Result<VulkanProfile, ReportedError> {
         let name = self.card.clone();
         let kept = chip(&name).and_then(|chip| VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(chip)));
@@ -86,7 +86,7 @@ struct Report<'f> {
 }
 
 impl Report<'_> {
-    /// Below `capabilities.device`.
+    /// A value below `capabilities.device`.
     fn at(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self.file.get("capabilities")?.get("device")?, |value, key| value.get(key))
     }
@@ -107,7 +107,7 @@ impl Report<'_> {
         self.at(&["extensions", extension]).is_some()
     }
 
-    /// A number or word of one of several structures, which hold the same.
+    /// A value from one of several structures that contain the same field.
     fn either(&self, part: &str, structures: &[&str], field: &str) -> Option<&Value> {
         structures.iter().find_map(|of| self.at(&[part, of, field]))
     }
@@ -161,7 +161,7 @@ impl Report<'_> {
         })
     }
 
-    /// As `get_device_architecture` of ggml 0.27 decides; with the smallest subgroup.
+    /// Follows `get_device_architecture` of ggml 0.27; also returns the smallest subgroup size.
     fn architecture(&self, name: &str) -> Result<(&'static str, Option<i64>), ReportedError> {
         const NEEDED: [&str; 3] =
             ["VK_AMD_shader_core_properties", "VK_KHR_shader_integer_dot_product", "VK_EXT_subgroup_size_control"];
@@ -181,7 +181,8 @@ impl Report<'_> {
         let waves = self.either("properties", &["VkPhysicalDeviceShaderCorePropertiesAMD"], "wavefrontsPerSimd");
         let first = match (waves.and_then(Value::as_u64), chip(name)) {
             (Some(waves), _) => waves == RDNA1_WAVES,
-            // A vulkaninfo that does not tell it: those that follow the first generation have what it lacks, or are known.
+            // If vulkaninfo does not report it: later generations have features that the first lacks, or are known
+            // chips.
             (None, _) if mixed || self.has("VK_EXT_shader_float8") => false,
             (None, Some(chip)) if FIRST.contains(&chip) => true,
             (None, Some(chip)) if VulkanProfile::all().any(|of| of.card.eq_ignore_ascii_case(chip)) => false,
@@ -205,7 +206,7 @@ fn chip(name: &str) -> Option<&str> {
     name.rsplit_once("(RADV ")?.1.strip_suffix(')')
 }
 
-/// Where the chip is one that is kept, or is named by its target.
+/// The target of a known chip, or of one that is named after its target.
 fn target(name: &str) -> String {
     let Some(chip) = chip(name) else { return "?".to_owned() };
     let kept = VulkanProfile::all().find(|of| of.card.eq_ignore_ascii_case(chip)).map(|of| of.target);
@@ -267,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Neither the number of waves nor a known chip: no answer.
+    /// Without the number of waves and without a known chip, there is no answer.
     #[test]
     fn a_generation_that_cannot_be_told_is_not_guessed() {
         let (_, text) = FILES[2];

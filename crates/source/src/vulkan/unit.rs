@@ -7,7 +7,7 @@ use cxx::Sources;
 use cxx::files::Unreadable;
 use std::sync::Arc;
 
-/// The function that is put behind the unit.
+/// The name of the function that is appended to the unit.
 pub const TILES: &str = "ggml_vk_tiles_of_vendor";
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl<'t> Unit<'t> {
 /// The loop over all types that begins with a switch over vendors.
 fn tiles(text: &str) -> Option<&str> {
     let first = text.find("device->mul_mat_l[i]    = device->coopmat_support").or_else(|| {
-        // Where it is spelled otherwise: the first time that a tile is set by vendor.
+        // If it is spelled differently: the first place where a tile is set by vendor.
         text.find("case VK_VENDOR_ID_AMD:\n                device->mul_mat_l")
     })?;
     let start = text.get(..first)?.rfind("for (uint32_t i = 0; i < GGML_TYPE_COUNT; ++i)")?;

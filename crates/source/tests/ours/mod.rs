@@ -236,7 +236,7 @@ pub fn tree(files: Vec<(&'static str, String)>) -> Tree {
     Tree::from_memory("small", files.into_iter().map(|(path, text)| (path.to_owned(), text.into_bytes())))
 }
 
-/// Path and variant at these columns; None where undetermined.
+/// Path and variant at these columns; None if undetermined.
 pub fn ask(tree: &Tree, gpu: &str, ty: &str, columns: &[i64], overrides: &Overrides) -> Vec<Option<(Path, i64)>> {
     let shape = Shape::MulMat { rows: 4096, k: 4096 };
     let question = shape.question(vec![Device::find(gpu).expect("known")], vec![ty.to_owned()], columns.to_vec());
@@ -257,7 +257,7 @@ pub fn plain(tree: &Tree, gpu: &str, ty: &str, columns: &[i64]) -> Vec<Option<(P
     ask(tree, gpu, ty, columns, &Overrides::default())
 }
 
-/// The tree with one text put for another; the text must be there.
+/// The tree with one text replaced; the text must be present.
 pub fn changed(from: &str, to: &str) -> Tree {
     let mut files = files();
     let mut found = false;

@@ -1,10 +1,10 @@
-//! Registers and shared memory of real kernels, as they were recorded.
+//! Recorded registers and shared memory of real kernels.
 
 use gpu::occupancy::Resources;
 use source::graph::Code;
 
-/// What the compiler of Debian's ggml gave its kernels of flash attention: `GPU SYMBOL VGPRS SGPRS LDS WAVEFRONT WGP`.
-/// `crates/whichkernel/tests/compiled_code.rs` reads it out of the library.
+/// The resources of the flash attention kernels in Debian's ggml: `GPU SYMBOL VGPRS SGPRS LDS WAVEFRONT WGP`.
+/// `crates/whichkernel/tests/compiled_code.rs` reads them from the library.
 const REGISTERS: &str = include_str!("../golden/registers.txt");
 
 pub fn code(gpu: &str) -> Code {

@@ -1,4 +1,4 @@
-//! Declarations of a unit: what there is, with its signature; bodies are only measured.
+//! Declarations of a unit with their signatures. Bodies are skipped, and only their ranges are recorded.
 
 use super::signature_cache::SeenSignatures;
 use super::types::Specifiers;
@@ -10,10 +10,10 @@ use crate::syntax::sym::{self, Interner, Sym};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Tokens of a list that is parsed on demand.
+/// The minimum number of tokens for which a list is parsed on demand.
 const LONG: usize = 200;
 
-/// Which argument, and with how many stars.
+/// The index of the argument, and the number of stars.
 pub type Pick = (usize, u8);
 
 #[derive(Debug, Default)]
@@ -23,20 +23,20 @@ pub struct Declared {
     pub enums: Vec<Enum>,
     pub globals: Vec<Global>,
     pub aliases: Vec<(Sym, Type)>,
-    /// Aliases with parameters: which of their arguments each is, and with how many stars; None: another type.
+    /// Template aliases: the argument that each stands for, and the number of stars; None: another type.
     pub picks: Vec<(Sym, Option<Pick>)>,
     pub names: Names,
-    /// The namespaces that the numbers in all of these mean; the first is none.
+    /// The namespaces by number; the first is the global one.
     pub spaces: Vec<Vec<Sym>>,
     /// `using namespace x;`, by the last word.
     pub opened: Vec<Sym>,
-    /// `using a::f;`: names that mean another's.
+    /// `using a::f;`: names brought in from another namespace.
     pub brought: Vec<Sym>,
-    /// Operators that are defined for types of the tree's own: which, and the names in their parameters.
+    /// Operators overloaded for types of the tree, with the names in their parameters.
     pub operators: Vec<(Sym, Vec<Sym>)>,
 }
 
-/// Everything that one unit declares; `functions` is an empty list with room for them.
+/// All declarations of one unit; `functions` is an empty list with spare capacity.
 pub fn declarations(
     toks: &Arc<Vec<Tok>>,
     names: &Names,
@@ -75,7 +75,7 @@ pub fn declarations(
     out
 }
 
-/// A list in braces, parsed when a global's value is first asked for; one that is not understood says nothing.
+/// Parses the braced list of a global when its value is first needed. An unreadable list gives no value.
 pub fn list(of: &Global, (toks, range): (&[Tok], Range<usize>), names: &Names, interner: &Interner) -> Initial {
     let mut parser = Parser::new(toks, range, names, interner, of.unit);
     parser.home = of.home;
@@ -83,7 +83,7 @@ pub fn list(of: &Global, (toks, range): (&[Tok], Range<usize>), names: &Names, i
 }
 
 impl Parser<'_> {
-    /// To the end of a declaration that was not understood.
+    /// Skips to the end of a declaration that was not understood.
     pub(super) fn recover(&mut self) {
         while let Some(tok) = self.peek() {
             match tok.sym {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `namespace a::b {`, `inline namespace v2 {`, `namespace {`. An inline one is as if it were not there.
+    /// `namespace a::b {`, `inline namespace v2 {`, `namespace {`. Inline namespaces are transparent.
     fn namespace(&mut self, inline: bool) -> Parsed<()> {
         self.pos += 1;
         let mut path = self.spaces.get(self.space as usize).cloned().unwrap_or_default();
@@ -191,7 +191,7 @@ impl Parser<'_> {
             }
             return self.declarators_of(base, Specifiers::default(), templates, start, out);
         }
-        // A forward declaration makes the name a type, and `template <...>` makes it a template.
+        // A forward declaration makes the name a type; with `template <...>`, also a template.
         if (self.at(sym::STRUCT) || self.at(sym::CLASS) || self.at(sym::ENUM) || self.at(sym::UNION))
             && self.is_ident(1)
             && self.at_ahead(2, sym::SEMI)
@@ -216,10 +216,10 @@ impl Parser<'_> {
         out.functions.push(function);
     }
 
-    /// Past a list in braces that is too long to be parsed before anybody asks for it.
+    /// Skips a braced list that is too long to be parsed before it is needed.
     fn long_list(&mut self) -> Option<Range<usize>> {
         let start = self.pos;
-        // It was left out before.
+        // It was already replaced by a body token.
         if self.peek().is_some_and(|tok| tok.kind == Kind::Body) {
             self.pos += 1;
             return Some(start..self.pos);

@@ -1,4 +1,5 @@
-//! Definitions of types: structs, enums, `typedef` and `using`. Bodies of structs are only measured.
+//! Definitions of types: structs, enums, `typedef` and `using`. Struct bodies are skipped, and only their ranges are
+//! recorded.
 
 use super::decl::Declared;
 use super::types::Specifiers;
@@ -26,7 +27,7 @@ impl Parser<'_> {
             }
             // void (*)(int): a pointer to a function.
             let ty = self.type_id()?;
-            // An alias with parameters of its own is known to be a type, not which; unless it is one of the parameters.
+            // A template alias is known to be a type, but which one is known only if it is one of its parameters.
             if templates.is_empty() {
                 out.aliases.push((name, ty));
             } else {
@@ -44,7 +45,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Which of the parameters a type is, and with how many stars.
+    /// The parameter that a type stands for, and the number of stars.
     fn picked(&self, templates: &[TemplateParam], ty: &Type) -> Option<(usize, u8)> {
         let Base::Local(slot) = ty.base else { return None };
         let is = |param: &TemplateParam| param.is_type && param.name.and_then(|name| self.local(name)) == Some(slot);
@@ -92,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A struct or enum that is defined right here; its type, for declarators that follow.
+    /// A struct or enum defined in place; returns its type for the declarators that follow.
     pub(super) fn definition(&mut self, templates: Vec<TemplateParam>, out: &mut Declared) -> Parsed<Option<Type>> {
         let mark = self.mark();
         let mut specifiers = Specifiers::default();

@@ -7,7 +7,7 @@ use crate::syntax::lex::{Kind, Tok};
 use crate::syntax::sym::{self, Sym};
 
 impl Parser<'_> {
-    /// With the comma operator.
+    /// An expression, including the comma operator.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let (angle, configured) = (std::mem::take(&mut self.angle), std::mem::take(&mut self.configured));
         let result = self.comma();
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Some((Some(op), 1))
     }
 
-    /// Whether the next token follows this one with no blank and is `sym`.
+    /// Whether the next token is `sym`, without white space before it.
     fn glued(&self, sym: Sym) -> bool {
         let end = self.peek().map(Tok::end);
         self.ahead(1).is_some_and(|next| next.is(sym) && Some(next.off) == end)
@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// A fold over the pattern, whose slots were touched since.
+    /// A fold over the pattern. `touched` is the position from which slots were used.
     fn fold(&self, op: Option<Binary>, pattern: Expr, touched: usize, left: bool, start: Span) -> Expr {
         let mut slots = self.touched.get(touched..).unwrap_or_default().to_vec();
         slots.sort_unstable();
@@ -144,7 +144,7 @@ impl Parser<'_> {
         self.node(ExprKind::Fold { op, pattern: Box::new(pattern), slots, left }, start)
     }
 
-    /// `... op pattern`, behind the opening parenthesis.
+    /// `... op pattern`, after the opening parenthesis.
     pub(super) fn left_fold(&mut self, start: Span) -> Parsed<Expr> {
         self.pos += 1;
         let touched = self.touched.len();
@@ -239,8 +239,8 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::SizeofExpr(inner), start))
     }
 
-    /// `(T) x`. A parenthesised name is a cast only if it is known as a type, or if what follows could not follow a
-    /// value: `(ENUMERATOR) && y` has no error in it when read as a cast, and is none.
+    /// `(T) x`. A parenthesised name is a cast only if it is a known type, or if the next token could not follow a
+    /// value: `(ENUMERATOR) && y` would parse as a cast but is not one.
     fn cast(&mut self, start: Span) -> Parsed<Option<Expr>> {
         let mark = self.mark();
         self.pos += 1;

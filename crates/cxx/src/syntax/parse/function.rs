@@ -92,7 +92,7 @@ impl Parser<'_> {
                 sym::COLON => {
                     let from = self.pos + 1;
                     self.pos = from;
-                    // name(...) or name{...}, with commas between; the body's brace follows a closing one.
+                    // name(...) or name{...}, separated by commas; the body's brace follows a closing bracket.
                     while self.is_ident(0) {
                         while self.is_ident(0) || self.at(sym::SCOPE) {
                             self.pos += 1;

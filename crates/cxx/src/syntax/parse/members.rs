@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl Parser<'_> {
     pub(super) fn members(&mut self, of: &Struct) -> Members {
         let mut out = Members { aligned: of.aligned.clone().map(|range| self.alignment(range)), ..Default::default() };
-        // Two passes: methods may use fields that stand below them.
+        // Two passes, because methods may use fields declared below them.
         let start = self.pos;
         self.member_list(of, &mut out, false);
         let names: Vec<Sym> = out.fields.iter().chain(&out.statics).filter_map(|field| field.name).collect();
@@ -39,7 +39,7 @@ impl Parser<'_> {
                 self.rewind(before);
                 self.recover();
             }
-            // Slots of a method's parameters are its own; the struct's template parameters stay.
+            // A method's parameter slots are its own; the struct's template parameters are kept.
             self.slots = before.slots;
             self.scopes.truncate(before.scopes);
             if self.pos == before.pos {
@@ -55,7 +55,7 @@ impl Parser<'_> {
         }
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
-        // A constructor: the struct's own name and a parenthesis.
+        // A constructor: the struct's own name followed by a parenthesis.
         if let Some(name) = of.name
             && self.at(name)
             && self.at_ahead(1, sym::LPAREN)
@@ -92,7 +92,7 @@ impl Parser<'_> {
         self.member_names(of, out, methods, &base, specifiers, start)
     }
 
-    /// What a member that begins with a word or a mark of its own is; false for any other, of which nothing was read.
+    /// Parses a member that begins with a keyword or a symbol; false, with nothing consumed, for any other member.
     fn keyword(&mut self, of: &Struct, out: &mut Members, methods: bool) -> Parsed<bool> {
         let start = self.span();
         let Some(tok) = self.peek() else { return Ok(true) };
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// The names that are declared with one type.
+    /// The names declared with one type.
     fn member_names(
         &mut self,
         of: &Struct,
@@ -196,7 +196,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `~name()`, whose body is looked for elsewhere where it is none: one that is empty or the default does nothing.
+    /// `~name()`. A destructor without a body here counts as defined elsewhere; an empty or defaulted one does nothing.
     fn destructor(&mut self, out: &mut Members) {
         self.pos += 2;
         self.skip_balanced();
@@ -206,7 +206,7 @@ impl Parser<'_> {
         out.destroyed |= !nothing && !chosen;
     }
 
-    /// `template <...> ret operator()(...) {...}`; other templates among the members are not read.
+    /// `template <...> ret operator()(...) {...}`. Other member templates are not parsed.
     fn call_operator(&mut self, of: &Struct, own: Vec<TemplateParam>, start: Span) -> Parsed<Function> {
         let mut specifiers = Specifiers::default();
         self.skip_attributes(&mut specifiers);
@@ -216,7 +216,8 @@ impl Parser<'_> {
         self.called(of, own, ty, specifiers, start)
     }
 
-    /// `operator()`, by the name of the word alone. Its template parameters follow those of the struct, which are given with the object.
+    /// `operator()`, stored under the name `operator`. Its template parameters follow those of the struct, whose
+    /// arguments come with the object.
     fn called(
         &mut self,
         of: &Struct,

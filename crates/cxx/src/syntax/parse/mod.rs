@@ -1,7 +1,7 @@
-//! From tokens to the tree that is interpreted. Declarations are read when a unit is loaded; the bodies of functions
-//! and structs only when something runs through them, which for one question is a small part of a program.
+//! Parses tokens into the tree that the interpreter runs. Declarations are parsed when a unit is loaded. Bodies of
+//! functions and structs are parsed only when they are needed, which for one question is a small part of a program.
 //!
-//! A statement that is not understood becomes `Unparsed` with its place; running into it is "undetermined".
+//! A statement that is not understood becomes `Unparsed` with its position. Reaching it makes a run "undetermined".
 
 mod decl;
 mod define;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub use decl::{Declared, Pick, declarations, list};
 pub use signature_cache::SeenSignatures;
 
-/// What the parser must know about names to tell `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.
+/// What the parser must know about names to distinguish `(T) x` from `(a) x` and `f<1>(x)` from `a < 1`.
 #[derive(Debug)]
 pub struct Names {
     pub types: SymSet,
@@ -44,13 +44,13 @@ impl Default for Names {
     }
 }
 
-/// Not parsed here; the caller makes of it what it can.
+/// The parser could not read this. The caller decides how to continue.
 #[derive(Debug, Clone, Copy)]
 pub struct Stuck;
 
 pub type Parsed<T> = Result<T, Stuck>;
 
-/// Nesting beyond which a file is not read further: real ones stay under 60.
+/// The maximum nesting depth; real files stay under 60.
 const MAX_DEPTH: usize = 150;
 
 #[derive(Clone, Copy)]
@@ -68,14 +68,14 @@ pub(crate) struct Parser<'a> {
     names: &'a Names,
     interner: &'a Interner,
     unit: u32,
-    /// What the tokens are, where they are not the unit's.
+    /// The stored body that the tokens come from, if they are not the unit's.
     home: Option<BodyId>,
-    /// Namespaces met in this unit, without their inline and unnamed parts; and those open right now, each with what was
-    /// open before.
+    /// Namespaces of this unit, without their inline and unnamed parts; and those currently open, each with the one
+    /// open before it.
     spaces: Vec<Vec<Sym>>,
     space: u32,
     opened: Vec<(u32, bool)>,
-    /// Within an unnamed namespace: visible in this unit alone.
+    /// Inside an unnamed namespace: visible only in this unit.
     hidden: bool,
     scopes: Vec<(Sym, u32)>,
     slots: u32,
@@ -83,13 +83,14 @@ pub(crate) struct Parser<'a> {
     /// Every use of a slot, in order.
     touched: Vec<u32>,
     depth: usize,
-    /// Fields that a bare name may mean, inside a method.
+    /// Fields that an unqualified name may mean inside a method.
     fields: Option<Arc<[Sym]>>,
     local_types: Vec<Sym>,
     local_structs: Vec<(Sym, Arc<Struct>)>,
-    /// What this very unit has declared so far.
+    /// The names that this unit has declared so far.
     more: Names,
-    /// Inside a template argument list `>` closes; inside a configuration (`f<<<a, b>>>(x)`) three of them do.
+    /// Inside a template argument list, `>` closes the list; inside a configuration (`f<<<a, b>>>(x)`), three of them
+    /// do.
     angle: bool,
     configured: bool,
     /// A label of a switch could not be read.
@@ -186,7 +187,7 @@ impl<'a> Parser<'a> {
         if self.depth > MAX_DEPTH { Err(Stuck) } else { Ok(()) }
     }
 
-    /// Past the bracket that closes the one at the current position.
+    /// Skips past the matching closing bracket.
     fn skip_balanced(&mut self) {
         let mut depth = 0usize;
         while let Some(tok) = self.peek() {
@@ -243,14 +244,14 @@ impl<'a> Parser<'a> {
         Mark { pos: self.pos, depth: self.depth, slots: self.slots, scopes: self.scopes.len() }
     }
 
-    /// Takes back what was read since `mark`: an attempt that led nowhere.
+    /// Undoes everything parsed since `mark`, after a failed attempt.
     fn rewind(&mut self, mark: Mark) {
         (self.pos, self.depth, self.slots) = (mark.pos, mark.depth, mark.slots);
         self.scopes.truncate(mark.scopes);
     }
 }
 
-/// A function's statements, parsed when it is first called.
+/// The statements of a function, parsed when it is first called.
 pub fn body(function: &Function, (toks, range): (&[Tok], Range<usize>), names: &Names, interner: &Interner) -> Body {
     let mut parser = Parser::new(toks, range, names, interner, function.unit);
     parser.fields = function.owner.clone();
@@ -280,7 +281,7 @@ pub fn body(function: &Function, (toks, range): (&[Tok], Range<usize>), names: &
     Body { stmts, inits, slots: parser.slots, used }
 }
 
-/// A struct's members, parsed when the first object of it is needed.
+/// The members of a struct, parsed when its first object is needed.
 pub fn members(of: &Struct, toks: &[Tok], names: &Names, interner: &Interner) -> Members {
     let mut parser = Parser::new(toks, of.body.clone(), names, interner, of.unit);
     parser.home = of.home;

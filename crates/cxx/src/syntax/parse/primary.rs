@@ -1,4 +1,4 @@
-//! What an expression is made of: literals, names, parentheses, braces, lambdas.
+//! Primary expressions: literals, names, parentheses, braces, lambdas.
 
 use super::{Parsed, Parser, Stuck};
 use crate::syntax::ast::{Designator, Expr, ExprKind, Lambda, Name, Param, Root, Type};
@@ -8,7 +8,7 @@ use crate::syntax::lex::{Kind, character, float, string};
 use crate::syntax::sym;
 use std::sync::Arc;
 
-/// Slots that are kept as they are, None for all; and variables of the lambda's own with what they start as.
+/// Slots captured by copy (None: all), and the lambda's own variables with their initial values.
 type Captures = (Option<Vec<u32>>, Vec<(u32, Expr)>);
 
 impl Parser<'_> {
@@ -23,7 +23,7 @@ impl Parser<'_> {
             }),
             Kind::Char => Some(ExprKind::Int(character(text).ok_or(Stuck)?, IntTy::I8)),
             Kind::String => {
-                // Adjacent literals are one.
+                // Adjacent string literals are concatenated.
                 let mut whole = String::new();
                 while let Some(tok) = self.peek().filter(|tok| tok.kind == Kind::String) {
                     whole.push_str(&string(self.interner.text(tok.sym)));
@@ -36,7 +36,7 @@ impl Parser<'_> {
                 sym::FALSE => Some(ExprKind::Bool(false)),
                 sym::NULLPTR | sym::NULL => Some(ExprKind::Null),
                 sym::THIS => Some(ExprKind::This),
-                // Line numbers and counters are not rules.
+                // Line numbers and counters are not modelled.
                 sym::LINE | sym::COUNTER => Some(ExprKind::Heap),
                 _ => None,
             },
@@ -69,7 +69,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name as a value; or a type's name followed by what constructs one.
+    /// A name as a value, or a type name followed by constructor arguments.
     fn named(&mut self, start: Span) -> Parsed<Expr> {
         let tok = self.peek().filter(|tok| tok.kind == Kind::Ident || tok.is(sym::SCOPE)).ok_or(Stuck)?;
         if self.starts_type() {
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::Name(Box::new(name)), start))
     }
 
-    /// A type before `(...)` or `{...}`: no stars, no dimensions.
+    /// A type before `(...)` or `{...}`: no stars and no dimensions.
     fn constructed_type(&mut self) -> Parsed<Type> {
         let mut specifiers = super::types::Specifiers::default();
         self.specified_type(&mut specifiers)
@@ -161,7 +161,7 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::Init(items), start))
     }
 
-    /// `[=]`, `[&, n]`, `[this, m = n + 1]`: what is kept, and variables of the lambda's own.
+    /// `[=]`, `[&, n]`, `[this, m = n + 1]`: the captures, and the lambda's own variables.
     fn captures(&mut self) -> Parsed<Captures> {
         self.want(sym::LBRACKET)?;
         let (mut copies, mut all, mut own) = (Vec::new(), false, Vec::new());
@@ -171,7 +171,7 @@ impl Parser<'_> {
             } else if self.eat(sym::AMP) {
                 if self.is_ident(0) {
                     let name = self.ident()?;
-                    // A reference under a name of its own is not followed.
+                    // A reference capture with its own name is not modelled.
                     if self.at(sym::ASSIGN) {
                         return Err(Stuck);
                     }
@@ -217,7 +217,7 @@ impl Parser<'_> {
                     ret = Some(found?);
                 }
                 Some(tok) if tok.is(sym::LPAREN) => self.skip_balanced(),
-                // It would keep what one call leaves for the next.
+                // A mutable lambda keeps state between calls, which is not modelled.
                 Some(tok) if tok.is(sym::MUTABLE) => return Err(Stuck),
                 Some(tok) if !tok.is(sym::SEMI) => self.pos += 1,
                 _ => return Err(Stuck),

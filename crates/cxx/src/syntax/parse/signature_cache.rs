@@ -1,7 +1,6 @@
-//! Signatures that were read before: every unit has the declarations of its headers anew, token by token the same.
+//! A cache of parsed signatures: every unit repeats the declarations of its headers, token for token.
 //!
-//! The parse result of tokens depends on themselves, and on which of their names are types and templates; on nothing
-//! else.
+//! The parse result depends only on the tokens and on which of their names are types and templates.
 
 use super::Parser;
 use crate::syntax::ast::{Function, Signature};
@@ -10,16 +9,16 @@ use crate::syntax::sym::{self, FxMap, Sym};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Signatures by the place of their first token.
+/// Signatures by the position of their first token.
 #[derive(Debug, Clone, Default)]
 pub struct SeenSignatures(FxMap<(u16, u32), Arc<One>>);
 
 #[derive(Debug)]
 struct One {
-    /// Its tokens: to the end of the declaration, or to the brace of its body.
+    /// Its tokens: up to the end of the declaration, or up to the brace of its body.
     unit: Arc<Vec<Tok>>,
     toks: Range<usize>,
-    /// The names in it, and what each is.
+    /// The names in it, and what each one is.
     names: Vec<(Sym, Known)>,
     signature: Arc<Signature>,
     has_body: bool,
@@ -29,7 +28,7 @@ struct One {
 type Known = (bool, bool);
 
 impl Parser<'_> {
-    /// The function that begins here, where it was read before.
+    /// The function that begins here, if it was parsed before.
     pub(super) fn seen_function(&mut self, seen: &SeenSignatures) -> Option<Function> {
         let first = self.peek().filter(|_| !self.hidden)?;
         let one = seen.0.get(&(first.file, first.off))?;
@@ -51,11 +50,11 @@ impl Parser<'_> {
         Some(Function { signature, unit, space, body, home: None, inits: None, owner: None, parsed: OnceLock::new() })
     }
 
-    /// Keeps a function that was just read from `start` on.
+    /// Stores a function that was just parsed from `start` on.
     pub(super) fn remember(&self, function: &Function, start: usize, toks: &Arc<Vec<Tok>>, seen: &mut SeenSignatures) {
         let end = function.body.as_ref().map_or(self.pos, |body| body.start);
         let Some((first, all)) = toks.get(start..end).and_then(|all| Some((all.first()?, all))) else { return };
-        // A struct or a lambda among them has its own unit.
+        // A struct or a lambda in it refers to its own unit.
         let braces = all.iter().filter(|tok| tok.is(sym::LBRACE)).count();
         let names = all.iter().filter(|tok| tok.kind == Kind::Ident && !self.interner.is_keyword(tok.sym));
         let names: Vec<Sym> = names.map(|tok| tok.sym).collect();
@@ -63,7 +62,8 @@ impl Parser<'_> {
         if self.hidden || function.inits.is_some() || braces != usize::from(function.body.is_some()) || own != 1 {
             return;
         }
-        // It may have become a template just now; its own name is followed by its arguments whatever it is.
+        // Its own name is excluded: it may have just become a template, and it is followed by its arguments in any
+        // case.
         let others = names.into_iter().filter(|name| *name != function.name);
         let one = One {
             unit: toks.clone(),

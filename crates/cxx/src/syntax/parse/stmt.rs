@@ -1,4 +1,4 @@
-//! Statements, and the one hard question about them: whether this one declares something.
+//! Statements. The main difficulty is to decide whether a statement is a declaration.
 
 use super::types::Specifiers;
 use super::{Parsed, Parser, Stuck};
@@ -9,7 +9,7 @@ use crate::syntax::vocabulary::Word;
 use std::sync::{Arc, OnceLock};
 
 impl Parser<'_> {
-    /// One statement; what cannot be parsed is skipped to its end and kept as `Unparsed`.
+    /// Parses one statement. An unreadable one is skipped to its end and kept as `Unparsed`.
     pub(super) fn statement(&mut self) -> Stmt {
         let mark = self.mark();
         let start = self.span();
@@ -50,7 +50,7 @@ impl Parser<'_> {
                 _ => self.pos += 1,
             }
         }
-        // Always forward: a stray closing brace is taken alone.
+        // Always make progress: consume a stray closing brace.
         if self.pos == start {
             self.pos += 1;
         }
@@ -149,7 +149,7 @@ impl Parser<'_> {
                         Ok(stmt) => Ok(stmt),
                         Err(Stuck) => {
                             self.rewind(mark);
-                            // `using a::f;`: f means another from here on.
+                            // `using a::f;`: f has another meaning from here on.
                             if tok.sym == sym::USING && !self.at_ahead(1, sym::NAMESPACE) && !self.at_ahead(1, sym::STD)
                             {
                                 return Err(Stuck);
@@ -160,13 +160,13 @@ impl Parser<'_> {
                 }
                 sym::STRUCT | sym::UNION | sym::CLASS if self.local_definition() => return self.local_struct(),
                 sym::ENUM if self.local_definition() => return self.local_enum(),
-                // What an assembler statement writes to is not followed.
+                // The writes of an assembler statement are not tracked.
                 sym::GOTO | sym::TRY | sym::CATCH | sym::ASM | sym::ASM_GNU => return Err(Stuck),
                 _ => {}
             }
         }
         if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.says_unused(tok.sym) {
-            // Says that a variable is not used: no use of it.
+            // A mark for an unused variable, which does not count as a use.
             let mark = self.mark();
             self.pos += 1;
             let from = self.pos;
@@ -187,7 +187,7 @@ impl Parser<'_> {
             }
         }
         let expr = self.expression()?;
-        // Macros that expand to declarations may stand without their semicolon, and what follows begins a statement.
+        // Macros that expand to declarations may lack a semicolon; the next token then begins a statement.
         if !self.eat(sym::SEMI) && !matches!(expr.kind, ExprKind::Call(..)) {
             return Err(Stuck);
         }
@@ -249,7 +249,7 @@ impl Parser<'_> {
         Ok(Stmt::Empty)
     }
 
-    /// `enum name { a = 1, b };` inside a function: constants of its own, one after the other.
+    /// `enum name { a = 1, b };` inside a function: local constants.
     fn local_enum(&mut self) -> Parsed<Stmt> {
         let start = self.span();
         self.want(sym::ENUM)?;
@@ -266,7 +266,7 @@ impl Parser<'_> {
             self.local_types.push(name);
             stmts.push(Stmt::Alias(slot, Box::new(ty.clone())));
         }
-        // Without a type of its own it has that of its numbers.
+        // Without a declared underlying type, the type follows from the values.
         let ty = if fixed { ty } else { self.unknown_type(start) };
         self.want(sym::LBRACE)?;
         let mut vars: Vec<Var> = Vec::new();
@@ -293,7 +293,7 @@ impl Parser<'_> {
             }
         }
         self.want(sym::RBRACE)?;
-        // Variables of the enum right behind it are not followed.
+        // Variables declared together with the enum are not supported.
         self.want(sym::SEMI)?;
         stmts.push(Stmt::Decl(vars));
         Ok(Stmt::Block(stmts))
@@ -350,7 +350,7 @@ impl Parser<'_> {
         Ok(Stmt::If { init, cond, then, other })
     }
 
-    /// `if (T x = a; cond)` gives no condition yet, `if (T x = a)` tests x.
+    /// `if (T x = a; cond)` returns no condition yet; `if (T x = a)` tests x.
     fn condition_declaration(&mut self) -> Parsed<(Stmt, Option<Expr>)> {
         let start = self.span();
         let vars = self.variables()?;
@@ -438,8 +438,8 @@ impl Parser<'_> {
         Ok((slot, parts, ty.reference, range))
     }
 
-    /// Whether a declaration begins here: a word that only a declaration starts with, a known type followed by a
-    /// name, or two names in a row.
+    /// Whether a declaration begins here: a keyword that only starts declarations, a known type followed by a name, or
+    /// two names in a row.
     fn declares(&self) -> bool {
         let Some(tok) = self.peek() else { return false };
         if tok.kind != Kind::Ident && !tok.is(sym::SCOPE) && !tok.is(sym::LBRACKET) {
@@ -467,7 +467,7 @@ impl Parser<'_> {
             return false;
         }
         if self.starts_type() {
-            // `T(x);` and `T{x};` are values; `T::f()` too.
+            // `T(x);`, `T{x};` and `T::f()` are values.
             return !(self.at_ahead(1, sym::LPAREN) || self.at_ahead(1, sym::LBRACE));
         }
         // An unknown name: `Name other`, `Name * other =`, `ns::Name<...> other`.
@@ -490,7 +490,7 @@ impl Parser<'_> {
                 || self.at_ahead(after, sym::COMMA))
     }
 
-    /// `Unknown<...> name`: the list closes, and a name follows.
+    /// `Unknown<...> name`: the list closes and a name follows.
     fn closes_then_name(&self, open: usize) -> bool {
         let mut depth = 0i32;
         for by in open..open + 64 {
@@ -549,7 +549,8 @@ impl Parser<'_> {
             } else {
                 Initial::None
             };
-            // Declared after its initialiser: `int x = x;` is rare, shadowing with the outer value is not.
+            // The slot is declared after the initialiser is parsed: `int x = x;` is rare, but shadowing with the outer
+            // value is common.
             let slot = self.declare(Some(name));
             let span = self.since(start);
             let is_static = specifiers.is_static || specifiers.thread;

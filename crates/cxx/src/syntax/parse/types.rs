@@ -13,12 +13,12 @@ pub(super) struct Specifiers {
     pub is_static: bool,
     pub fixed: bool,
     pub external: bool,
-    /// `thread_local`: in a function it lasts as a static does.
+    /// `thread_local`: in a function, it has the lifetime of a static.
     pub thread: bool,
 }
 
 impl Parser<'_> {
-    /// Words that say nothing about the value: attributes, inlining, storage that does not matter here.
+    /// Skips words that do not affect values: attributes, inlining, irrelevant storage classes.
     pub(super) fn skip_attributes(&mut self, into: &mut Specifiers) {
         while let Some(tok) = self.peek() {
             match tok.sym {
@@ -79,7 +79,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A type without its declarator's stars; qualifiers may stand on both sides.
+    /// A type without the stars of its declarator; qualifiers may be on either side.
     pub(super) fn specified_type(&mut self, into: &mut Specifiers) -> Parsed<Type> {
         let start = self.span();
         self.skip_attributes(into);
@@ -141,7 +141,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// `unsigned long long`, `size_t`, `half`: words that are types by themselves.
+    /// `unsigned long long`, `size_t`, `half`: built-in type words.
     fn builtin(&mut self, into: &mut Specifiers) -> Option<Base> {
         let (mut longs, mut short, mut unsigned, mut seen) = (0u8, false, false, None);
         let mut any = false;
@@ -273,13 +273,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `<` after this name can open an argument list. A name of `std` or of a template that was seen.
+    /// Whether `<` after this name can open an argument list: for a name of `std` or a known template.
     fn templated(&self, name: Sym, before: &[Segment]) -> bool {
         let std = before.first().is_some_and(|segment| segment.sym == sym::STD);
         std || self.is_template(name) || self.local_types.contains(&name)
     }
 
-    /// `<...>`; None (nothing taken) where it does not read as a list.
+    /// `<...>`; None, with nothing consumed, if it does not parse as a list.
     pub(super) fn try_template_args(&mut self) -> Option<Vec<TemplateArg>> {
         let mark = self.mark();
         let (angle, configured) = (self.angle, self.configured);
@@ -300,7 +300,7 @@ impl Parser<'_> {
             let arg = self.template_arg()?;
             let expanded = self.eat(sym::ELLIPSIS);
             args.push(match arg {
-                // `of<T, I>...`; a pack alone expands to its content everywhere.
+                // `of<T, I>...`; a bare pack expands to its content everywhere.
                 TemplateArg::Type(ty) if expanded && ty.has_arguments() => TemplateArg::Expansion(ty),
                 arg => arg,
             });
