@@ -1,5 +1,5 @@
-//! The topics that observers write, and so all that a claim may be about: read from `docs/topics.md`, where they are
-//! agreed on, so that the page and the program cannot differ.
+//! The topics that observers write, which are the only ones a claim may be about. They are read from `docs/topics.md`,
+//! so that the page and the program cannot differ.
 
 use say::{Message, say};
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 #[derive(Debug, PartialEq)]
 struct Topic {
     name: String,
-    /// Its values are numbers of something, of which a part is less than the whole.
+    /// The values count something, so a partial value is less than the whole.
     counts: bool,
 }
 
