@@ -1,10 +1,10 @@
-//! The probe as an investigation knows it: what its verb could close.
+//! The probe as an observer for investigations: which claims its verb can decide.
 
 use evidence::{FieldOfView, Rung, View};
 use observe::Observer;
 use say::{key, say};
 
-/// Who signs what a server answered.
+/// The observer of a server's answers.
 #[derive(Debug)]
 pub struct ProbeObserver;
 
