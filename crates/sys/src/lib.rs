@@ -1,8 +1,8 @@
 //! Every raw system call of the tool, and its one HTTP client.
 //!
-//! The only room with `unsafe` outside the shims. A function takes plain values, makes its call, and gives back a value or an
-//! `io::Error`; nothing here knows of kernels or evidence, and only `hip_runtime` of GPUs. Calls that can be made without
-//! `unsafe` (rustix) are made where they are needed.
+//! The only crate with `unsafe` outside the shims. A function takes plain values, makes its call, and returns a value
+//! or an `io::Error`. Nothing here knows about GPU kernels or evidence, and only `hip_runtime` about GPUs. Calls that
+//! need no `unsafe` (rustix) are made where they are needed.
 //!
 //! | module | what for |
 //! |---|---|

@@ -65,7 +65,7 @@ pub enum Verb {
     Watch(watch::Args),
 }
 
-/// The verbs that this build offers, so that others can say what it cannot do yet.
+/// The verbs of this build, so that others can say what it does not support.
 pub fn verb_names() -> Vec<String> {
     let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
     all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! `whichkernel diff A B`: two of a kind, and what is chosen differently between them.
+//! `whichkernel diff A B`: compares two things of the same kind, and shows which choices differ.
 
 pub mod kernel;
 pub mod runtime;
@@ -56,9 +56,10 @@ pub struct Args {
     pub format: Format,
 }
 
-/// Exit status 1 when anything differs.
+/// Exit code 1 if anything differs.
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    // Cards first: no tree or runtime is called like one. A directory with device code is a runtime, any other a source.
+    // Cards are checked first, because no tree or runtime has such a name. A directory with device code is a runtime,
+    // any other a source tree.
     let both = |is: fn(&str) -> bool| is(&args.a) && is(&args.b);
     if both(kernel::is_file) {
         return kernel::run(&args.a, &args.b, &args.kernels, args.format, context);
@@ -120,7 +121,7 @@ impl Args {
         backends::run(sides, &question, self.format, context)
     }
 
-    /// The same question, for the dry run.
+    /// The same question for the dry run.
     fn dry(&self) -> say::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]
