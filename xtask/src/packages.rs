@@ -1,8 +1,8 @@
-//! The programs that tests use as oracles and compilers: installed where this is Debian and we are root, else named.
+//! The programs that tests use as oracles and compilers: installed on Debian if we are root, otherwise named.
 
 use std::process::{Command, Stdio};
 
-/// A program, the Debian package that brings it, and what goes without it.
+/// A program, its Debian package, and what cannot be tested without it.
 const PROGRAMS: [(&str, &str, &str); 17] = [
     ("git", "git", "reading revisions of a repository"),
     ("cc", "gcc", "programs that are compiled on the spot"),
@@ -23,7 +23,7 @@ const PROGRAMS: [(&str, &str, &str); 17] = [
     ("ld.lld-22", "lld-22", "libraries that are compiled on the spot"),
 ];
 
-/// Installs what is missing, if it may; says what stays missing and which tests that concerns.
+/// Installs missing programs if allowed; reports what is still missing and which tests need it.
 pub fn ensure() {
     let missing: Vec<_> = PROGRAMS.into_iter().filter(|(program, ..)| !is_there(program)).collect();
     if missing.is_empty() {

@@ -1,4 +1,4 @@
-//! What runs, models, servers and other people leave behind: headers of models, records of launches, profiles, logs, ledgers,
+//! Data from runs, models, servers and other people: headers of models, records of launches, profiles, logs, ledgers,
 //! answers.
 
 use launch::trace::Trace;
@@ -34,7 +34,7 @@ pub fn launch_trace(data: &[u8]) {
     }
 }
 
-/// A table of a lake, which anybody may have written.
+/// A table of a lake, which is untrusted.
 pub fn parquet(data: &[u8]) {
     let Ok(table) = export::parquet::read(data) else { return };
     assert!(table.rows() <= data.len() / 8 + 512, "a row takes bytes");
@@ -68,7 +68,7 @@ pub fn spirv(data: &[u8]) {
     }
 }
 
-/// What the stand-in and its reader agree on of the libraries' kernels.
+/// The table of kernels that the stand-in and its reader share.
 pub fn kernel_table(data: &[u8]) {
     let _ = launch::table::KernelTable::parse(data);
     let _ = launch::tables::Tables::parse(data);
@@ -96,8 +96,8 @@ pub fn profile_database(data: &[u8]) {
     });
 }
 
-/// Lines that runtimes, BLAS libraries and servers write, mixed with anything.
-/// Whatever `watch --read` is given; the lines of `watch --trace` have no other reader.
+/// Lines from runtimes, BLAS libraries and servers, mixed with other text: any input of `watch --read`, including the
+/// lines of `watch --trace`.
 pub fn record(data: &[u8]) {
     if watch::imports::is_database(data) {
         return;
@@ -166,7 +166,7 @@ pub fn written_by_hand(data: &[u8]) {
     let _ = gpu::Profile::parse(&text);
 }
 
-/// What a server answers to every question that is put to it, with the same bytes as its log.
+/// A server's answer to every request, with the same bytes as its log.
 pub fn server_answer(data: &[u8]) {
     let text = String::from_utf8_lossy(data).into_owned();
     let paths = [
