@@ -1,5 +1,6 @@
-//! The command as a user meets it, as files: every `$ whichkernel ...` line of `commands/*.txt` with what it prints and its
-//! exit code. `BLESS=1 cargo test -p whichkernel --test commands` writes them anew; look at `git diff` then.
+//! The command's output as a user sees it, in files: every `$ whichkernel ...` line of `commands/*.txt` with what it
+//! prints and its exit code. `BLESS=1 cargo test -p whichkernel --test commands` writes them again; check `git diff`
+//! then.
 
 #[path = "../../source/tests/ours/mod.rs"]
 mod ours;
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Output;
 
-/// What stands in the directory in which the commands run: small files of our own making.
+/// The files in the directory in which the commands run.
 const FILES: &[(&str, &str)] = &[
     ("library.so", "host/library"),
     ("kernels.hsaco", "code_object/two_kernels"),

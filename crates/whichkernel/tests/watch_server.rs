@@ -1,5 +1,5 @@
-//! `watch --url` on Debian's real llama-server, running on the stand-in GPU: canary, tokens, alarms, and its own words
-//! held against what it launched. Loopback only; everything that is started is ended by its number.
+//! `watch --url` on Debian's real llama-server, running on the stand-in GPU: canary, tokens, alarms, and its own claims
+//! compared with its launches. Loopback only; everything that is started is ended by its process id.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -219,7 +219,7 @@ fn a_server_that_keeps_its_word() {
         return;
     }
     let server = Server::start("Q4_K", &["-ngl", "99", "-fa", "on", "-ctk", "q8_0", "-ctv", "q8_0"]);
-    // A log that lies, beside the true one.
+    // A log with false claims, beside the true one.
     let lies = server.home.path().join("lies.log");
     let text = "load_tensors: offloaded 2/5 layers to GPU\nllama_context: flash_attn    = 0\nmsg=\"inference compute\" id=0 library=CUDA compute=8.9\n";
     std::fs::write(&lies, text).expect("written");

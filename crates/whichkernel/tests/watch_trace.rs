@@ -1,4 +1,4 @@
-//! `watch --trace` and what is read of it: a runtime that refuses, lines that were taken out, and a trace without its end.
+//! `watch --trace` and reading it back: a runtime that refuses, removed lines, and a trace without its end.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -152,7 +152,7 @@ fn lines_that_are_not_there_are_missed() {
     let cut = with("cut.jsonl", &lines[..4], "");
     assert_eq!(gaps(&cut), ["no-end"], "{cut}");
     for answer in [&whole, &half, &twice, &cut] {
-        // Only a file says so, even of the first: and what concludes says the same.
+        // Even for the first, only a file is the source, and the conclusion says the same.
         assert_eq!(
             (&answer["whole"], &answer["conclusion"]["says"]),
             (&false.into(), &"incomplete".into()),

@@ -1,4 +1,4 @@
-//! The corpus is what `make` builds (`BLESS=1` writes it), every file of it reads well, and a while of mutations
+//! The corpus is what `make` builds (`BLESS=1` writes it), every file of it can be parsed, and a series of mutations
 //! makes no parser panic.
 
 mod records;
