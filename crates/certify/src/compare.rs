@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(verdict(&certificate, Point::LaunchMix), Some(Verdict::Unsteady));
         assert_eq!(certificate.outcome(), Outcome::NotKnown);
         assert_eq!(compare(trial("preload"), [&of(7), &of(7), &of(9)]).outcome(), Outcome::NotKnown);
-        // Other differences count as differences all the same.
+        // Other differences still count as differences.
         let fails = Run { ending: Ending::Ended(Exit::Code(1)), ..of(1) };
         assert_eq!(compare(trial("preload"), [&of(7), &fails, &of(9)]).outcome(), Outcome::Differs);
     }

@@ -103,7 +103,8 @@ pub enum Cell {
         common: usize,
         own: Vec<String>,
     },
-    /// The total (None if some kernels have no name), and the kernels that differ between runs.
+    /// The number of launches, the number of kernels (None if some have no name), and the kernels that differ between
+    /// runs.
     Launches {
         launches: u64,
         kernels: Option<usize>,

@@ -25,7 +25,7 @@ struct Voice {
     accounts: BTreeSet<Witness>,
 }
 
-/// The name of the observer that stands for the grading itself, beside the observers whose observations are graded.
+/// The name under which the grading itself is listed, next to the observers whose observations are graded.
 pub const JUDGE: &str = "judge";
 
 pub(crate) fn conclude(

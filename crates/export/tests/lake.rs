@@ -141,7 +141,7 @@ fn duckdb_reads_every_column_as_it_was_written() {
         (&4096.into(), &2.into(), &"mul_mat_vec_q<Q4_K,1>".into())
     );
     assert_eq!((&last["contaminated"], &last["path"]), (&false.into(), &serde_json::Value::Null));
-    // The chain by itself, in SQL: every row's `prev` is the hash before it.
+    // The chain alone, in SQL: every row's `prev` is the previous row's hash.
     let chain = "SELECT count(*) AS broken FROM (SELECT row, prev, lag(hash) OVER (PARTITION BY ledger ORDER BY row) AS before \
                  FROM 'observations/*.parquet') WHERE row > 1 AND prev != before";
     assert_eq!(duckdb(&lake, chain).expect("duckdb")[0]["broken"], 0);

@@ -97,7 +97,7 @@ impl Feasibility {
         }
     }
 
-    /// A command of our own.
+    /// Checks a `whichkernel` command.
     fn own(&self, words: &[&String], needs: &mut BTreeSet<Need>) {
         let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
         let (ours, theirs) = (words.get(..end).unwrap_or_default(), words.get(end + 1..).unwrap_or_default());

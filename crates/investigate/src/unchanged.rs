@@ -168,7 +168,7 @@ mod tests {
         Ran { observations, kept: observations, blocked: None, row: Some((row, format!("hash {row}"))) }
     }
 
-    /// A ledger with so many rows.
+    /// A ledger whose last row has this number.
     fn up_to(last: u64) -> impl Fn(u64, &str) -> bool {
         move |row, hash| row <= last && hash == format!("hash {row}")
     }

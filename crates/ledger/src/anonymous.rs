@@ -102,8 +102,8 @@ impl Anonymous {
         out.into_owned()
     }
 
-    /// An observation in the form that the ledger keeps. Facts that are a person's words are removed entirely; returns
-    /// whether it may be kept.
+    /// Anonymises an observation in the ledger's form. Returns false if it consists of a person's words and must be
+    /// left out.
     pub fn observation(&mut self, value: &mut Value) -> bool {
         for place in ["/subject/host", "/subject/artifact/name"] {
             let host = place == "/subject/host"

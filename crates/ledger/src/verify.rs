@@ -248,7 +248,7 @@ impl Walk {
             Ok(list) => {
                 for one in list {
                     if self.sent.insert((one.sha256.clone(), one.size)) {
-                        // The measuring thread ends after an error.
+                        // The receiving thread outlives this one, so sending cannot fail.
                         let _ = send.send((row.seq, one));
                     }
                 }

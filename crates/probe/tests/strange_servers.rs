@@ -55,7 +55,7 @@ fn http(status: &str, body: &str) -> Option<String> {
     Some(format!("HTTP/1.0 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
-/// An Ollama of our own: every word is a token; `each` may answer a generation otherwise.
+/// A test server with Ollama's interface: every word is a token; `each` may override the answer to a generation.
 fn ollama(each: impl Fn(&str, usize) -> Option<Option<String>> + Send + Sync + 'static) -> Address {
     server(move |path, body, count| match path {
         "/api/version" => http("200 OK", r#"{"version":"0.9.3"}"#),

@@ -52,7 +52,7 @@ pub fn turn_away(mut stream: TcpStream) {
     }
 }
 
-/// Sent with every answer: forbids caching and referrers.
+/// Sent with every answer: forbids caching, referrers, framing and use by other origins.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                       Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n";
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Long enough to load a model and answer with it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Asks the server at this address for one token. Returns the endpoint that was used.
+/// Asks the server at this address for one token. Returns the kind of server.
 pub fn one_token(at: &Endpoint) -> io::Result<&'static str> {
     let identity = who(at)?;
     // Ollama would load another model otherwise.

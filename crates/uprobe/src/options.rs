@@ -15,7 +15,7 @@ pub struct Options {
     pub hash: bool,
     /// How to receive hits. Without BPF: registers only, through our own or armed probes.
     pub how: How,
-    /// Call a function of ours under the same probe, in a child process, and check that the call is seen.
+    /// Call our own stub function under the same probe, in a child process, and check that the call is seen.
     pub canary: bool,
     /// Check the return values of launches, while something is new and in samples.
     pub returns: bool,

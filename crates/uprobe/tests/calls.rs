@@ -82,9 +82,9 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     assert_eq!(both, expected.collect::<Vec<_>>(), "{account:?}");
 }
 
-/// A process on real code of nvcc's that launched everything before anybody looked. CUDA 13's compiler passes a kernel that it got once, 12's the
-/// address of a stub; neither is the driver's function, which is what is launched. One function belongs to no library: as
-/// with cuBLAS only the driver knows its name.
+/// A process with real nvcc code that launched everything before the attach. CUDA 13's compiler passes a kernel that it
+/// got once, 12's the address of a stub; neither is the driver's function, which is what is launched. One function
+/// belongs to no library: as with cuBLAS only the driver knows its name.
 #[test]
 fn a_late_attach_names_what_cuda_launches() {
     const ROUNDS: u64 = 40;

@@ -13,7 +13,7 @@ use uprobe::{Options, Room, Watcher};
 use watch::layer::{LayerSource, Session};
 use watch::{Ended, Gap, Name, ObserverReport, Source, State, Tally};
 
-/// The unpacked tree, and a directory of our own.
+/// The unpacked tree, and a temporary directory.
 struct Stage {
     tree: PathBuf,
     home: tempfile::TempDir,
@@ -367,8 +367,9 @@ impl watch::preload::Program for Elsewhere {
     fn wait(&mut self) {}
 }
 
-/// Debian's llama-server, watched by the layer from its start and by uprobes that come when it is running: from then on both see the same
-/// dispatches of the same pipelines in the same order with the same push constants, and the text is that of a server which nobody watches.
+/// Debian's llama-server, watched by the layer from its start and by uprobes from a later attach: from then on both see
+/// the same dispatches of the same pipelines in the same order with the same push constants, and the generated text
+/// equals that of an unwatched server.
 #[test]
 fn a_running_llama_server_is_seen_alike_by_uprobe_and_layer() {
     let Some(stage) = Stage::new("llama-server") else { return };

@@ -13,10 +13,10 @@ use watch::{Ended, ObserverReport, Open, Source, State, Tally};
 
 const COUNTING: &str = include_str!("data/counting.c");
 
-/// How often each kernel was launched; a kernel is told by the width of its grid.
+/// How often each kernel was launched; the width of the grid identifies the kernel.
 type Launches = BTreeMap<u32, u64>;
 
-/// A runtime that counts by itself, and the program that uses it.
+/// A runtime that keeps its own count, and the program that uses it.
 struct Ours {
     dir: tempfile::TempDir,
     program: PathBuf,

@@ -43,7 +43,7 @@ impl Dispatches {
         Dispatches { pid, stream: Stream::new(pid), ..Dispatches::default() }
     }
 
-    /// Counts finished dispatches; `ended` says whether something ended.
+    /// Counts the dispatches that ended if `ended` is true, or all of them if too many are waiting.
     pub fn settle(&mut self, tally: &mut Tally, ended: bool, each: &mut Each<'_>) {
         if ended || self.stream.waiting() > MOST_WAITING {
             self.count(tally, !ended, each);

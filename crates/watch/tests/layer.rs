@@ -8,7 +8,7 @@ use std::time::Duration;
 use watch::layer::{LayerSource, Session};
 use watch::{Ended, Gap, Name, ObserverReport, Phase, Source, State, Tally};
 
-/// The unpacked tree, and a directory of our own.
+/// The unpacked tree, and a temporary directory.
 struct Stage {
     tree: PathBuf,
     home: tempfile::TempDir,
@@ -451,7 +451,7 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     let watched = watch_timed(losing(&stage, &["again"], &[("UNTIMED", "1")]));
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (10, 0, Some(10)));
     assert!(watched.blind("a queue that writes none") && watched.account.ended, "{:?}", watched.account.gaps);
-    // Nobody waited, and a device that was lost.
+    // No wait, and a lost device.
     let watched = watch_timed(dispatches(&stage, "unwaited"));
     assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, Some(4)));
     let watched = watch_timed(losing(&stage, &["lost"], &[("LOSE", "wait"), ("LOSE_AT", "2")]));

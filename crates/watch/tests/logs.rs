@@ -40,7 +40,7 @@ fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// What the log tells, and what the stand-in recorded.
+/// The tally from the log, and the one from the stand-in's record.
 fn both(outcome: &Outcome) -> (Tally, Tally) {
     let (mut logs, mut own) = (Tally::default(), Tally::default());
     let word = Word::File { name: "x.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };

@@ -187,7 +187,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     assert!(kernel.contains("contaminated") && kernel.contains("libamdhip64.so.6"), "{kernel}");
     assert!(trial.ask(&["ledger", "verify"]).status.success());
     let claims = trial.home.path().join("claims.toml");
-    // The other runtime is none of ours, and nobody saw a device behind it.
+    // The other runtime is not ours, and no device was seen behind it.
     let there = format!("{}scope = {{ device = \"unknown\" }}\n", CLAIM.replace("RUNG", "selected"));
     std::fs::write(&claims, there).expect("written");
     let graded = trial.told(&["check", claims.to_str().expect("text"), "--format", "json"]);
@@ -283,6 +283,6 @@ fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
 fn a_server_answers_alike_with_its_libraries_logs_on() {
     let Some(certificate) = server("logs", 1) else { return };
     assert_eq!((&certificate["safe"], verdict(&certificate, "output")), (&Value::from(false), "same"), "{certificate}");
-    // Nobody told what was launched in the run that is judged.
+    // No observer counted the launches of the run that is judged.
     assert_eq!((verdict(&certificate, "launch mix"), &certificate["outcome"]), ("absent", &"not-known".into()));
 }

@@ -92,8 +92,8 @@ fn every_command_prints_and_ends_as_its_file_says() {
     assert!(wrong.is_empty(), "{}\nBLESS=1 writes them anew", wrong.join("\n"));
 }
 
-/// The screens in the docs are the tool's own, after an investigation that found nothing but its own tables. What depends on the
-/// machine (`whichkernel` alone) stands in a block without a language, and is not compared.
+/// The screens in the docs are the tool's own, after an investigation that found nothing but its own tables.
+/// Machine-dependent output (`whichkernel` alone) is in a block without a language, and is not compared.
 #[test]
 fn the_screens_in_the_docs_are_what_is_printed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens.md");

@@ -115,7 +115,7 @@ fn nobody_is_asked_at_an_address_that_a_stranger_named() {
     let (at, port) = (listener.local_addr().expect("an address"), listener.local_addr().expect("one").port());
     let mut serve = yard.command("ollama", &["serve"]);
     serve.env("OLLAMA_HOST", at.to_string());
-    // 127.0.0.1 answers for a listener on all addresses alone, so this one has a listener of its own.
+    // 127.0.0.1 answers only for a listener on all addresses, so this one has a separate listener.
     let local = TcpListener::bind("127.0.0.1:0").expect("a port");
     local.set_nonblocking(true).expect("set");
     let told = local.local_addr().expect("an address").port().to_string();

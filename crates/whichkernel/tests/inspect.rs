@@ -506,7 +506,7 @@ fn what_could_not_be_read_leaves_a_gap_in_the_ledger() {
     assert_eq!(target.bound, evidence::Bound::AtLeast);
 }
 
-/// A library for HIP and one for Vulkan in one directory: each is told for what it is.
+/// A library for HIP and one for Vulkan in one directory: each is reported correctly.
 #[test]
 fn spirv_is_listed_counted_recorded_and_no_code_of_amds() {
     let place = Place::new();

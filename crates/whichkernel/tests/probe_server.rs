@@ -164,8 +164,9 @@ fn an_interrupted_run_leaves_what_it_has() {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// One run with everything that a long one has: a sweep, its picture, requests side by side, a log that was named, a cold start that this server
-/// cannot give. In the ledger it stays a server on no GPU that anybody saw, whatever the rules were asked for.
+/// One run with everything that a long one has: a sweep, its picture, requests side by side, a log that was named, a
+/// cold start that this server cannot give. The ledger records a server without an observed GPU, whatever card the
+/// rules were for.
 #[test]
 fn a_sweep_with_everything_else() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -296,7 +297,7 @@ fn launches_stand_beside_the_zones() {
     for probe in probes {
         let launches = probe["launches"].as_array().expect("launches");
         assert!(!launches.is_empty() && launches.iter().all(|launch| launch["rung"] == "selected"), "{probe:#}");
-        // Every width that is said to be evaluated was seen in the weights' products, and no wider one.
+        // Every width that is reported as evaluated was seen in the products with weights, and no larger one.
         let seen: std::collections::BTreeSet<u64> = launches
             .iter()
             .filter(|launch| launch["type"] == "Q4_0")

@@ -299,8 +299,8 @@ fn the_pages_are_served_live_to_who_has_the_address() {
     assert!(get(&format!("{root}../ledger.sqlite")).contains("404 Not Found"));
 }
 
-/// A real `watch` and a real `investigate` beside the pages: what they do is told while they run, and what they record turns up on
-/// the pages of the same address, also before they have ended.
+/// A real `watch` and a real `investigate` while the pages are served: their progress is shown while they run, and what
+/// they record appears on the pages, even before they have ended.
 #[test]
 fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     let place = Place::new();

@@ -267,7 +267,7 @@ fn a_diff_as_a_comment_links_to_the_lines_and_fails_the_check() {
     assert!(text.contains("<details><summary>") && text.len() < 65_536, "{text}");
 }
 
-/// The step of a workflow that stands in docs/, as it is written there: the lines of `run: |` below its name.
+/// A step of a workflow in docs/: the lines of `run: |` below its name.
 fn step(workflow: &str, name: &str) -> String {
     let lines = workflow.lines().skip_while(|line| line.trim() != format!("- name: {name}"));
     let mut body = lines.skip_while(|line| line.trim() != "run: |").skip(1).peekable();

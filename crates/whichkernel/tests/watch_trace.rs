@@ -75,7 +75,7 @@ fn refused(answer: &Value) -> u64 {
     answer["rejected"].as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum()
 }
 
-/// What is open of the launches; that their arguments were not read is told, too.
+/// The gaps about launches; the output also reports that their arguments were not read.
 fn gaps(answer: &Value) -> Vec<&str> {
     let gaps = answer["gaps"].as_array().into_iter().flatten().filter(|gap| gap["open"] == "launches");
     gaps.filter_map(|gap| gap["key"].as_str()).collect()

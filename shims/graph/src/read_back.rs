@@ -75,7 +75,7 @@ unsafe fn note(to: *const c_void, from: *const c_void, len: usize) {
 
 /// Writes numbers, with repetitions as a count: `3,0*120`.
 ///
-/// SAFETY: `at` holds so many words.
+/// SAFETY: `at` points to `count` words.
 unsafe fn words(text: &mut Text, at: *const i32, count: usize) {
     // SAFETY: as promised.
     let word = |index: usize| unsafe { at.add(index).read_unaligned() };

@@ -245,7 +245,8 @@ fn ask(program: &Path, device: &Device, index: usize, grid: &Grid, into: &mut An
     Ok(())
 }
 
-/// The evaluator's answers in the same words. Defines that no build file speaks of were not set for the compiler either.
+/// The evaluator's answers in the same notation. Defines that no build file mentions were not set for the compiler
+/// either.
 fn evaluate(tree: &Tree, grid: &Grid, devices: &[Device], open: &mut BTreeSet<String>) -> anyhow::Result<Answers> {
     let types: Vec<String> = grid.types.iter().map(|ty| (*ty).to_owned()).collect();
     let question = grid.shape.clone().question(devices.to_vec(), types, grid.columns.to_vec());

@@ -154,7 +154,7 @@ fn search(
         if said.len() > 1 {
             conflicts.push(format!("{name} {opcode:#x}: {said:?}"));
         }
-        // What is said most often: a random field may hit upon what LLVM alone takes for a literal.
+        // The most frequent answer: a random field may hit a value that only LLVM reads as a literal.
         let votes = |wanted: &Answer| good.iter().filter(|(_, answer)| *answer == wanted).count();
         if let Some((_, plain)) = good.iter().max_by_key(|(_, answer)| (votes(answer), answer.length.wrapping_neg())) {
             let good = good.iter().filter(|(_, answer)| answer == plain).take(GOOD).map(|(words, _)| **words).collect();

@@ -1,4 +1,4 @@
-//! A uprobe on a function of our own, called a known number of times: open, count, compare.
+//! Places a uprobe on one of our own functions, calls it a known number of times, and compares the counts.
 //!
 //! The first attempt is like a watch, with its BPF programs on a library in memory. If that is refused, the second uses
 //! a plain event that is limited to this thread, so that no other process is affected; `--how perf` needs only that.

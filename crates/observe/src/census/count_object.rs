@@ -124,7 +124,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// For groups of a kind. Kernels are named only if `by` or `select` needs their names.
+    /// For groups of a kind. Names are demangled only if `by` groups by kernel or `select` filters kernels.
     pub fn new(select: Select, by: By) -> Self {
         Census { names: by == By::Kernel || select.kernel.is_some(), select, bytes: false }
     }

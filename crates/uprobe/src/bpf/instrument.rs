@@ -421,7 +421,7 @@ impl Instrument {
         value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Tells the programs the layout of a kernel's arguments.
+    /// Passes the layout of a kernel's arguments to the programs.
     pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
         self.layouts.put(&layout_key(tgid, handle), layout)
     }

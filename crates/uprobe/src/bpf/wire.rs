@@ -40,7 +40,7 @@ pub mod event {
     pub const SHORT: i32 = 104;
 }
 
-/// What a record tells.
+/// The kind of a record.
 pub mod kind {
     /// A launch, replay, update or copy, at its entry.
     pub const CALL: i32 = 1;

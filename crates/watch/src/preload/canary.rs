@@ -62,7 +62,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
         let _ = tail.drain(&mut tally, &Known::default(), true, &mut None);
         same |= tail.runtimes.iter().any(|met| met.build_id == expected);
     }
-    // A null launch is refused. If a runtime accepts it, it was called all the same.
+    // A null launch is refused. If a runtime accepts it, that still counts as a call.
     let seen = tally.rejections() + tally.launches();
     if seen == CALLS && same {
         Ok(format!("{seen} of {CALLS} calls through {said}"))

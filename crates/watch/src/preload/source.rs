@@ -111,7 +111,7 @@ impl<'a> PreloadSource<'a> {
         account::judge(tree, &records, over).and(device_launches(tree, tally))
     }
 
-    /// Tells every single launch.
+    /// Sets a callback for every single launch.
     pub fn on_each(&mut self, each: impl FnMut(&ObservedLaunch<'_>) + 'a) {
         self.each = Some(Box::new(each));
     }

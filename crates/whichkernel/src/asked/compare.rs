@@ -141,7 +141,7 @@ impl Both<'_> {
         table
     }
 
-    /// The first so many.
+    /// The first items of the list.
     fn table(&self, most: usize, context: &Context) -> Table {
         let title = |key: &str| context.lang.text(key);
         let mut columns = vec![

@@ -1,4 +1,4 @@
-//! A real Ollama 0.9.3 that computes on the CPU, with a preload in its runner that tells what is really evaluated.
+//! A real Ollama 0.9.3 that computes on the CPU, with a preload in its runner that records what is actually evaluated.
 
 use serde_json::Value;
 use std::fmt::Write;

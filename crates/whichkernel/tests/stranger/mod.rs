@@ -91,7 +91,7 @@ impl Yard {
         command
     }
 
-    /// The command under test, as root, with a home of its own.
+    /// The command under test, as root, with a separate home.
     pub fn tool(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
         command.args(words).env("LC_ALL", "C").env("HOME", self.at("home")).env_remove("OLLAMA_HOST");
@@ -166,7 +166,7 @@ impl Drop for Stranger {
     }
 }
 
-/// The words that watch a process until somebody says enough.
+/// The arguments that watch a process until it is told to stop.
 pub fn watching(pid: &str) -> [&str; 5] {
     ["watch", "--pid", pid, "--format", "json"]
 }

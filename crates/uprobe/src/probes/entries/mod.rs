@@ -59,7 +59,8 @@ pub enum Shape {
     Flat,
     /// `(config *, function, void **args, ...)`; the config begins with grid, block, shared memory, stream.
     Config,
-    /// `(function, width, height, stream)`, the first so many of them: the first generation of the driver's API.
+    /// The first arguments of `(function, width, height, stream)`, this many of them: the first generation of the
+    /// driver's API.
     Bare(u8),
 }
 

@@ -47,7 +47,7 @@ impl Came {
         }
     }
 
-    /// An end by itself, in time, without a panic.
+    /// Whether it ended by itself, in time, without a panic.
     fn well(&self) -> bool {
         self.code.is_some() && !self.messages.contains("panicked")
     }

@@ -270,7 +270,7 @@ fn reused(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How a target ended is told.
+/// The report says how a target ended.
 fn crash(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     for how in ["uprobe", "preload"] {
         let what = format!("a target that crashes under {how}");
@@ -308,7 +308,7 @@ fn secret(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ctrl-C in a dry run: the program is told, what was seen is reported, and nothing is left.
+/// Ctrl-C in a dry run: the program gets the signal, the observations are reported, and nothing is left behind.
 fn interrupted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     for signal in ["INT", "TERM"] {
         let what = format!("SIG{signal} to a dry run");

@@ -137,7 +137,7 @@ fn compare(report: &Value, count: &Count) -> Verdict {
     }
 }
 
-/// Launches by the width of the grid, which tells the kernel; None if a row has several grids.
+/// Launches by the width of the grid, which identifies the kernel; None if a row has several grids.
 fn by_kernel(report: &Value) -> Option<[u64; KERNELS]> {
     let mut out = [0; KERNELS];
     for row in report["rows"].as_array()?.iter().filter(|row| row["family"] != "blas") {

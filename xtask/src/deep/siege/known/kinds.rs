@@ -46,7 +46,7 @@ pub struct Kind {
     pub build: Build,
     pub lies: Lies,
     pub mode: &'static str,
-    /// Whether the runtime's log tells of these launches too.
+    /// Whether the runtime's log contains these launches too.
     pub logs: bool,
 }
 

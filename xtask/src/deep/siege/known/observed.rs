@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-/// By itself. None if the kind cannot be built here.
+/// Runs without an observer. None if the kind cannot be built here.
 pub fn plain(yard: &Yard, kind: &Kind) -> anyhow::Result<Option<Run>> {
     let Some(start) = kind.start(yard)? else { return Ok(None) };
     let place = Place::new(yard, &start)?;

@@ -75,7 +75,7 @@ impl Mock {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What was evaluated for the last prompt of so many tokens.
+    /// The number of tokens evaluated for the last prompt of this length.
     pub fn evaluated(&self, tokens: usize) -> Option<u64> {
         let seen = self.seen.lock().ok()?;
         let place = seen.prompts.iter().rposition(|prompt| prompt.len() == tokens)?;
