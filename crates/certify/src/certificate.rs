@@ -8,7 +8,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// Who was certified.
+    /// The certified observer.
     pub observer: String,
     /// The rung of the compared launches.
     pub rung: Rung,

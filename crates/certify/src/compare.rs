@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy)]
 pub struct Counted<'a> {
     pub mixes: [&'a Mix; 2],
-    /// Who that was.
+    /// The observer that counted.
     pub by: &'a str,
 }
 

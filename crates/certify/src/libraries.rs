@@ -60,7 +60,7 @@ impl Libraries {
         Some(text.clone())
     }
 
-    /// All of them together.
+    /// The libraries of all processes together.
     pub fn found(&self) -> BTreeSet<&str> {
         self.last.values().flatten().map(String::as_str).collect()
     }

@@ -18,7 +18,7 @@ pub struct Server {
     pub program: String,
 }
 
-/// What it answered.
+/// The server's answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answers {
     /// Every answer's text and token numbers.

@@ -90,7 +90,7 @@ impl Program for Shared {
     }
 }
 
-/// Runs it once.
+/// Runs the program once.
 pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> {
     let name = runner.command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let failed = |error: std::io::Error| WatchError::about(&name, error).fix(say!("certify-give-program"));

@@ -158,12 +158,12 @@ impl Host {
         self.metadata(path.as_ref()).is_ok_and(|found| found.is_file())
     }
 
-    /// Its permission bits.
+    /// The permission bits of a file.
     pub fn mode(&self, path: impl AsRef<Path>) -> Option<u32> {
         self.metadata(path.as_ref()).ok().map(|found| found.mode())
     }
 
-    /// A regular file.
+    /// Opens a regular file.
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         if self.live { regular_file::open(path.as_ref()) } else { self.root.open(path.as_ref()) }
     }

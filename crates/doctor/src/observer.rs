@@ -63,7 +63,7 @@ fn ollama_runtimes() -> View {
     View::new("runtime.installed").only([("name", "ollama-*")])
 }
 
-/// Observations in the making.
+/// Collects observations.
 struct Book<'a> {
     observer: &'a HostObserver,
     host: Subject,

@@ -19,7 +19,7 @@ struct Voice {
     short: Option<(String, LeftOutWhy)>,
     /// The observers whose observations it cites.
     by: Vec<String>,
-    /// What those looked at.
+    /// What those observers examined.
     of: Vec<String>,
     /// Other witnesses that state there is no other answer.
     accounts: BTreeSet<Witness>,

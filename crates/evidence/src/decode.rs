@@ -154,7 +154,7 @@ pub struct Decoder {
     times: Shelf<Arc<str>>,
     evidence: Shelf<Arc<Vec<Evidence>>>,
     decided: FxHashMap<Sight, (bool, Parts)>,
-    /// Of the row before.
+    /// The frame of the previous row.
     frame: Option<Frame>,
 }
 

@@ -65,7 +65,7 @@ impl Rule {
 const OF_A_TREE: &[Part] = &[Part::Runtime, Part::File, Part::Gpu, Part::Device, Part::Model, Part::Window];
 const OF_A_FILE: &[Part] = &[Part::Gpu, Part::Device, Part::Model, Part::Window];
 
-/// Every rule there is.
+/// All rules.
 pub const RULES: &[Rule] = &[
     Rule::choice::<Declared, Selected>(
         "declared-choice",

@@ -94,7 +94,7 @@ impl Subject {
         Subject::of(Artifact::Host { name: name.into() })
     }
 
-    /// [`THIS_HOST`].
+    /// The subject named [`THIS_HOST`].
     pub fn this_host() -> Self {
         Subject::host(THIS_HOST)
     }

@@ -128,7 +128,7 @@ fn is_own(claim: &Claim, recorded: &Recorded) -> bool {
     claim.scope.differences(recorded.subject()).is_empty()
 }
 
-/// PROPTEST_CASES asks for more.
+/// PROPTEST_CASES sets a larger number of cases.
 fn config() -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     ProptestConfig { cases: config.cases.max(2048), ..config }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::files::{self, Access};
 
-/// Rows of a group.
+/// The number of rows in a row group.
 const GROUP: usize = 20_000;
 /// Leftovers of a killed export are removed by an export after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
@@ -50,7 +50,7 @@ pub struct Origin<'a> {
     pub claims: &'a [(&'a Stated, &'a Reading)],
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub ledger: String,

@@ -6,7 +6,7 @@ use crate::parquet::{Column, ParquetTable, Values};
 use evidence::{Artifact, Finding, Recorded, Rung, Window};
 use ledger::Row;
 
-/// Whose rows they are.
+/// The ledger and machine of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whose {
     pub ledger: String,

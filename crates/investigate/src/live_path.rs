@@ -4,7 +4,7 @@
 use evidence::{Account, Artifact, Basis, Conclusion, DeviceKind, LeftOutWhy, Recorded, Rung, Span, Unit, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is here.
+/// The current state of this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Here {
     pub targets: Vec<String>,

@@ -26,7 +26,7 @@ const PIECE: usize = 64 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Measured {
     Missing,
-    /// As it was recorded.
+    /// The content is as recorded.
     Same,
     /// The hash or the size differs. Contains the hash of the bytes read; reading stops one byte after the recorded
     /// size.

@@ -42,7 +42,7 @@ impl Checkpoint {
         signer.sign(&self.text())
     }
 
-    /// What this key signed.
+    /// Verifies a note with this key and parses its checkpoint.
     pub fn open(note: &str, verifier: &Verifier) -> Result<Checkpoint, CheckpointError> {
         let mut lines = verifier.open(note)?.lines();
         let ledger = lines.next().and_then(|line| line.strip_prefix(ORIGIN)).filter(|id| is_id(id));

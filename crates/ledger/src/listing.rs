@@ -14,7 +14,7 @@ pub struct Filter {
     pub rung: Option<Rung>,
     /// `notes`, a rung, or an observer's name.
     pub only: Option<String>,
-    /// How the topic begins.
+    /// A prefix of the topic.
     pub topic: Option<String>,
     /// Only this many of the last matching rows.
     pub last: Option<usize>,

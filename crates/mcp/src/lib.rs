@@ -28,7 +28,7 @@ pub struct Tool {
     pub input: Value,
 }
 
-/// What a server offers.
+/// The tools and documents that a server offers.
 pub trait Offer: Sync {
     /// Name, version, and a short description of its use.
     fn about(&self) -> [String; 3];

@@ -8,7 +8,7 @@ const WHOLE: usize = 24 << 10;
 /// Smaller fields of a large answer are included in the outline unchanged.
 const SMALL: usize = 1 << 10;
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Debug, Default)]
 pub struct Done {
     /// The answer, an object; None if there is none.

@@ -107,7 +107,7 @@ pub trait Observer {
         Err(Blocked { why, fix: format!("whichkernel {} --record", self.verb().unwrap_or_else(|| self.name())) })
     }
 
-    /// Who signs its observations.
+    /// The id in its observations.
     fn id(&self) -> ObserverId {
         ObserverId::new(self.name(), self.version())
     }

@@ -16,7 +16,7 @@ use server::{Build, Identity, llama_build};
 use source::Device;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the user decided.
+/// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// A GPU whose rules are used, whatever the server reports.
@@ -317,7 +317,7 @@ fn has_rules(backend: &str) -> bool {
     ["rocm", "hip", "cuda"].contains(&backend)
 }
 
-/// As Ollama names it.
+/// The quantisation in Ollama's notation.
 fn quantization(recording: &Recording) -> Option<String> {
     let shows = recording.exchanges.iter().filter(|exchange| exchange.route() == "/api/show" && exchange.status == 200);
     let mut levels = shows.filter_map(|exchange| {

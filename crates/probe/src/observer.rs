@@ -10,7 +10,7 @@ pub struct ProbeObserver;
 
 pub(crate) const NAME: &str = "probe";
 
-/// What `record` writes down.
+/// The topics that `record` writes.
 pub(crate) const TOPICS: [&str; 2] = ["probe.response", "server.timing"];
 
 impl Observer for ProbeObserver {

@@ -31,7 +31,7 @@ pub struct Reader {
     used: BTreeSet<String>,
     /// The loaded models when the server was last asked.
     loaded: Option<BTreeSet<String>>,
-    /// Who looked on.
+    /// The report of the observer of launches.
     pub account: Option<Account>,
     /// Whether the server's own counter shows that nothing came from its cache.
     pub cached_nothing: bool,

@@ -246,7 +246,7 @@ fn claim(ty: &str, columns: u64, target: Option<&str>, expected: Expected) -> Cl
 pub enum Outputs {
     /// Only the last one: a generation.
     One,
-    /// Every one: an embedding.
+    /// All tokens: an embedding.
     All,
 }
 

@@ -22,7 +22,7 @@ const MOST_THREADS: usize = 2 * connection_limit::MOST;
 /// How often the end condition is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What is served.
+/// The pages to serve.
 pub trait Pages: Sync {
     /// Changes when the pages do.
     fn version(&self) -> String;

@@ -1,6 +1,6 @@
 //! Parses a request and decides whether to answer it, from bytes and without a socket.
 
-/// Who is let in.
+/// Decides which requests are answered.
 #[derive(Debug)]
 pub struct Gate<'a> {
     pub token: &'a str,

@@ -8,7 +8,7 @@ pub struct Exchange {
     /// The name given by the asker.
     pub name: String,
     pub method: String,
-    /// Without the host.
+    /// The path without the host.
     pub path: String,
     pub request: Request,
     pub status: u16,
@@ -64,7 +64,7 @@ pub enum Purpose {
 }
 
 impl Exchange {
-    /// One that just happened.
+    /// An exchange that just happened.
     pub fn of(method: &str, path: &str, request: Request, answer: Answer) -> Exchange {
         let (method, path, status) = (method.to_owned(), path.to_owned(), answer.status);
         Exchange { method, path, request, status, answer: answer.body, ..Exchange::default() }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// Keys are far shorter.
+/// A size limit; keys are far shorter.
 const MOST: u64 = 8 << 10;
 
 /// It has neither `Display` nor `Serialize`: only [`crate::Endpoint`] can send it.

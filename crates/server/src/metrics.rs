@@ -4,7 +4,7 @@ use crate::identity::Kind;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Whose names they have.
+    /// The kind of server that uses these counter names.
     pub kind: Option<Kind>,
     /// Evaluations: llama-server's decode calls, vLLM's engine steps.
     pub evaluations: Option<u64>,

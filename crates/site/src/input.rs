@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub command: String,
-    /// By their ids.
+    /// Claims by their ids.
     pub claims: Vec<String>,
     pub questions: Vec<String>,
     /// The missing prerequisites, in words; empty if it can be run here.
@@ -34,7 +34,7 @@ pub struct Note {
     pub about: Option<String>,
 }
 
-/// Of the ledger itself.
+/// Facts about the ledger itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerFacts {
     pub id: Option<String>,

@@ -46,7 +46,7 @@ mod armed {
     pub struct Failing {
         call: Call,
         before: i32,
-        /// Of this thread.
+        /// Ties the value to this thread.
         _here: std::marker::PhantomData<*const ()>,
     }
 

@@ -18,7 +18,7 @@ use std::path::Path;
 /// Who may read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// This user alone.
+    /// Only this user.
     Private,
     /// Everybody, as far as the umask allows.
     Public,
@@ -88,7 +88,7 @@ pub fn update(path: &Path) -> io::Result<File> {
     existing(&dir, &name, OFlags::empty())
 }
 
-/// A new directory.
+/// Creates a directory.
 pub fn create_dir(path: &Path, access: Access) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     Ok(rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(access.directory()))?)

@@ -31,7 +31,7 @@ impl Yard {
         self.dir.path().join(name)
     }
 
-    /// A link of theirs.
+    /// A symlink created by the other user.
     fn link(&self, target: &str, at: &str) {
         symlink(self.at(target), self.at(at)).expect("linked");
         rustix::fs::chownat(

@@ -50,7 +50,7 @@ impl Drop for GroupGuard {
     }
 }
 
-/// In the child.
+/// Runs in the child.
 fn end_group(line: i32) {
     // SAFETY: a fresh child that uses nothing but this line.
     unsafe { leave([line.cast_unsigned()]) };
@@ -95,7 +95,7 @@ impl Drop for ResumeGuard {
     }
 }
 
-/// In the child.
+/// Runs in the child.
 fn resume_all(line: i32, map: i32) {
     const ROUNDS: u32 = 20;
     const PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };

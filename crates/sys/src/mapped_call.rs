@@ -70,14 +70,14 @@ impl Timing {
         Some(f64::from_le_bytes(bytes))
     }
 
-    /// Asks for another.
+    /// Asks for another figure.
     pub fn again(&mut self) -> Option<f64> {
         self.talk.write_all(b"!").ok()?;
         self.figure()
     }
 }
 
-/// In the child.
+/// Runs in the child.
 fn time(function: Function<'_>, talk: &UnixStream, rounds: u32, each: u32) {
     // SAFETY: a fresh child, which uses no other descriptor any more.
     let Some(entry) = (unsafe { settle(function, [talk.as_raw_fd().cast_unsigned()]) }) else { return };

@@ -171,13 +171,13 @@ pub fn release_later<T: Send + 'static>(events: Vec<T>) {
     }
 }
 
-/// Where a uprobe goes.
+/// The position of a uprobe.
 #[derive(Debug, Clone, Copy)]
 pub struct UprobePlace<'p> {
     /// The PMU's type number.
     pub pmu: u32,
     pub path: &'p str,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
     pub at_return: bool,
 }

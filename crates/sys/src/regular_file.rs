@@ -119,7 +119,7 @@ fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedF
     }
     for _ in 0..ATTEMPTS {
         match rustix::fs::openat2(&dir, path, flags, Mode::empty(), resolve) {
-            // A concurrent rename: openat2(2).
+            // A concurrent rename: try again (openat2(2)).
             Err(rustix::io::Errno::AGAIN) => {}
             found => return Ok(found?),
         }

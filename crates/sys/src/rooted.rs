@@ -65,7 +65,7 @@ impl Inside {
         Ok(done)
     }
 
-    /// The regular file there.
+    /// Opens a regular file there.
     pub fn open(&self, path: &Path) -> io::Result<File> {
         crate::regular_file::judged(self.look(path, true)?)
     }
@@ -120,7 +120,7 @@ fn look_in(root: OwnedFd, path: &Path, follow: bool) -> io::Result<OwnedFd> {
             .and_then(|()| Ok(rustix::fs::openat2(&root, path, flags, Mode::empty(), inside)?));
         let errno = found.as_ref().err().and_then(io::Error::raw_os_error);
         match errno.map(Errno::from_raw_os_error) {
-            // A concurrent rename: openat2(2).
+            // A concurrent rename: try again (openat2(2)).
             Some(Errno::AGAIN) => {}
             // Linux before 5.6, or a container that blocks the call.
             Some(Errno::NOSYS | Errno::PERM) => return Walk::new(root, Links::Inside).to(path, follow),

@@ -41,7 +41,7 @@ impl Walk {
         Walk { dirs: vec![start], links, make: None }
     }
 
-    /// Missing directories are made.
+    /// Creates missing directories.
     pub(crate) fn making(self, mode: u32) -> Walk {
         Walk { make: Some(Mode::from_raw_mode(mode)), ..self }
     }
@@ -125,7 +125,7 @@ impl Walk {
     }
 }
 
-/// Root's, or this user's.
+/// Whether the owner is root or this user.
 fn ours(user: u32) -> bool {
     user == 0 || user == rustix::process::geteuid().as_raw()
 }

@@ -46,7 +46,7 @@ pub struct Window {
     pub accepted: u64,
     /// Dispatches through Vulkan whose end was seen.
     pub ended: u64,
-    /// What rejected launches returned.
+    /// The errors that rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
     /// What was not seen, with counts.
     gaps: BTreeMap<Gap, u64>,

@@ -1,4 +1,4 @@
-//! How to watch.
+//! The options of a watch.
 
 use crate::bpf::instrument::{Choice, Room};
 use std::path::PathBuf;

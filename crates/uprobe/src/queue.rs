@@ -15,9 +15,9 @@ pub(crate) enum Item {
 }
 
 pub(crate) struct Queue {
-    /// By time.
+    /// Waiting records, sorted by time.
     pub items: VecDeque<(u64, Item)>,
-    /// Just read.
+    /// Records that were just read.
     pub fresh: Vec<(u64, Item)>,
     pub flows: HashMap<u32, Flow>,
     pub kinds: HashMap<Key, KindId>,

@@ -52,7 +52,7 @@ pub(crate) struct VulkanCalls {
     pub before: BTreeSet<u32>,
 }
 
-/// One process's calls.
+/// The calls of one process.
 #[derive(Debug, Default)]
 struct Called {
     counted: Dispatches,

@@ -316,7 +316,7 @@ mod tests {
             (real.kind(), real.detail()),
             (DeviceKind::Real, Message::verbatim("/dev/dri/renderD128, /dev/kfd"))
         );
-        // Seen once is seen.
+        // A device that was seen once stays known.
         devices.judge((1, Maker::Amd), Err(Unlooked::Ended));
         assert_eq!(devices.of(1, Maker::Amd).map(Device::kind), Some(DeviceKind::Real));
     }

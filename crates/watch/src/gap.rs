@@ -198,7 +198,7 @@ gaps! {
         Uncounted { library: String, symbol: String } = "uncounted", Launches;
         /// The target's memory still has the file's own instruction where the probe should be.
         NotPlanted { library: String, process: u32, symbol: String } = "not-planted", Launches;
-        /// No runtime carried probes.
+        /// No runtime had probes.
         NothingProbed = "nothing-probed", Launches;
         /// Forks and mappings that the kernel could not report.
         ProcessesLost = "processes-lost", Launches;
@@ -395,7 +395,7 @@ struct Plain {
 }
 
 schemars::by_hand! {
-    /// As JSON has it.
+    /// The form in JSON.
     impl JsonSchema for Unseen {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             "Gap".into()

@@ -38,7 +38,7 @@ impl Exec {
 #[derive(Debug)]
 pub struct Replayed<'g> {
     pub counts: &'g HashMap<KindId, u64>,
-    /// Whether that is all.
+    /// Whether these are all launches.
     pub whole: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct GrowingTrace {
     /// 1: the stand-in GPU, 2: the preload shim, 3: the Vulkan layer.
     pub writer: u32,
     pub start_ns: u64,
-    /// Whose file it is.
+    /// The owner of the file.
     pub user: u32,
     /// Records that were started and never finished.
     pub torn: u64,

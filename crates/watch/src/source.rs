@@ -139,7 +139,7 @@ impl Program for Child {
 
 /// A program of ours whose output files are followed until its end.
 pub(crate) trait Followed {
-    /// What errors name.
+    /// The name used in errors.
     const NAME: &'static str;
 
     fn program(&mut self) -> &mut dyn Program;

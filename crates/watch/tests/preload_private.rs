@@ -88,7 +88,7 @@ fn what_a_killed_session_left_is_swept_and_nothing_else() {
     let dead = at("whichkernel-watch-4194999-abc");
     fs::create_dir_all(dead.join("inner")).expect("made");
     fs::write(dead.join("inner/seen.4194999.0"), "x").expect("written");
-    // Its program goes on.
+    // Its program is still running.
     let orphaned = at("whichkernel-watch-4194999-def");
     fs::create_dir_all(orphaned.join("inner")).expect("made");
     fs::write(orphaned.join(format!("inner/seen.{}.0", std::process::id())), "x").expect("written");

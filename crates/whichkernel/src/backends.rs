@@ -40,7 +40,7 @@ impl Sides {
         }
     }
 
-    /// Both in one runtime.
+    /// Both sides in one runtime.
     pub fn both(runtime: Option<String>) -> Sides {
         Sides { hip: runtime.clone(), vulkan: runtime }
     }

@@ -1,4 +1,4 @@
-//! Mutate, try, repeat.
+//! The fuzzing loop: mutates inputs and runs the parsers on them.
 
 use crate::targets::Target;
 use std::panic::{AssertUnwindSafe, catch_unwind};

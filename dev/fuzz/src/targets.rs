@@ -1,4 +1,4 @@
-//! What is thrown at.
+//! The fuzz targets.
 
 use crate::records;
 use codeobject::elf::Elf;

@@ -34,7 +34,7 @@ struct Heuristic {
 }
 
 unsafe extern "C" {
-    // In the stand-in GPU.
+    // A function of the stand-in GPU.
     fn hipGetDevice(number: *mut c_int) -> u32;
     fn hipMalloc(to: *mut *mut c_void, bytes: usize) -> u32;
 }

@@ -131,7 +131,7 @@ pub fn of_module(name: &[u8], module: &'static Module) -> Option<&'static Functi
     make(kept, module)
 }
 
-/// A `hipFunction_t`.
+/// Looks up a `hipFunction_t`.
 pub fn by_function(function: *mut c_void) -> Option<&'static Function> {
     // SAFETY: a handle from the program.
     unsafe { registry::known::<Function>(function, MARK) }.map(|function| &*function)

@@ -14,7 +14,7 @@ const DEVICES: usize = 16;
 #[derive(Clone, Copy)]
 struct Block {
     start: usize,
-    /// As asked for.
+    /// The requested size.
     size: usize,
     device: u32,
     host: bool,

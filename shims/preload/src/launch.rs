@@ -23,7 +23,7 @@ impl Dim3 {
     }
 }
 
-/// One launch call, done.
+/// One finished launch call.
 pub struct Call {
     pub api: u32,
     pub handle: usize,

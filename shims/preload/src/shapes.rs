@@ -61,7 +61,7 @@ fn place(key: &Key) -> usize {
 /// The table's answer for a shape.
 pub enum Found {
     Number(u32),
-    /// A place for it.
+    /// A free slot for it.
     Free(&'static Slot),
     /// It must be recorded in full.
     No,

@@ -113,7 +113,7 @@ struct Buffer {
     /// The number of its pools, and of those reset since it began.
     pools: u32,
     fresh: u32,
-    /// Submissions of it, ever.
+    /// The number of its submissions so far.
     submissions: u32,
     pool: [u16; MOST_OF_BUFFER],
 }

@@ -91,7 +91,7 @@ fn hidden(facts: &Facts) -> Vec<Case> {
         for (place, value) in places(facts, name) {
             let wrong = |word: &str| match word.trim().parse::<i64>() {
                 Ok(index) => index < 0 || usize::try_from(index).is_ok_and(|index| index >= facts.gpus.len()),
-                // A UUID, or nothing.
+                // A UUID or an empty text.
                 Err(_) => word.trim().is_empty(),
             };
             if !facts.gpus.is_empty() && value.split(',').all(wrong) {

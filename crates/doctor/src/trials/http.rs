@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use sys::http::Address;
 
-/// For one whole question.
+/// The timeout of a whole request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

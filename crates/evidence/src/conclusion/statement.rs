@@ -137,7 +137,7 @@ impl Conclusion {
         &self.basis.left_out
     }
 
-    /// What was looked at.
+    /// What was examined.
     pub fn of(&self) -> impl Iterator<Item = &str> {
         self.basis.of.iter().map(String::as_str)
     }

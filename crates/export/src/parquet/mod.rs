@@ -53,7 +53,7 @@ pub struct Column {
     pub values: Values,
 }
 
-/// Columns of one length.
+/// A table: columns of equal length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParquetTable {
     pub columns: Vec<Column>,

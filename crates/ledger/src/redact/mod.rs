@@ -26,7 +26,7 @@ pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {
         let word = word.as_ref();
         if let Some(option) = next.take() {
             hidden.push(names::hide(option, word).map_or_else(|| text(word).into_owned(), str::to_owned));
-            // vLLM takes several keys.
+            // vLLM accepts several keys.
             next = (names::takes_lists(words) && words.get(at + 1).is_some_and(|next| !next.as_ref().starts_with('-')))
                 .then_some(option)
                 .filter(|option| *option == names::Hidden::Secret);

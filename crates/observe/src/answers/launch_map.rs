@@ -154,7 +154,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Likewise.
+/// The vendor's name in tables and data.
 pub fn vendor(vendor: Vendor) -> &'static str {
     match vendor {
         Vendor::Amd => "amd",

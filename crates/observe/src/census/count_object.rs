@@ -33,7 +33,7 @@ impl Select {
 pub struct Bytes {
     /// The mnemonics of its instructions, in order.
     pub mnemonics: Digest,
-    /// All of its encoding.
+    /// All bytes of its code.
     pub code: Digest,
     /// The kernel's descriptor without the distance to its code; None if it is not a kernel.
     pub descriptor: Option<Digest>,
@@ -50,7 +50,7 @@ fn digest(bytes: &[u8]) -> Digest {
 /// Registers and memory of a kernel, as its metadata states them.
 #[derive(Debug, Clone, Default)]
 pub struct KernelFacts {
-    /// Demangled.
+    /// The demangled name.
     pub name: String,
     pub sgpr: Option<u32>,
     pub vgpr: Option<u32>,

@@ -38,9 +38,9 @@ pub struct Group {
     pub idle: u64,
     /// Bytes of code sections, or of the kernel.
     pub code: u64,
-    /// Instructions in no function.
+    /// Instructions outside any function.
     pub outside: u64,
-    /// Only by kernel.
+    /// Only when grouped by kernel.
     pub facts: Option<KernelFacts>,
     pub proof: Option<Proof>,
     /// The kind of stub; only when grouped by kernel.

@@ -112,7 +112,7 @@ pub struct KernelDifference {
 /// A kernel that is on at least one side.
 #[derive(Debug)]
 pub struct Pair<'s> {
-    /// As people read it.
+    /// The demangled name.
     pub name: String,
     pub a: Option<&'s Group>,
     pub b: Option<&'s Group>,

@@ -6,7 +6,7 @@ use gpu::Arch;
 use say::Say;
 use std::path::Path;
 
-/// Who signs.
+/// The observer's name in the ledger.
 const NAME: &str = "inspect";
 
 /// A kernel catalog of the directory, with what is known about the requested GPU.
@@ -21,7 +21,7 @@ pub struct CatalogSaid<'a> {
 /// A directory examined for one GPU.
 #[derive(Debug)]
 pub struct DirectorySurvey<'a> {
-    /// As it was named.
+    /// The path as the user gave it.
     pub path: &'a Path,
     pub survey: &'a Survey,
     pub catalogs: Vec<CatalogSaid<'a>>,

@@ -32,9 +32,9 @@ pub struct Gather<'a> {
 /// What was gathered of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Gathered {
-    /// Of the wanted target.
+    /// The kernels of the wanted target.
     pub facts: Vec<KernelFact>,
-    /// Of every target.
+    /// The kernels of every target.
     pub list: Vec<Listed>,
 }
 

@@ -139,7 +139,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan
     unknown.into_iter().fold(basis, left).equality(different)
 }
 
-/// Which lengths there are.
+/// The lengths that were measured.
 fn measured(probes: &[Probe]) -> BTreeSet<(u64, What)> {
     probes.iter().filter_map(|probe| Some((probe.asked?, what(probe)))).collect()
 }

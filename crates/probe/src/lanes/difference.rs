@@ -43,7 +43,7 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     }
     let below = pairs.iter().filter(|pair| **pair < 0.0).count();
     let equal = pairs.iter().filter(|pair| **pair == 0.0).count();
-    // Ties count for chance.
+    // Ties count in favour of chance.
     let u = (below.min(count - below - equal) + equal).min(count / 2);
     Some(Difference {
         ratio: middle.exp(),

@@ -61,7 +61,7 @@ impl Serving {
         self.child.id()
     }
 
-    /// Until it answers.
+    /// Waits until it answers.
     fn wait(&mut self) -> Result<(), Ended> {
         let start = Instant::now();
         loop {

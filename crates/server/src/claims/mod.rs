@@ -96,7 +96,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub meaning: Meaning,
-    /// As it was said.
+    /// The server's own words.
     pub said: String,
     pub origin: Origin,
 }

@@ -68,7 +68,7 @@ pub struct Answer {
 pub struct Question<'a> {
     pub method: &'static str,
     pub path: &'a str,
-    /// JSON; empty for none.
+    /// JSON; empty if there is no body.
     pub body: &'a str,
     /// Sent as `Authorization: Bearer`. The caller must make sure that it contains no line break.
     pub bearer: Option<&'a str>,

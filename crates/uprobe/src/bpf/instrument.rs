@@ -97,7 +97,7 @@ struct ProbePlace {
     exits: Arc<[u64]>,
 }
 
-/// Ends with its descriptor.
+/// A probe ends when its descriptor is closed.
 #[derive(Debug)]
 #[expect(dead_code, reason = "held, not used")]
 enum Probe {

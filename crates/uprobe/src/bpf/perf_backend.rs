@@ -30,7 +30,7 @@ const TRACEPOINT: u32 = 2;
 const SOFTWARE: u32 = 1;
 const DUMMY: u64 = 9;
 
-/// Whose hits are wanted.
+/// The processes whose hits are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     Everyone,

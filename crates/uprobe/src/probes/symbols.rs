@@ -6,9 +6,9 @@ use codeobject::{ReadAt, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Place in [`ENTRIES`].
+    /// Index in [`ENTRIES`].
     pub entry: usize,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
     /// Load address in the file, and length according to the symbol.
     pub address: u64,
@@ -48,7 +48,7 @@ pub fn entries_of(file: &dyn ReadAt, home: Home) -> Result<Vec<Symbol>> {
 pub struct Unknown {
     pub symbol: String,
     pub what: Suspect,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
 }
 

@@ -14,7 +14,7 @@ use watch::{Gap, Name};
 /// Unnamed functions, and the attempts to name them.
 #[derive(Debug, Default)]
 pub struct Nameless {
-    /// By process and handle.
+    /// Wanted names, by process and handle.
     wanted: HashSet<(u32, u64)>,
     next: Option<Instant>,
     paths: HashMap<u32, Tried>,

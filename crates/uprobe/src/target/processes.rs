@@ -15,7 +15,7 @@ use sys::perf_event::Buffer;
 pub struct Mapping {
     pub start: u64,
     pub end: u64,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
     pub device: (u32, u32),
     pub inode: u64,
@@ -83,7 +83,7 @@ pub struct Processes {
     buffers: Vec<Buffer>,
     /// Records newer than the last poll, from when not every buffer had been read.
     early: Vec<Record>,
-    /// Alive and watched.
+    /// Processes that are alive and watched.
     members: HashMap<u32, Life>,
     /// Watched processes that have ended: start and end of the watch. The id may belong to another process since.
     ended: HashMap<u32, Vec<(u64, u64)>>,

@@ -48,7 +48,7 @@ struct Dispatch {
     shared: u32,
 }
 
-/// Whose profile it is.
+/// The profiler that wrote the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Profiler {
     #[default]
@@ -64,7 +64,7 @@ impl Profiler {
         }
     }
 
-    /// Whose devices it profiles.
+    /// The vendor of the profiled devices.
     fn devices(self) -> Maker {
         match self {
             Profiler::Rocprof => Maker::Amd,

@@ -2,7 +2,7 @@
 //! level 4 on (ROCm clr, rocclr/utils/debug.cpp). A call is printed when it begins (`hipLaunchKernel ( .. )`) and when
 //! it returns; between them, for a dispatch, `ShaderName : NAME` (rocvirtual.cpp).
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A launch call begins.

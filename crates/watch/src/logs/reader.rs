@@ -18,7 +18,7 @@ pub struct LogReader {
     pub account: LogAccount,
 }
 
-/// What a log held.
+/// The content of a log, counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogAccount {
     /// Lines that the HIP runtime wrote.
@@ -29,7 +29,7 @@ pub struct LogAccount {
     pub device: Option<String>,
     /// Lines of BLAS libraries, by the form of the report.
     pub calls: BTreeMap<&'static str, u64>,
-    /// Choices that Tensile told.
+    /// Choices that Tensile reported.
     pub choices: u64,
 }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use sys::private_dir::{SessionDir, put};
 
-/// Where the shim writes.
+/// Names the directory that the shim writes to.
 pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
 pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
 
@@ -52,7 +52,7 @@ impl Session {
         environment(self.path(), &library(self.path()), None, LIMIT)
     }
 
-    /// Where only we write.
+    /// The directory that only we write to.
     pub fn own(&self) -> &Path {
         self.session_dir.outer()
     }

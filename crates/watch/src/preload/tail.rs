@@ -56,7 +56,7 @@ pub struct Tail {
     pub(super) graphs: Graphs,
     /// Why reading stopped.
     pub broken: Option<String>,
-    /// Whose file it is.
+    /// The owner of the file.
     pub user: u32,
 }
 

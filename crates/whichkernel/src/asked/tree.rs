@@ -102,7 +102,7 @@ impl Operation {
         matches!(self, Operation::MulMat | Operation::MulMatId | Operation::GetRows)
     }
 
-    /// As `--op` takes it.
+    /// The name that `--op` accepts.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

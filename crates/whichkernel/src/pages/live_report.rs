@@ -35,7 +35,7 @@ impl<'a> Beside<'a> {
         Beside { investigation, context, last: Instant::now(), took: Duration::ZERO, written: None, problem: None }
     }
 
-    /// Something was recorded.
+    /// Call this after something was recorded.
     pub fn step(&mut self) {
         if self.last.elapsed() >= PAUSE.max(self.took * SHARE) {
             self.renew();

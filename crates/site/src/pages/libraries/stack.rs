@@ -192,7 +192,7 @@ impl Stack {
         needed.chain(files).chain(&self.loaded).chain(&self.launched).cloned().collect()
     }
 
-    /// Those that nothing needs.
+    /// Libraries that no other one needs.
     pub fn roots(&self) -> Vec<String> {
         let needed: BTreeSet<&String> = self.needs.values().flatten().collect();
         self.names().into_iter().filter(|name| !needed.contains(name)).collect()

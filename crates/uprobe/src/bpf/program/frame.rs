@@ -72,7 +72,7 @@ pub const CALL_VALUE: u32 = key::SIZE as u32 + 16;
 pub(crate) struct Body {
     pub asm: Asm,
     pub maps: Maps,
-    /// Where it ends.
+    /// The label at the program's end.
     pub out: Label,
     /// Bytes by which the stack pointer is below its value at the function's entry; at a kernel return probe it is
     /// above.

@@ -237,7 +237,7 @@ impl Body {
         asm.place(filled);
     }
 
-    /// A list of handles.
+    /// Reports a list of handles.
     fn handles(&mut self, whose: i16, count: i16, list: i16) {
         self.register(KEY + key::HANDLE, whose, Long);
         self.register(KEY + key::GRID, count, Word);

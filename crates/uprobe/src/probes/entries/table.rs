@@ -1,4 +1,4 @@
-//! The list itself.
+//! The list of watched functions.
 
 use crate::probes::entries::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas, HipBlasLt, RocBlas, Vulkan};
 use crate::probes::entries::Role::{

@@ -1,4 +1,4 @@
-//! Two cards through Vulkan.
+//! Compares two cards through Vulkan.
 
 use crate::asked::dry::Ask;
 use crate::asked::dry::vulkan::{heed, place, played, survey};
@@ -11,7 +11,7 @@ use say::bail;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// In one runtime.
+/// Two cards in one runtime.
 pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> say::Result<ExitCode> {
     heed(ask, &[])?;
     let place = place(ask)?;

@@ -45,7 +45,7 @@ impl Look for Gather {
     }
 }
 
-/// One bundle, told.
+/// The row of one bundle.
 struct Row {
     bundle: usize,
     offset: u64,

@@ -1,4 +1,4 @@
-//! The inventory for people.
+//! The text output of the inventory.
 
 use super::select::Select;
 use crate::context::Context;

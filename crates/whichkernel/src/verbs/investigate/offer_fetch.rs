@@ -78,7 +78,7 @@ pub fn look_at_trees(before: &Graded, known: &[Recorded], paths: &[PathBuf], con
     }
 }
 
-/// What each did close.
+/// Reports the claims that each fetch decided.
 pub fn told(steps: &[FetchStep], after: &Graded, context: &Context) {
     for step in steps {
         let args = [

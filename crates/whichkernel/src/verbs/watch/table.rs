@@ -53,7 +53,7 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
     table
 }
 
-/// Everything, for machines.
+/// All columns, for programs.
 pub fn full(tally: &Tally) -> Table {
     let mut table = Table::new(KEYS.iter().map(|key| Column::left(key, *key)).collect());
     for row in tally.rows() {

@@ -16,7 +16,7 @@ pub enum Manner {
     Drips,
     /// An answer without an end, as fast as it is read.
     Endless,
-    /// To itself, for ever.
+    /// Redirects to itself, forever.
     Redirects,
     /// Takes the connection, and says nothing.
     Silent,

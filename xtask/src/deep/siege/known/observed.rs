@@ -53,14 +53,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// The tool's last words.
+    /// The last line that the tool printed.
     pub fn message(&self) -> Option<String> {
         let own = |line: &&str| !line.trim().is_empty() && !line.starts_with("siege ");
         self.messages.lines().rev().find(own).map(|line| line.trim().to_owned())
     }
 }
 
-/// Files of one run.
+/// The files of one run.
 struct Place {
     count: PathBuf,
     out: PathBuf,

@@ -1,4 +1,4 @@
-//! A directory for people.
+//! The text output for a directory.
 
 use super::{Catalog, Library};
 use crate::{context::Context, verbs::inspect::text::count};
