@@ -86,7 +86,7 @@ impl Stage {
     }
 }
 
-/// The prompt and what was generated behind it: the first line on standard output.
+/// The prompt and the text generated after it: the first line on standard output.
 fn generated(said: &str) -> String {
     let from = said.find("Hello").map_or("", |at| &said[at..]);
     from.lines().next().unwrap_or_default().trim().to_owned()

@@ -232,7 +232,7 @@ impl Host {
         })
     }
 
-    /// The names in a directory, or none where it cannot be read.
+    /// The names in a directory; empty if it cannot be read.
     pub fn entries(&self, path: impl AsRef<Path>) -> Vec<String> {
         self.names(path).found().cloned().unwrap_or_default()
     }

@@ -321,7 +321,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             runtime: Some("ollama-rocm-60303".into()),
             ..Ground::default()
         };
-        // Of that machine: its timings, and what every RX 9070 XT would answer.
+        // For that machine: its timings, and what every RX 9070 XT would answer.
         let there = graded(&card, true);
         assert_eq!(there.len(), 15);
         let of = |list: &[(String, &'static str)], id: &str| list.iter().find(|one| one.0 == id).map(|one| one.1);

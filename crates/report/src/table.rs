@@ -179,8 +179,8 @@ pub fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     out.push('\n');
 }
 
-/// Lines of at most `width` columns: broken at spaces and around wide characters (Japanese has no spaces) where it
-/// can be, inside a word where it must be (a kernel's name can be longer than any line).
+/// Lines of at most `width` columns: broken at spaces and around wide characters (Japanese has no spaces) if possible,
+/// otherwise inside a word (a kernel's name can be longer than any line).
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     use unicode_width::UnicodeWidthChar;
     if text.width() <= width {

@@ -159,7 +159,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     let notes = safe["notes"].to_string();
     assert!(notes.contains("libwhichkernel-preload.so"), "its own library is excepted, and that is said: {notes}");
 
-    // Our own shim stays first; the runtime behind it is exchanged, as a profiler of another release does.
+    // Our own shim stays first; the runtime after it is replaced, like a profiler of another release does.
     let keep = format!("sh -c 'LD_PRELOAD=${{LD_PRELOAD%%:*}}:{} exec \"$@\"' sh", library.display());
     let (other, ending) = trial.certify(&["--with", &keep], "linger");
     assert_eq!((other["safe"].as_bool(), ending), (Some(false), Ending::Code(1)), "{other}");

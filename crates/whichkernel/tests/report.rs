@@ -42,14 +42,14 @@ impl Place {
         self.command(line).output().unwrap()
     }
 
-    /// It must succeed; what it said.
+    /// The command must succeed; returns its output.
     fn ok(&self, line: &str) -> String {
         let output = self.run(line);
         assert!(output.status.success(), "{line}: {}", err(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// It must end with this code; what it complained of.
+    /// The command must end with this exit code; returns its errors.
     fn fails(&self, line: &str, code: i32) -> String {
         let output = self.run(line);
         assert_eq!(output.status.code(), Some(code), "{line}: {}", err(&output));

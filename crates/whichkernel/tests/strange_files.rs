@@ -48,7 +48,7 @@ fn pipes_devices_and_endless_files_are_refused() {
     }
 }
 
-/// Empty, invalid or truncated files: none is called device code, none is said to contain none, and the message is in
+/// Empty, invalid or truncated files: the answer is neither "device code" nor "no device code", and the message is in
 /// the reader's language.
 #[test]
 fn what_could_not_be_read_is_neither_device_code_nor_without_it() {

@@ -171,7 +171,7 @@ fn verdict<'v>(report: &'v Value, field: &str, place: &str) -> (&'v str, &'v Val
     (claim["verdict"].as_str().unwrap_or_default(), claim)
 }
 
-/// As Ollama answers: `/api/ps` with the shape of a real 0.9.3's answer, `/api/generate` by asking the llama-server behind it.
+/// Answers like Ollama: `/api/ps` in the form of a real 0.9.3, `/api/generate` by forwarding to the llama-server.
 fn ollama(behind: u16, vram: u64) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();

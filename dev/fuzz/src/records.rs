@@ -22,7 +22,7 @@ pub fn launch_trace(data: &[u8]) {
     let Ok(trace) = Trace::parse(data.to_vec()) else { return };
     assert!(trace.events.len() <= data.len(), "an event takes bytes");
     let launches = launch::graph_replay::evaluations(&trace);
-    // A replay repeats what was captured: no more than every event in every other.
+    // A replay repeats captured launches: the limit is every event times every event.
     let most = trace.events.len().saturating_mul(trace.events.len());
     assert!(launches.iter().map(|one| one.items.len()).sum::<usize>() <= most, "more launches than replays make");
     let mut tally = Tally::default();
@@ -200,8 +200,8 @@ pub fn server_answer(data: &[u8]) {
     }
 }
 
-/// A file of its own for what is read by its path; gone afterwards.
-/// A whole file, with what is packed inside it. The map of its bytes has no hole and no overlap.
+/// Checks a whole file, including nested files: the map of its bytes has no hole and no overlap. Writes it to a
+/// temporary file, because it is read by path.
 pub fn inspected(data: &[u8]) {
     with_file(data, |path| {
         let Ok(file) = inventory::File::open(path) else { return };

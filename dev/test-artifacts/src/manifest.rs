@@ -34,14 +34,14 @@ pub struct Artifact {
     #[serde(default)]
     pub version: String,
     pub tier: Tier,
-    /// Of a source package: the patterns of the files that are wanted.
+    /// For a source package: patterns of the wanted files.
     #[serde(default)]
     pub keep: Vec<String>,
     #[serde(default)]
     pub parts: Vec<String>,
     #[serde(default)]
     pub targets: Vec<String>,
-    /// Of a runtime: packages whose archive is kept too, in `debs/`.
+    /// For a runtime: packages whose archives are kept too, in `debs/`.
     #[serde(default)]
     pub debs: Vec<String>,
     /// Paths that tests need: if one is missing, the fetch has failed.

@@ -50,7 +50,7 @@ pub struct LayerInfo {
 pub struct Link {
     pub next: *mut Link,
     pub instance: Option<unsafe extern "C" fn(Handle, *const c_char) -> Function>,
-    /// Of a device link: vkGetDeviceProcAddr.
+    /// For a device link: vkGetDeviceProcAddr.
     pub device: Option<unsafe extern "C" fn(Handle, *const c_char) -> Function>,
 }
 

@@ -273,7 +273,7 @@ impl Session {
 /// The state of the logs before the first question.
 #[derive(Debug, Default)]
 struct Before {
-    /// Of each log that was named.
+    /// The length of each named log.
     lengths: Vec<usize>,
     /// The journal's last line.
     journal: Option<String>,

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// A mapped file, kept open: it stays this file even if its name comes to mean another.
+/// A mapped file, kept open: it stays this file even if its name later refers to another.
 #[derive(Debug)]
 pub struct Reached {
     file: File,

@@ -125,7 +125,7 @@ pub fn truth(trace: &Trace) -> Vec<Launch> {
     trace.events.iter().filter_map(of).collect()
 }
 
-/// Compiles a C program or library of ours with the system's compiler; None, with a note, where there is none.
+/// Compiles a C program or library with the system's compiler; None, with a note, if there is none.
 pub fn compile(source: &str, out: &Path, words: &[&str]) -> Option<()> {
     let file = out.with_extension("c");
     std::fs::write(&file, source).expect("written");
@@ -241,7 +241,7 @@ impl Caller {
         self.child.stdin.as_mut().expect("its input").write_all(b"go\n").expect("told");
     }
 
-    /// Waits for the end; what the last launch returned.
+    /// Waits for the end; returns the status of the last launch.
     pub fn done(mut self) -> i32 {
         use std::io::BufRead;
         let mut line = String::new();

@@ -59,7 +59,7 @@ pub struct Yard {
 }
 
 impl Yard {
-    /// None, with a note, where it cannot be done here.
+    /// None, with a note, if this is not possible here.
     pub fn new(test: &str) -> Option<Yard> {
         if !test_artifacts::root(&format!("{test}: to be another user")) {
             return None;

@@ -1,4 +1,4 @@
-//! `whichkernel inspect TARGET`: what is shipped, what is loaded.
+//! `whichkernel inspect TARGET`: shows what a file ships or a process has loaded.
 
 mod args;
 mod bundle_table;

@@ -97,7 +97,7 @@ fn truth(bench: &Bench) -> anyhow::Result<u64> {
     Ok(u64::from_le_bytes(*bytes.first_chunk().context("the truth")?))
 }
 
-/// Who cannot probe cannot try.
+/// The outcome if probes are not permitted here.
 fn refused(done: &Output) -> Option<Outcome> {
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     let rights = said.contains("was refused") && said.contains("CAP_BPF");
