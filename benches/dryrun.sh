@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How long a dry run takes: a 7B-shaped model with all its layers (512 + 32 tokens, one card), and the map of one card
-# (24 types x 13 lengths). Prints seconds, processor time and peak memory of the largest process; the first run makes the
-# kernel table. Needs `whichkernel runtime fetch debian-sid`.
+# Measures a dry run: a 7B-shaped model with all its layers (512 + 32 tokens, one card), and the map of one card (24
+# types x 13 lengths). Prints seconds, CPU time and peak memory of the largest process; the first run creates the kernel
+# table. Needs `whichkernel runtime fetch debian-sid`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet

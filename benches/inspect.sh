@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The inventory of a library with all kernels' metadata, against llvm-objdump --offloading (which extracts the code
-# objects) and llvm-readelf --notes over all of them. Page cache warm for both; prints the ratios, of wall time and of
-# processor time (which other work on the machine disturbs less).
+# Compares the inventory of a library with all kernels' metadata with llvm-objdump --offloading (which extracts the code
+# objects) and llvm-readelf --notes on all of them. The page cache is warm for both. Prints the ratios of wall time and
+# of CPU time (which depends less on other load).
 #
-#   benches/inspect.sh [FILE]     default: Debian's libggml-hip.so, which `whichkernel runtime fetch debian-sid` brings
+#   benches/inspect.sh [FILE]     default: Debian's libggml-hip.so, from `whichkernel runtime fetch debian-sid`
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=${WHICHKERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/whichkernel}
@@ -27,7 +27,7 @@ measure() {
     read -r wall user sys <<< "$took"
     cpu=$(calc "$user + $sys")
 }
-# The best of five: the machine may have other work.
+# The best of five runs, because the machine may have other load.
 best() {
     local w= c=
     for _ in 1 2 3 4 5; do

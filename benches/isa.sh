@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The instruction census against llvm-objdump -d on the same code objects: processor time (user and system) of both,
-# which other work on the machine disturbs less than wall time; then the whole library on all cores.
+# Compares the instruction census with llvm-objdump -d on the same code objects: CPU time (user and system) of both,
+# which depends less on other load than wall time; then the whole library on all cores.
 #   benches/isa.sh [FILE [TARGET]]     FILE defaults to libggml-hip.so of the runtime debian-sid
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ tool=target/release/whichkernel
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
-# Sets wall and cpu to the seconds that the command took; of five runs the best where the second word is `best`.
+# Sets wall and cpu to the seconds that the command took; the best of five runs if the second word is `best`.
 TIMEFORMAT='%R %U %S'
 measure() {
     local runs=1 took w c
@@ -39,7 +39,7 @@ row() { # what, instructions
 }
 
 "$tool" inspect "$file" --extract "$objects" --target "$target" >/dev/null 2>&1
-# A tenth of the objects, by size every tenth: objdump is slow.
+# Every tenth object by size, because objdump is slow.
 ls -S "$objects"/*.hsaco | awk 'NR % 10 != 1' | xargs -r rm
 sampled=$(for object in "$objects"/*.hsaco; do count "$tool" isa "$object"; done | awk '{ n += $1 } END { print n }')
 cat "$file" >/dev/null

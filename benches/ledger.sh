@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A ledger of a million rows: what `ledger list --last 5`, `check` and `ledger verify` ask of it, without the printing; wall
-# time, processor time and peak memory, three times each. First builds both programs.
-# Usage: benches/ledger.sh [ROWS] [DIR]; the ledger in DIR is made where it is not there yet (about 1 GB).
+# Measures `ledger list --last 5`, `check` and `ledger verify` on a ledger of a million rows, without printing: wall
+# time, CPU time and peak memory, three times each. First builds both programs.
+# Usage: benches/ledger.sh [ROWS] [DIR]; creates the ledger in DIR if it does not exist (about 1 GB).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rows=${1:-1000000}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# llama.cpp's CUDA backend on a real NVIDIA GPU, watched by uprobe and by preload, against CUPTI: the same kernels, the same counts, the
-# same text. Needs root, nvcc, cmake, gcc, numpy and CUPTI; no network, no Rust. SOURCE is a llama.cpp tree.
+# llama.cpp's CUDA backend on a real NVIDIA GPU, watched by uprobe and by preload, compared with CUPTI: kernels, counts
+# and text must be the same. Needs root, nvcc, cmake, gcc, numpy and CUPTI; no network, no Rust. SOURCE is a llama.cpp
+# tree.
 #   benches/nvidia-llama.sh path/to/whichkernel SOURCE [BUILD]
 set -u
 tool=$(realpath "$1"); source=$(realpath "$2"); build=$(realpath -m "${3:-target/llama-cuda}")
@@ -31,7 +32,7 @@ seconds() { grep -E 'prompt eval time|  eval time' "$1" | sed 's/.*= *\([0-9.]*\
 repeats=${REPEATS:-1 2 3 4 5}; first=${repeats%% *}
 hows="plain cupti uprobe preload"
 status=0; export CUPTI_OUT
-# In turn, so that what slows the machine down slows all of them down.
+# In turn, so that other load affects all of them equally.
 for run in $repeats; do for how in $hows; do
     at=$out/$how.$run; CUPTI_OUT=$at.tsv
     case $how in
@@ -48,6 +49,6 @@ for how in uprobe preload; do $python "$here/compare.py" "$out/cupti.$first.tsv"
 [ $status = 0 ] && echo "text: identical in every run; $(wc -c < "$out/plain.$first.text") bytes"
 grep -o 'ggml_cuda_init.*\|offloaded.*' "$out/plain.$first.err" | head -3
 head -12 "$out/uprobe.$first.err" | cut -c1-160
-# Unobserved, observed, unobserved: is what was seen what runs without us? CERTIFY= skips it.
+# Unobserved, observed, unobserved: does the program run the same without us? CERTIFY= skips this.
 [ -n "${CERTIFY-yes}" ] && { "$here/certify.sh" "$tool" "$out/cupti.so" "$out" "${llama[@]}" || status=1; }
 exit $status

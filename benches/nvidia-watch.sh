@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# uprobe and preload against CUPTI, on a real NVIDIA GPU: the same kernels, the same counts, nothing lost, identical results, and the
-# time that each adds. Needs root, PyTorch with CUDA, gcc and CUPTI's header and library; no network, no Rust.
+# Compares uprobe and preload with CUPTI on a real NVIDIA GPU: same kernels, same counts, nothing lost, identical
+# results, and the overhead of each. Needs root, PyTorch with CUDA, gcc and CUPTI's header and library; no network, no
+# Rust.
 #   benches/nvidia-watch.sh path/to/whichkernel [rounds]
 set -u
 tool=$(realpath "${1:-target/release/whichkernel}"); rounds=${2:-2000}; repeats=${REPEATS:-1 2 3 4 5}
@@ -41,7 +42,7 @@ job() { # how, run: the job's own line goes to HOW.RUN.job
     esac
 }
 job plain warm || { cat "$out/plain.warm.job"; exit 2; }
-# In turn, so that what slows the machine down slows all of them down.
+# In turn, so that other load affects all of them equally.
 hows="plain cupti uprobe preload"
 for run in $repeats; do for how in $hows; do job $how "$run" 2>> "$out/jobs.err"; done; done
 first=${repeats%% *}
@@ -66,15 +67,16 @@ for how in $hows; do for run in $repeats; do
 done; done
 [ -n "$same" ] && echo "results: identical in every run"
 
-# Late: everything was loaded and launched once before anybody looked. What is launched from then on is what CUPTI counts of the whole
-# job less what it counts of one without rounds; a fifth of that comes from replays of a graph that was captured too early to be known.
+# Late attach: everything was loaded and launched once before the attach. The launches after that are CUPTI's count of
+# the whole job minus its count of a job without rounds. A fifth of them are replays of a graph that was captured too
+# early to be known.
 CUDA_INJECTION64_PATH="$out/cupti.so" CUPTI_OUT="$out/cupti.none.tsv" $python "$here/job.py" 0 > "$out/cupti.none.job"
 go="$out/go"; rm -f "$go"
 $python "$here/job.py" "$rounds" "$go" > "$out/late.job" & pid=$!
 until grep -q ready "$out/late.job" 2>/dev/null; do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
 begun=$(date +%s.%N)
 ( "$tool" watch --pid $pid --format json > "$out/late.json" 2> "$out/late.err" ) & watch=$!
-# It says when the probes are in.
+# It prints a line when the probes are in place.
 for i in $(seq 1200); do grep -q . "$out/late.err" 2>/dev/null && break; kill -0 $watch 2>/dev/null || break; sleep 0.1; done
 echo "late attach: in place after $($python -c "import sys, time; print(f'{time.time() - float(sys.argv[1]):.1f}')" "$begun") s"
 touch "$go"; wait $pid; wait $watch

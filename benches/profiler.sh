@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Launches exported for the Firefox Profiler, read by the profiler's own code: its command line (npm, @firefox-devtools/profiler-cli, which
-# is built from profiler.firefox.com's sources) must find every launch with its name, moment and column count. Exits 1 where it does not.
+# Launches exported for the Firefox Profiler, read by the profiler's own code: its command line (npm,
+# @firefox-devtools/profiler-cli, which is built from profiler.firefox.com's sources) must find every launch with its
+# name, time and column count. Exits with 1 otherwise.
 # Usage: benches/profiler.sh [PROGRAM]; needs node (18 or later), npm and its registry. Nothing is left behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The report of the default investigation with libggml-hip's inventory: how long the investigation's first tier and the report
-# take, how large the report is, and in a headless Chromium the first paint and a search over every kernel. Goals: report under two
-# seconds and 15 MB, first paint under a second, search under 100 ms.
-# Usage: benches/report.sh [PROGRAM]; without it the release build is made and taken. The cache must hold debian-sid
-# (`whichkernel runtime fetch debian-sid --parts ggml`); WHICHKERNEL_CACHE names another than the user's.
+# The report of the default investigation with libggml-hip's inventory: how long the investigation's first tier and the
+# report take, how large the report is, and in a headless Chromium the first paint and a search over every kernel.
+# Goals: report under two seconds and 15 MB, first paint under a second, search under 100 ms.
+# Usage: benches/report.sh [PROGRAM]; by default the release build is created and used. The cache must contain
+# debian-sid (`whichkernel runtime fetch debian-sid --parts ggml`); WHICHKERNEL_CACHE selects another cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=${1:-}

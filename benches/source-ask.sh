@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One question to a tree, and the default table of every type, in processor time.
+# Measures the CPU time of one question to a tree, and of the default table of every type.
 #   benches/source-ask.sh TREE...            TOOL=PROGRAM measures another build
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The whole table of one tree (13 GPUs x 24 types x 512 column counts) against g++ compiling the tree's own predicates; then a
-# single question, and the same again. Two peers: the should_use_* functions alone, and everything by which a path and its
-# tile are chosen (the tables of tiles, the choice of the tile, the widths of MMVQ, the dispatcher), which is what is evaluated.
+# Compares the whole table of one tree (13 GPUs x 24 types x 512 column counts) with g++ compiling the tree's own
+# predicates; then a single question, and the same again. There are two peers: only the should_use_* functions, and all
+# code that chooses a path and its tile (the tables of tiles, the choice of the tile, the widths of MMVQ, the
+# dispatcher), which is what the evaluator covers.
 #   benches/source.sh [TREE]     TREE defaults to the crate llama-cpp-sys-4 0.11.0 of the cache
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -62,7 +63,7 @@ STUBS
     function_of '^static constexpr __host__ __device__ (int|bool) (get_mmvq_mmid|calc_|mmvq_two|mmvq_should)' "$cuda/mmvq.cu"
     function_of '^(int get_mmvq_mmid_max_batch|bool ggml_cuda_should_use_mmvq)' "$cuda/mmvq.cu"
     function_of '^static void ggml_cuda_mul_mat\(' "$cuda/ggml-cuda.cu"
-    # A static function that nobody calls would not be compiled to the end.
+    # An unused static function would not be fully compiled.
     cat <<'CALLERS'
 int tile(ggml_type t, int64_t n, int cc, size_t s) { return ggml_cuda_mmq_get_J_best(t, n, ggml_cuda_mmq_needs_fallback(n), cc, s, GGML_PREC_DEFAULT); }
 int warps(ggml_type t, int n, int cc) { return calc_nwarps(t, n, get_device_table_id(cc)) + calc_rows_per_block(t, n, get_device_table_id(cc)); }
@@ -87,7 +88,7 @@ echo "tree: $tree"
 table=$(seconds $tool source "$tree" --type all --columns 1..512 --format csv)
 line "whole table" "$table"
 line "g++ -O2, should_use_* alone" "$(compile -O2 predicates)" "$table"
-# An older tree has other names: then there is only the first peer.
+# An older tree has other names; then there is only the first peer.
 if g++ -O0 -w -I"$ggml" -I"$cuda" -I"$cuda/.." -c "$work/everything.cpp" -o "$work/everything.o" 2>/dev/null; then
     line "g++ -O0, all that chooses a path and a tile" "$(compile -O0 everything)" "$table"
     line "g++ -O2, all that chooses a path and a tile" "$(compile -O2 everything)" "$table"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The Vulkan layer and the uprobes on one program, one after the other: are pipelines, work groups and push constants the same, in
-# the same order, and which part of the dispatches has a time of the device? As root, on a machine with a Vulkan driver.
+# Runs the Vulkan layer and the uprobes on one program in turn: are pipelines, work groups and push constants the same,
+# in the same order, and which share of the dispatches has a device time? Needs root and a Vulkan driver.
 #     benches/vulkan-observers.sh target/release/whichkernel llama-bench -m model.gguf -p 64 -n 4 -r 1 -ngl 99
-# A driver that is not installed system-wide is named with VK_DRIVER_FILES (on a headless NVIDIA machine: libEGL_nvidia.so.0).
+# A driver that is not installed system-wide is named with VK_DRIVER_FILES (on a headless NVIDIA machine:
+# libEGL_nvidia.so.0).
 set -euo pipefail
 whichkernel=$1
 shift

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What watching costs per launch: chosen site against the first instruction, in one run. Needs root and a C compiler.
+# Overhead of watching per launch: the chosen site compared with the first instruction, in one run. Needs root and a C
+# compiler.
 #   benches/watch.sh [launches]
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The certificate on a real GPU: our observers, CUPTI as a foreign one, and a wrapper that hides the card and must be told.
+# The certificate on a real GPU: our observers, CUPTI as a foreign one, and a wrapper that hides the card, which must be
+# detected.
 #   benches/nvidia/certify.sh path/to/whichkernel path/to/cupti.so OUT COMMAND...
 set -u
 tool=$1; cupti=$2; out=$3; shift 3

@@ -39,7 +39,7 @@ fn main() {
     fs::write(to, out).expect("written");
 }
 
-/// A message begins in the first column; what is indented below it belongs to it.
+/// A message begins in the first column; indented lines below belong to it.
 fn read(text: &str, messages: &mut BTreeMap<String, BTreeSet<String>>) {
     let mut last = None;
     for line in text.lines() {

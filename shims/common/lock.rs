@@ -1,4 +1,4 @@
-//! A lock for tables that are written rarely. Never taken on the path of a launch that was seen before.
+//! A lock for tables that are written rarely. Never taken for a launch that was seen before.
 
 use crate::sys;
 use core::cell::UnsafeCell;
@@ -27,13 +27,13 @@ impl<T> Lock<T> {
         Guard(self)
     }
 
-    /// For callers that must not wait.
+    /// For callers that must not block.
     #[allow(dead_code, reason = "not every shim needs it")]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| Guard(self))
     }
 
-    /// In the child of a fork: the owner of the lock does not exist there.
+    /// In a forked child the owner of the lock does not exist.
     pub fn reset(&self) {
         self.taken.store(false, Ordering::Release);
     }

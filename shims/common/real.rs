@@ -1,6 +1,6 @@
 //! Finding the functions of the library that a shim wraps.
 //!
-//! The old version of each symbol is asked for by name: glibc moved them to a new one in 2.34, which older systems lack.
+//! The old version of each symbol is requested by name: glibc 2.34 moved them to a new version that older systems lack.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -20,7 +20,7 @@ const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 const RTLD_NOW: c_int = 2;
 const RTLD_NOLOAD: c_int = 4;
 
-/// The next definition of `name` behind this library, as the loader orders them.
+/// The next definition of `name` after this library, in the loader's order.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn next(name: &CStr) -> *mut c_void {
     // SAFETY: a plain question to the loader.
@@ -33,7 +33,7 @@ pub fn open(path: &CStr) -> *mut c_void {
     unsafe { dlopen(path.as_ptr(), RTLD_NOW) }
 }
 
-/// Why the last `open` gave null, in the loader's words.
+/// The loader's error message for the last failed `open`.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn trouble() -> Option<&'static CStr> {
     // SAFETY: null, or a string that is valid until the next call.
@@ -43,7 +43,7 @@ pub fn trouble() -> Option<&'static CStr> {
     }
 }
 
-/// A library that the process has already; null if it has not.
+/// A library that the process has already loaded; null if it has not.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn loaded(path: &CStr) -> *mut c_void {
     // SAFETY: as above, and loads nothing.

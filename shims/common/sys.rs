@@ -24,7 +24,7 @@ const SYS_PWRITE: i64 = 18;
 const SYS_GETTID: i64 = 186;
 const SYS_FALLOCATE: i64 = 285;
 
-/// The program has restricted its system calls in an unknown way. None is made on its behalf any more.
+/// The program has restricted its system calls in an unknown way, so no more are made on its behalf.
 static SEALED: AtomicBool = AtomicBool::new(false);
 
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
@@ -43,14 +43,14 @@ pub struct Timespec {
     nanos: i64,
 }
 
-/// `struct dl_phdr_info`, of which glibc may grow the end.
+/// `struct dl_phdr_info`; newer versions of glibc may extend it at the end.
 #[repr(C)]
 pub struct DlPhdrInfo {
     pub base: usize,
     pub name: *const c_char,
     pub headers: *const Phdr,
     pub count: u16,
-    /// How many libraries were ever loaded.
+    /// The number of libraries that were ever loaded.
     pub adds: u64,
 }
 
@@ -89,7 +89,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The time of the last tick, some milliseconds old at most: a third of the price, on the path of every launch.
+/// The time of the last clock tick, at most a few milliseconds old. It costs a third of the exact time, on the path of
+/// every launch.
 #[allow(dead_code, reason = "only the preload shim must be that quick")]
 pub fn coarse_ns() -> u64 {
     let mut time = Timespec { seconds: 0, nanos: 0 };
@@ -107,7 +108,7 @@ pub fn now_ns() -> u64 {
 
 pub fn thread_id() -> u32 {
     if sealed() {
-        // A number that is this thread's own, and no thread's of the system.
+        // An id that is unique to this thread and no system thread id.
         return 1 << 31 | (crate::tls::block() as usize >> 4) as u32;
     }
     // SAFETY: a system call without arguments.
@@ -122,7 +123,7 @@ pub fn pause() {
     unsafe { sched_yield() };
 }
 
-/// The value of an environment variable, as the process has it now.
+/// The current value of an environment variable.
 pub fn env(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: `name` ends in NUL; the result is NULL or a string of the environment.
     unsafe {
@@ -137,7 +138,7 @@ pub fn after_fork(child: extern "C" fn()) {
     unsafe { __register_atfork(None, None, Some(child), core::ptr::null()) };
 }
 
-/// Zeroed memory that costs nothing until it is touched; null on failure.
+/// Zeroed memory that takes no pages until it is touched; null on failure.
 pub fn zeroed(len: usize) -> *mut u8 {
     if sealed() {
         return core::ptr::null_mut();
@@ -169,7 +170,7 @@ pub fn map_file(path: &CStr) -> Option<&'static [u8]> {
     }
 }
 
-/// The first bytes of a file that is there, to read and write for the life of the process; null on failure.
+/// Maps the first bytes of an existing file for reading and writing, for the life of the process; null on failure.
 #[allow(dead_code, reason = "only the stand-in GPU has a page of counters")]
 pub fn map_page(path: &CStr, len: usize) -> *mut u8 {
     // SAFETY: `path` ends in NUL.
@@ -183,20 +184,21 @@ pub fn map_page(path: &CStr, len: usize) -> *mut u8 {
     at
 }
 
-/// A new file; it must not exist.
+/// Creates a file; it must not exist.
 pub fn create(path: &CStr) -> Option<c_int> {
     // SAFETY: `path` ends in NUL.
     let fd = unsafe { open(path.as_ptr(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) };
     (fd >= 0).then_some(fd)
 }
 
-/// Grows a file by real blocks: a write to a mapped hole on a full disk would kill the process, this call just fails.
+/// Extends a file with real blocks: a write to a mapped hole on a full disk would kill the process, while this call
+/// just fails.
 pub fn grow(fd: c_int, offset: u64, len: u64) -> bool {
     // SAFETY: plain system call.
     unsafe { syscall(SYS_FALLOCATE, i64::from(fd), 0, offset as i64, len as i64) == 0 }
 }
 
-/// `over`: null, or an older mapping of ours of the same length, which is replaced in place.
+/// `over`: null, or an older mapping of ours of the same length to replace in place.
 pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 {
     let flags = if over.is_null() { MAP_SHARED } else { MAP_SHARED | MAP_FIXED };
     // SAFETY: maps our own file, at a free place or over our own mapping.
@@ -204,7 +206,7 @@ pub fn map_shared(fd: c_int, offset: u64, len: usize, over: *mut u8) -> *mut u8 
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
 }
 
-/// Memory of our own, apart from the program's heap; null if there is none.
+/// Our own memory, separate from the program's heap; null if there is none.
 #[allow(dead_code, reason = "not every shim needs it")]
 pub fn room(len: usize) -> *mut u8 {
     // SAFETY: a fresh mapping at a free place.
@@ -212,7 +214,7 @@ pub fn room(len: usize) -> *mut u8 {
     if at as isize == -1 { core::ptr::null_mut() } else { at.cast() }
 }
 
-/// Runs `work` with every signal of this thread held back: a handler must not wait for what it interrupted.
+/// Runs `work` with all signals of this thread blocked: a handler must not wait for the code that it interrupted.
 pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     const SET: i64 = 2;
     if sealed() {
@@ -229,21 +231,22 @@ pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Makes a file at least this long, without ever making it shorter.
+/// Makes a file at least this long; never shortens it.
 pub fn lengthen(fd: c_int, len: u64) -> bool {
     let zero = 0_u8;
     // SAFETY: one byte of ours.
     unsafe { syscall(SYS_PWRITE, i64::from(fd), &raw const zero as i64, 1, len as i64 - 1) == 1 }
 }
 
-/// Makes all pages of a mapping now: cheaper than a fault for each on the path of a launch, and where the disk has no
-/// room this fails, and no write will. Kernels before 5.14 do not know it.
+/// Creates all pages of a mapping now. This is cheaper than a page fault for each on the path of a launch, and if the
+/// disk is full, this call fails instead of a later write. Not supported before Linux 5.14.
 pub fn populate(at: *mut u8, len: usize) -> bool {
     // SAFETY: advice about our own mapping.
     unsafe { syscall(SYS_MADVISE, at as i64, len as i64, i64::from(MADV_POPULATE_WRITE), 0) == 0 }
 }
 
-/// A descriptor's file, if it is a character device whose path begins with `/dev/`: the device's number, and the path's length in the buffer.
+/// If the descriptor is a character device with a path that begins with `/dev/`: the device number, and the path's
+/// length in the buffer.
 #[allow(dead_code, reason = "only the preload shim tells which device was held")]
 pub fn device(fd: u32, buffer: &mut [u8]) -> Option<(u64, usize)> {
     const SYS_FSTAT: i64 = 5;

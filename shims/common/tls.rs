@@ -1,5 +1,6 @@
-//! A block of zeroed memory per thread. `#[thread_local]` is not in stable Rust, so the variable is declared in assembly
-//! and reached as the psABI says (general dynamic model, which works for preloaded and for dlopened libraries alike).
+//! A block of zeroed memory per thread. `#[thread_local]` is not in stable Rust, so the variable is declared in
+//! assembly and accessed as the psABI requires (general dynamic model, which works for preloaded and for dlopened
+//! libraries alike).
 
 use core::arch::{asm, global_asm};
 

@@ -1,26 +1,29 @@
 //! Writing records: many threads, no lock, no allocation, nothing lost when the process dies.
 //!
-//! A record is reserved by adding to the header's `used`. The first writer that needs a segment grows the file and maps it; the
-//! others wait for that a bounded time. On any error the record is counted as lost and the caller continues: the program under
-//! test never notices. After a segment could not be had (disk full) nothing more is tried.
+//! A record is reserved by adding to the header's `used`. The first writer that needs a segment extends the file and
+//! maps it; the others wait for that, up to a time limit. On any error the record is counted as lost and the caller
+//! continues: the program under test never notices. After a segment could not be created (disk full), nothing more is
+//! tried.
 
 use crate::record::{FIRST, Head, Header, MAGIC, SEGMENT, Text, kind};
 use crate::{lock::Lock, sys};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// Segments that are mapped at once; the oldest mapping is then replaced, so that a year's run takes no more.
+/// The maximum number of mapped segments; then the oldest mapping is replaced, so that a long run needs no more.
 const SLOTS: usize = 4096;
-/// Enough for a fallocate of a segment on a slow disk; then the record is lost rather than the program held up.
+/// Enough for a fallocate of a segment on a slow disk; after that the record is dropped rather than the program
+/// delayed.
 const PATIENCE: u32 = 20_000;
 const BUSY: u64 = u64::MAX;
 
 const OFF: u32 = 0;
 const READY: u32 = 1;
 const FAILED: u32 = 2;
-/// In the child of a fork: its own file begins with its first record.
+/// In a forked child: its own file begins with its first record.
 const LATER: u32 = 3;
-/// In the child of a process that may make no system calls any more: it can begin no file, and its parent's counts its losses.
+/// In the child of a process that may make no more system calls: it cannot create a file, so its parent's file counts
+/// its losses.
 const ORPHAN: u32 = 4;
 
 struct File {
@@ -34,22 +37,22 @@ static STATE: AtomicU32 = AtomicU32::new(OFF);
 static FILE: Lock<File> = Lock::new(File { writer: 0, path: [0; 1024], path_len: 0, limit: 0 });
 static FD: AtomicI32 = AtomicI32::new(-1);
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
-/// The parent's header, in a child that has none.
+/// The parent's header, for a child that has none.
 static ELDER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 /// The header's `start_ns`.
 static START: AtomicU64 = AtomicU64::new(0);
-/// The segment's number + 1 of each slot.
+/// The segment number + 1 of each slot.
 static TAGS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 static MAPS: [AtomicPtr<u8>; SLOTS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLOTS];
-/// Records that came before there was a file to say it in.
+/// Records lost before there was a file to count them in.
 static EARLY: AtomicU64 = AtomicU64::new(0);
-/// Slots that were ever used.
+/// The number of slots that were ever used.
 static HIGH: AtomicUsize = AtomicUsize::new(0);
 
 /// Opens this process's file `DIR/trace.PID.N` (or `seen.`). Called once per process.
 ///
-/// `limit`: most bytes that may wait for a reader; 0 for a file that is read at the end.
+/// `limit`: the maximum number of unread bytes; 0 for a file that is read at the end.
 pub fn start(directory: &CStr, writer: u32, limit: u64) {
     let mut file = FILE.lock();
     if STATE.load(Ordering::Acquire) != OFF {
@@ -111,7 +114,7 @@ fn open(file: &File) {
     STATE.store(FAILED, Ordering::Release);
 }
 
-/// Grows the file by a segment and maps it. Only one thread does; the others see BUSY and wait in `place`.
+/// Extends the file by a segment and maps it. Only one thread does this; the others see BUSY and wait in `place`.
 fn map(index: u64, fd: i32) -> bool {
     let slot = (index % SLOTS as u64) as usize;
     let (Some(tag), Some(map)) = (TAGS.get(slot), MAPS.get(slot)) else { return false };
@@ -121,8 +124,8 @@ fn map(index: u64, fd: i32) -> bool {
     let offset = index * SEGMENT;
     let over = map.load(Ordering::Acquire);
     let len = SEGMENT as usize;
-    // A byte at the end is not enough: a write to a mapped hole on a full disk would kill the process. Making the pages
-    // tells; where the kernel cannot, real blocks are asked for.
+    // Writing a byte at the end is not enough: a write to a mapped hole on a full disk would kill the process. Creating
+    // the pages detects that; if the kernel does not support it, real blocks are allocated.
     if !sys::lengthen(fd, offset + SEGMENT) {
         return false;
     }
@@ -136,8 +139,8 @@ fn map(index: u64, fd: i32) -> bool {
     true
 }
 
-/// In the child of a fork the mappings are the parent's file: forget them. A file of its own begins when it has something
-/// to say; most children are on their way to exec.
+/// In a forked child the mappings belong to the parent's file, so they are dropped. The child's own file begins with
+/// its first record; most children are about to exec.
 extern "C" fn child() {
     FILE.reset();
     for tag in TAGS.iter().take(HIGH.load(Ordering::Acquire)) {
@@ -151,20 +154,20 @@ extern "C" fn child() {
     generation().fetch_add(1, Ordering::AcqRel);
 }
 
-/// In a child that was forked while the parent was opening its file: it opens its own.
+/// In a child that was forked while the parent was opening its file: opens its own.
 #[allow(dead_code, reason = "only the preload shim starts at any time")]
 pub fn after_early_fork() {
     FILE.reset();
     STATE.store(OFF, Ordering::Release);
 }
 
-/// Changes when a new file begins, so that names which the old one has are written again.
+/// Changes when a new file begins, so that names in the old file are written again.
 pub fn generation() -> &'static AtomicU32 {
     static GENERATION: AtomicU32 = AtomicU32::new(1);
     &GENERATION
 }
 
-/// Whether records go somewhere; a forked child's file begins with its first record, a closed one takes none.
+/// Whether records are written; a forked child's file begins with its first record, and a closed file takes none.
 #[allow(dead_code, reason = "only the preload shim asks")]
 pub fn is_open() -> bool {
     STATE.load(Ordering::Acquire) == READY
@@ -193,20 +196,20 @@ impl Reservation {
         unsafe { self.at.add(size_of::<Head>()) }
     }
 
-    /// From now on a reader takes it.
+    /// Makes the record visible to the reader.
     pub fn finish(self, kind: u32) {
         // SAFETY: our own reservation, 8-byte aligned.
         unsafe { AtomicU32::from_ptr(self.at.add(4).cast()).store(kind, Ordering::Release) };
     }
 }
 
-/// Reserves a record with `body` bytes behind its head.
+/// Reserves a record with `body` bytes after its head.
 #[allow(dead_code, reason = "the stand-in writes whole records")]
 pub fn begin(body: usize) -> Option<Reservation> {
     reserve(body, 1)
 }
 
-/// `weight`: the loss if there is no room; 0 for data that the caller can record in another way.
+/// `weight`: the number of losses to count if there is no space; 0 for data that the caller can record another way.
 fn reserve(body: usize, weight: u64) -> Option<Reservation> {
     if STATE.load(Ordering::Acquire) != READY && !awake(weight) {
         return None;
@@ -242,7 +245,7 @@ fn reserve(body: usize, weight: u64) -> Option<Reservation> {
             return None;
         };
         if end > border {
-            // Both pieces are filled, so that a reader can step over them.
+            // Both parts are marked as padding, so that a reader can skip them.
             head(place, (border - at) as u32, kind::PAD);
             if let Some(rest) = self::place(border) {
                 head(rest, (end - border) as u32, kind::PAD);
@@ -255,7 +258,7 @@ fn reserve(body: usize, weight: u64) -> Option<Reservation> {
     }
 }
 
-/// Begins a forked child's own file. Counts what a full disk costs.
+/// Begins a forked child's own file. Counts the losses of a full disk.
 #[cold]
 fn awake(weight: u64) -> bool {
     match STATE.load(Ordering::Acquire) {
@@ -271,7 +274,7 @@ fn awake(weight: u64) -> bool {
             }
             STATE.load(Ordering::Acquire) == READY
         }
-        // Sealed itself before its first record.
+        // It restricted itself before its first record.
         LATER | ORPHAN | FAILED => {
             let own = HEADER.load(Ordering::Acquire);
             let header = if own.is_null() { ELDER.load(Ordering::Acquire) } else { own };
@@ -289,12 +292,12 @@ fn awake(weight: u64) -> bool {
     }
 }
 
-/// Appends one record made of `parts`. Returns whether it is in the file.
+/// Appends one record made of `parts`. Returns whether it was written.
 pub fn write(kind: u32, parts: &[&[u8]]) -> bool {
     put(kind, parts, 1)
 }
 
-/// The same for data that can be recorded in another way: if there is no room, nothing is lost.
+/// The same for data that can be recorded another way: no loss is counted.
 #[allow(dead_code, reason = "only the preload shim has such")]
 pub fn try_write(kind: u32, parts: &[&[u8]]) -> bool {
     put(kind, parts, 0)
@@ -333,7 +336,7 @@ fn place(at: u64) -> Option<*mut u8> {
     Some(unsafe { map.add((at % SEGMENT) as usize) })
 }
 
-/// The segment does not exist yet: make it, or wait a bounded time for the writer that makes it.
+/// The segment does not exist yet: creates it, or waits for its creator up to a time limit.
 #[cold]
 fn obtain(index: u64, slot: usize) -> bool {
     let Some(tag) = TAGS.get(slot) else { return false };
@@ -364,7 +367,7 @@ fn obtain(index: u64, slot: usize) -> bool {
     false
 }
 
-/// Makes room for what comes when no more can be made.
+/// Creates segments in advance, for when that is no longer possible.
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
 pub fn ahead(segments: u64) {
     let header = HEADER.load(Ordering::Acquire);
@@ -377,14 +380,14 @@ pub fn ahead(segments: u64) {
         let slot = (index % SLOTS as u64) as usize;
         let there = TAGS.get(slot).is_some_and(|tag| tag.load(Ordering::Acquire) == index + 1);
         if !there && !obtain(index, slot) {
-            // What there is can be used up all the same.
+            // The existing space can still be used.
             STATE.store(READY, Ordering::Release);
             return;
         }
     }
 }
 
-/// Waits until no thread is making room any more.
+/// Waits until no thread is creating a segment.
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
 pub fn settle() {
     for _ in 0..PATIENCE {

@@ -1,6 +1,6 @@
 //! The decision tables that come with the program, extracted from the real sources by the program's own evaluator.
 //!
-//! `--check` extracts them again and compares; a source that is not at hand is named and left out.
+//! `--check` extracts them again and compares; an unavailable source is named and skipped.
 
 use anyhow::{Context, bail};
 use source::Tree;
@@ -82,7 +82,7 @@ fn crate_tree(artifact: &str) -> Option<(Tree, String)> {
     Some((tree, format!("ggml-{}", version.join("."))))
 }
 
-/// The same table that an atlas has of the release.
+/// The same table as the atlas has for the release.
 fn table(tree: &Tree, of: &str, version: &str, commit: &str, date: &str) -> anyhow::Result<DecisionTable> {
     let question = source::atlas::question(&[], &[])?;
     Ok(source::atlas::table(tree, &question, of, version, commit, date)?)

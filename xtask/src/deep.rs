@@ -1,5 +1,5 @@
-//! `cargo xtask deep [NAME...]`: comparisons too long for every day. Each is one file here, can be stopped and taken up
-//! again, and leaves its dated table in `docs/measurements/`.
+//! `cargo xtask deep [NAME...]`: comparisons that take too long for every day. Each is one file here, can be
+//! interrupted and resumed, and writes a dated table to `docs/measurements/`.
 
 mod catalogs;
 mod cuobjdump;
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 type Comparison = fn() -> anyhow::Result<bool>;
 
-/// Name, what it compares, and the comparison: true if everything agreed.
+/// Name, description, and the comparison: true if everything agreed.
 const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("catalogs", "every Tensile catalog's leaves, and the kernels of its objects against llvm-readelf", catalogs::run),
     ("cuobjdump", "registers, stack and shared memory of every cubin's kernels against cuobjdump", cuobjdump::run),
@@ -54,7 +54,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {
-    // It takes words of its own.
+    // It takes its own arguments.
     if wanted.first().is_some_and(|name| name == "siege") {
         let held = siege::run(&wanted[1..])?;
         return Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });

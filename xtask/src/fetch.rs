@@ -1,4 +1,4 @@
-//! `cargo xtask fetch`: the test artifacts, into the tests' cache.
+//! `cargo xtask fetch`: fetches the test artifacts to the tests' cache.
 
 use runtime::fetch::{Planned, Request, plan};
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use test_artifacts::{Artifact, FetchError, Kind, Tier};
 
-/// Fetches every artifact of the quick tier (and of the deep one, if asked). What cannot be had is named; the tests
-/// that need it are then skipped, or fail with `CI=true`.
+/// Fetches every artifact of the quick tier (and of the deep one, if requested). Unavailable artifacts are named; the
+/// tests that need them are then skipped, or fail with `CI=true`.
 pub fn run(deep: bool) -> anyhow::Result<ExitCode> {
     let mut missing = 0;
     for artifact in test_artifacts::manifest() {
@@ -31,8 +31,8 @@ pub fn run(deep: bool) -> anyhow::Result<ExitCode> {
     Ok(if missing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A runtime by the product's own hands, in a cache aside: an interrupted download goes on there. Of the packages only those
-/// that tests ask for are kept.
+/// Fetches a runtime with the product's own code, in a separate cache where an interrupted download continues. Only the
+/// packages that tests need are kept.
 fn bring(artifact: &Artifact, work: &Path) -> Result<PathBuf, FetchError> {
     let refused = |said: &dyn std::fmt::Display| FetchError::Client {
         program: "runtime fetch",

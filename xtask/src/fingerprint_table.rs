@@ -12,7 +12,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
 };
 
-/// Where the backend has lived: in one file, in a directory of its own, below ggml.
+/// Where the backend has been: in one file, in a separate directory, below ggml.
 const PLACES: [&str; 6] =
     ["ggml-cuda.cu", "ggml-cuda", "ggml/src/ggml-cuda.cu", "ggml/src/ggml-cuda", "ggml-cuda.h", "src/ggml-cuda"];
 
@@ -94,8 +94,8 @@ fn build(repo: &Path) -> anyhow::Result<FingerprintTable> {
     Ok(table)
 }
 
-/// A later build of which only the source is at hand. What it has and the table had not may have come at any build
-/// since the table's end; what is gone may have gone at any.
+/// A later build of which only the source is available. Shapes that are new in it may have appeared at any build since
+/// the table's end, and shapes that are gone may have disappeared at any.
 fn sample(table: &mut FingerprintTable, build: u32, shapes: &BTreeSet<Shape>) -> anyhow::Result<()> {
     if build <= table.end || shapes.is_empty() {
         bail!("b{build} is not after b{}, or its tree holds no kernel", table.end);

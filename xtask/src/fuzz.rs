@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz --seconds N`: mutations of the corpus, for as long as one likes; `--guided`: by what they cover.
+//! `cargo xtask fuzz --seconds N`: runs mutations of the corpus for N seconds; `--guided`: guided by coverage.
 
 use anyhow::{Context, bail};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Every target gets its share of the time; `--target NAME` takes one alone, `--seed N` another row of mutations.
+/// Every target gets its share of the time; `--target NAME` selects one, `--seed N` another sequence of mutations.
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     let value = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
     let number = |name: &str, default: u64| value(name).map_or(Ok(default), |text| text.parse::<u64>());
@@ -28,7 +28,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     for target in targets {
         let files = fuzz::corpus::load(target.name).with_context(|| format!("dev/fuzz/corpus/{}", target.name))?;
         let begun = Instant::now();
-        // A panic is reported below, with the input that made it.
+        // A panic is reported below, with its input.
         let result =
             thread::scope(|scope| scope.spawn(|| fuzz::run(target, &files, seed, |_| begun.elapsed() < share)).join());
         match result {
@@ -59,7 +59,8 @@ const INSTRUMENTED: &[&str] = &[
     "-Cdebug-assertions",
 ];
 
-/// libFuzzer over the instrumented rooms: begins with the committed corpus, keeps what reaches something new in `target/fuzz/corpus`.
+/// libFuzzer on the instrumented crates: starts with the committed corpus, and keeps inputs that reach new code in
+/// `target/fuzz/corpus`.
 fn guided(names: &[&str], seconds: u64, seed: u64) -> anyhow::Result<ExitCode> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let build = Command::new("cargo")

@@ -1,4 +1,4 @@
-//! The programs that tests use as oracles and compilers: installed where this is Debian and we are root, else named.
+//! The programs that tests use as oracles and compilers: installed on Debian if we are root, otherwise named.
 
 use std::process::{Command, Stdio};
 
@@ -24,7 +24,7 @@ const PROGRAMS: [(&str, &str, &str); 18] = [
     ("ld.lld-22", "lld-22", "libraries that are compiled on the spot"),
 ];
 
-/// Installs what is missing, if it may; says what stays missing and which tests that concerns.
+/// Installs missing programs if allowed; reports what is still missing and which tests need it.
 pub fn ensure() {
     let missing: Vec<_> = PROGRAMS.into_iter().filter(|(program, ..)| !is_there(program)).collect();
     if missing.is_empty() {

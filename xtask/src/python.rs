@@ -1,10 +1,10 @@
-//! The real client of the Model Context Protocol that a test talks to the tool with: a Python package, in the tests' cache.
+//! A real client of the Model Context Protocol for testing the tool: a Python package in the tests' cache.
 
 use std::fs;
 use std::process::Command;
 use test_artifacts::{MCP_CLIENT, cache};
 
-/// Installed where it is not there; what cannot be had is named, and its test is skipped, or fails with `CI=true`.
+/// Installs it if it is missing. If that fails, it is named, and its test is skipped, or fails with `CI=true`.
 pub fn ensure() {
     let place = cache().join(MCP_CLIENT);
     if place.is_dir() {
@@ -16,7 +16,7 @@ pub fn ensure() {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--target"]);
     let installed = pip.arg(&aside).arg(&package).status().is_ok_and(|status| status.success());
-    // Whole or not at all, by one rename.
+    // Complete or not at all, by one rename.
     if !installed || fs::rename(&aside, &place).is_err() {
         let _ = fs::remove_dir_all(&aside);
         eprintln!("missing {package} (the test with a real client is skipped): python3 -m pip install {package}");

@@ -1,5 +1,5 @@
-//! `cargo xtask test`: everything the tests need, then the tests, then once more and alone those that failed, then what was skipped
-//! and why, and the sum.
+//! `cargo xtask test`: fetches what the tests need, runs them, runs failed ones again alone, then lists what was
+//! skipped and why, and the totals.
 
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::{env, fs, io};
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     crate::packages::ensure();
     crate::python::ensure();
-    // Offline this names what is missing and goes on: `test_artifacts::need` decides per test.
+    // Offline this names what is missing and continues: `test_artifacts::need` decides per test.
     crate::fetch::run(false)?;
     let place = tempfile::tempdir()?;
     let log = place.path().join("skipped");
@@ -23,7 +23,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
         alone.extend(names.iter().cloned());
         let (again, fine) = tests(&alone, &log)?;
         good = fine && again.silent == 0 && again.passed >= names.len();
-        // Named, so that it is mended: a test may not depend on what runs beside it.
+        // Named, so that it gets fixed: a test must not depend on what runs beside it.
         for name in names.iter().filter(|name| !again.failed.contains(name)) {
             println!("failed beside the others, passed alone: {name}");
         }
@@ -48,7 +48,7 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(if good && failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// One call of `cargo test` over the workspace: what its programs said, and whether it was content.
+/// One call of `cargo test` on the workspace: the output of its programs, and whether it succeeded.
 fn tests(args: &[String], log: &Path) -> anyhow::Result<(Sum, bool)> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut child = Command::new(cargo)
@@ -71,7 +71,7 @@ fn tests(args: &[String], log: &Path) -> anyhow::Result<(Sum, bool)> {
     Ok((sum, good))
 }
 
-/// By test program and test: what each needs. One that lacks several things is one test.
+/// The missing requirements, by test program and test. A test that lacks several things counts once.
 fn skipped(log: &str) -> BTreeMap<(String, String), Vec<String>> {
     let mut all: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for line in log.lines() {
@@ -95,7 +95,7 @@ fn skipped(log: &str) -> BTreeMap<(String, String), Vec<String>> {
 struct Sum {
     passed: usize,
     failed: Vec<String>,
-    /// Tests of programs that ended before they told their result.
+    /// Tests of programs that ended before they reported their result.
     silent: usize,
     ignored: Vec<String>,
     /// Tests of the program that runs now, and those of them that failed.
@@ -118,7 +118,7 @@ impl Sum {
                     words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
                 };
                 self.passed += before("passed").unwrap_or(0);
-                // One whose line was lost among what tests print has failed all the same, and cannot be asked again.
+                // A test whose line was lost in other output has still failed, and cannot be run again.
                 let named = std::mem::take(&mut self.named);
                 self.silent += before("failed").unwrap_or(0).saturating_sub(named.len());
                 self.failed.extend(named);

@@ -1,6 +1,5 @@
-//! ARCHITECTURE.md against the manifests: the graph of rooms, the table of rooms, no circle, and no room too large. Within a room:
-//! no large circle of imports, and the floors of `cxx`.
-//! `BLESS=1` writes the graph anew.
+//! ARCHITECTURE.md against the manifests: the graph of crates ("rooms"), the table of crates, no cycle, and no crate
+//! too large. Within a crate: no large cycle of imports, and the layers of `cxx`. `BLESS=1` writes the graph again.
 
 mod imports;
 
@@ -27,7 +26,8 @@ fn section<'t>(manifest: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     inside.take_while(|line| !line.starts_with('[')).filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
 }
 
-/// By what a manifest calls it: the room. Product rooms go by their folder, those for development with `dev/`.
+/// The name of each crate by its name in manifests. Product crates are named by their folder, development crates with
+/// `dev/`.
 fn names() -> BTreeMap<String, String> {
     let workspace = read("Cargo.toml");
     let inner = section(&workspace, "workspace.dependencies").filter_map(|line| {
@@ -38,7 +38,7 @@ fn names() -> BTreeMap<String, String> {
     inner.collect()
 }
 
-/// Every room with the rooms that it needs to be built.
+/// Every crate with the crates that it needs to build.
 fn rooms() -> BTreeMap<String, BTreeSet<String>> {
     let names = names();
     let mut rooms = BTreeMap::new();
@@ -60,7 +60,7 @@ fn rooms() -> BTreeMap<String, BTreeSet<String>> {
     rooms
 }
 
-/// How many rooms stand below each, counted along the longest way; or a circle.
+/// How many crates are below each, along the longest path; or a cycle.
 fn levels(rooms: &BTreeMap<String, BTreeSet<String>>) -> Result<BTreeMap<&str, usize>, Vec<&str>> {
     let mut levels: BTreeMap<&str, usize> = BTreeMap::new();
     while levels.len() < rooms.len() {
@@ -163,7 +163,8 @@ fn unsafe_is_allowed_where_the_page_says_and_nowhere_else() {
     assert_eq!(allowing, named.map(str::to_owned).into(), "ARCHITECTURE.md names them");
 }
 
-/// Of the lines that are compiled into the product: the tests of the whole program lie beside the command line, whatever they test.
+/// Only lines that are compiled into the product count: the tests of the whole program are beside the command line,
+/// whatever they test.
 #[test]
 fn no_room_holds_over_fifteen_percent_of_the_lines() {
     let rooms = rooms().into_keys().filter(|room| !room.starts_with("dev/"));
@@ -191,9 +192,9 @@ fn product_lines(text: &str) -> Vec<(usize, &str)> {
     lines.into_iter().take(end).enumerate().filter(|(_, line)| code(line)).collect()
 }
 
-/// Files of the kernel's that no user can replace: opening them waits for nobody.
+/// Kernel files that no user can replace: opening them never blocks.
 const OF_THE_KERNEL: [&str; 6] = ["\"/proc", "\"/sys", "{TRACEFS}", "(\"children\")", "(\"cmdline\")", "(\"comm\")"];
-/// The same, where the path is a variable; and a directory, which is opened to be locked.
+/// The same if the path is a variable; and a directory, which is opened to be locked.
 const KERNEL_FILES: [(&str, &str); 6] = [
     ("crates/export/src/manifest.rs", "File::open(dir.join(\".\"))"),
     ("crates/investigate/src/feasible.rs", "fs::read_to_string(path)"),
@@ -203,8 +204,8 @@ const KERNEL_FILES: [(&str, &str); 6] = [
     ("crates/dryrun/src/sandbox/refusal.rs", "fs::read_to_string(path)"),
 ];
 
-/// SECURITY.md: files are made and foreign ones read by `sys::files`, `sys::regular_file` and `sys::rooted`, programs started by
-/// `sys::program`, which judge what another user may have planted.
+/// SECURITY.md: only `sys::files`, `sys::regular_file` and `sys::rooted` create files and read foreign ones, and only
+/// `sys::program` starts programs, because they check for things that another user may have planted.
 #[test]
 fn files_are_made_and_read_and_programs_started_in_one_place() {
     const NEVER: [&str; 14] = [
@@ -252,10 +253,11 @@ fn files_are_made_and_read_and_programs_started_in_one_place() {
     assert!(wrong.is_empty(), "not through sys::files, sys::regular_file or sys::program:\n{}", wrong.join("\n"));
 }
 
-/// A command that a user is told to paste is a `say::shell::CommandLine`, or has its words through `say::shell::word`.
+/// A command for the user to paste is a `say::shell::CommandLine`, or its words are quoted by `say::shell::word`.
 #[test]
 fn no_printed_command_has_an_unquoted_word() {
-    /// Every place in these is for a name of ours: a verb, an observer, a suite, a kernel setting; or it is no command.
+    /// Every placeholder in these is one of our own names (a verb, an observer, a suite, a kernel setting), or it is
+    /// not a command.
     const NAMES_OF_OURS: [&str; 6] = [
         "crates/dryrun/src/observer.rs",
         "crates/dryrun/src/sandbox/refusal.rs",
@@ -291,7 +293,7 @@ fn no_printed_command_has_an_unquoted_word() {
     assert!(wrong.is_empty(), "a word of a command may be anything:\n{}", wrong.join("\n"));
 }
 
-/// The largest circle of imports that a room may have, in files.
+/// The largest import cycle that a crate may have, in files.
 const LARGEST_CIRCLE: usize = 3;
 
 /// `imports` says what counts as an import.
@@ -315,7 +317,7 @@ fn no_circle_of_imports_has_over_three_files() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The floors of `cxx`, the lowest first: none imports one above it.
+/// The layers of `cxx`, lowest first: none imports one above it.
 const FLOORS: [&str; 3] = ["syntax/", "program/", "eval/"];
 /// What of `syntax` the evaluator names: trees, places, words and literals. Tokens become trees, and units are loaded, in `program` alone.
 const NAMED_BY_EVAL: [&str; 7] = ["ast.rs", "files.rs", "integer.rs", "lex.rs", "sym.rs", "visit.rs", "vocabulary.rs"];
@@ -342,7 +344,7 @@ fn no_floor_of_the_cpp_front_end_imports_one_above_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A name is followed to the file that defines it, and tests, declarations and re-exports are no imports.
+/// A name is followed to the file that defines it; tests, declarations and re-exports do not count as imports.
 #[test]
 fn an_import_is_followed_to_the_file_that_defines_the_item() {
     let dir = std::env::temp_dir().join(format!("whichkernel-imports-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! The decoder's tables are what LLVM says, and on real code objects the two agree. Skipped, by name, without LLVM 22.
+//! The decoder's tables match LLVM, and both agree on real code objects. Skipped, by name, without LLVM 22.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Every page is linked from another, every link leads somewhere, and every path of this tree that a page or a comment names is there.
+//! Every page is linked from another, every link has a target, and every path of this tree that a page or a comment
+//! names exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +32,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Prose: what stands in no block of code.
+/// Prose: the lines outside code blocks.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {
@@ -41,13 +42,13 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What `](...)` holds, outside of code.
+/// The targets in `](...)`, outside code.
 fn links(line: &str) -> Vec<String> {
     let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
     plain.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to.to_owned()).collect()
 }
 
-/// A heading as links call it: lower case, words joined by hyphens, no other signs.
+/// A heading in the form that links use: lower case, words joined by hyphens, no other characters.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
@@ -71,7 +72,7 @@ fn straight(path: &Path) -> PathBuf {
     out
 }
 
-/// Page, line, where to, and the heading there.
+/// Page, line, target page, and the heading there.
 fn all_links() -> Vec<(PathBuf, usize, PathBuf, Option<String>)> {
     let mut all = Vec::new();
     for page in files(".md") {
@@ -124,7 +125,7 @@ fn every_page_is_linked_from_another() {
     }
 }
 
-/// What stands between backticks and is a path of this tree.
+/// Texts between backticks that are paths of this tree.
 fn paths(line: &str) -> impl Iterator<Item = &str> {
     const FLOORS: [&str; 8] = ["crates/", "dev/", "shims/", "xtask/", "docs/", "benches/", ".ci/", ".cargo/"];
     let words = line.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
@@ -132,7 +133,7 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| FLOORS.iter().any(|floor| word.starts_with(floor) && word.len() > floor.len()))
 }
 
-/// NAME and `*` stand for whatever is there.
+/// Whether a path exists; NAME and `*` match any name.
 fn is_there(dir: &Path, path: &str) -> bool {
     let (part, rest) = path.split_once('/').map_or((path, None), |(part, rest)| (part, Some(rest)));
     let go_on = |at: PathBuf| match rest {

@@ -1,9 +1,9 @@
-//! One kind of answer, as a registry holds it: its name, what it is, and its JSON Schema.
+//! One kind of answer in the registry: its name, its description, and its JSON Schema.
 
 use crate::Answer;
 use serde_json::Value;
 
-/// Made from a type with [`Kind::of`].
+/// Created from a type with [`Kind::of`].
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     name: &'static str,
@@ -21,7 +21,7 @@ impl Kind {
         self.name
     }
 
-    /// The whole name, or the part of it that people say: `ledger-list` for `whichkernel.ledger-list/1`.
+    /// Matches the whole name, or its common short form: `ledger-list` for `whichkernel.ledger-list/1`.
     pub fn is(&self, name: &str) -> bool {
         let short = |whole: &'static str| whole.strip_prefix("whichkernel.")?.split('/').next();
         self.name == name || short(self.name) == Some(name)

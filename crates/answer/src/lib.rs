@@ -1,7 +1,7 @@
-//! What makes a verb's answer: a type, the name of its schema with a version, and the JSON Schema itself.
+//! The definition of a verb's answer: a type, the name of its schema with a version, and the JSON Schema.
 //!
-//! A room derives `Serialize` and `JsonSchema` for what it answers and names it with [`Answer`]; the command line prints it
-//! in every format and offers its schema. No I/O here.
+//! A crate derives `Serialize` and `JsonSchema` for its answers and names them with [`Answer`]; the command line prints
+//! it in every format and offers its schema. No I/O here.
 #![forbid(unsafe_code)]
 
 mod kind;
@@ -31,8 +31,8 @@ use serde::Serialize;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub trait Answer: Serialize + schemars::Described {
-    /// `whichkernel.NAME/VERSION`: one name for one shape. A field that goes away or changes its meaning is a new version; a
-    /// new field is not.
+    /// `whichkernel.NAME/VERSION`: one name per shape. Removing a field or changing its meaning requires a new version;
+    /// adding a field does not.
     const SCHEMA: &'static str;
 }
 
@@ -47,14 +47,14 @@ struct Named<'a, A> {
     answer: &'a A,
 }
 
-/// The answer as the JSON that a user gets: `schema` first, indented, ended by a newline.
+/// The answer as JSON for the user: `schema` first, indented, with a final newline.
 pub fn json<A: Answer>(answer: &A) -> serde_json::Result<String> {
     let mut text = serde_json::to_string_pretty(&Named { schema: A::SCHEMA, answer })?;
     text.push('\n');
     Ok(text)
 }
 
-/// The same as a value, for who puts it into something bigger.
+/// The same as a value, for embedding.
 pub fn value<A: Answer>(answer: &A) -> serde_json::Result<serde_json::Value> {
     serde_json::from_str(&json(answer)?)
 }

@@ -1,10 +1,10 @@
-//! Schemas from the types, for the tests that hold the files against them.
+//! Schemas generated from the types, for tests that compare the files with them.
 
 use crate::Answer;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// As it is written (not as it is read), with the field that [`crate::json`] puts first.
+/// For the written form (not the read form), with the field that [`crate::json`] adds first.
 pub fn made<A: Answer>() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<A>().to_value();
@@ -22,7 +22,7 @@ pub fn made<A: Answer>() -> Value {
     whole.insert("type".to_owned(), "object".into());
     whole.insert("properties".to_owned(), Value::Object(properties));
     whole.insert("required".to_owned(), Value::Array(required));
-    // Definitions last: a person reads the answer first.
+    // Definitions come last, so that readers see the answer first.
     if let Some(definitions) = whole.shift_remove("$defs") {
         whole.insert("$defs".to_owned(), definitions);
     }

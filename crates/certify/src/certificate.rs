@@ -1,4 +1,4 @@
-//! What follows from the comparison: one conclusion, which everything else that is said or kept of it is read from.
+//! The result of the comparison: one conclusion, from which all output and records are derived.
 
 use crate::{Compared, Ending, Point, Verdict};
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit, Word};
@@ -8,24 +8,24 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// Who was certified.
+    /// The certified observer.
     pub observer: String,
-    /// What the launches stand on that were compared.
+    /// The rung of the compared launches.
     pub rung: Rung,
     pub points: Vec<Compared>,
-    /// What the observed run had mapped, by name and the start of the build id.
+    /// The libraries that the observed run had mapped, by name and the start of the build id.
     pub libraries: Vec<String>,
     /// How the unobserved program ended, if it failed: then nothing is certified.
     pub failed: Option<Ending>,
-    /// What a reader must know of how it was compared.
+    /// Notes for the reader on how the comparison was made.
     pub notes: Vec<Message>,
-    /// A launch counter reports that it did not see all of them.
+    /// Whether a launch counter reported that it did not see all launches.
     pub in_part: bool,
-    /// Launches that were seen in the observed run, in the time that was measured.
+    /// Launches seen in the observed run during the measured time.
     pub launches: u64,
     /// Added nanoseconds per launch; None if it is below the spread of the unobserved runs.
     pub added_ns: Option<f64>,
-    /// The least that these runs could have told, by the spread of the unobserved ones.
+    /// The smallest overhead that these runs could have detected, given the spread of the unobserved ones.
     pub least_ns: Option<f64>,
 }
 
@@ -54,8 +54,8 @@ impl Certificate {
         self.point(what).map_or(Verdict::Absent, |point| point.verdict)
     }
 
-    /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are left out and
-    /// named; launches decide. `word`: the name of a point.
+    /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are named
+    /// as left out; the launches are decisive. `word`: the name of a point.
     pub fn conclusion<K: Into<Kept>>(&self, word: impl Fn(Point) -> K) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
@@ -72,7 +72,7 @@ impl Certificate {
         if self.failed.is_some() {
             basis = basis.lacking(word(Point::Ending), LeftOutWhy::Failed);
         }
-        // What it turns on first: a sentence names only a few.
+        // The decisive points first, because a sentence names only a few.
         let mut order = verdicts;
         order.sort_by_key(|(point, _)| *point != Point::LaunchMix);
         for (point, verdict) in order {

@@ -1,4 +1,4 @@
-//! Three runs side by side.
+//! Compares three runs side by side.
 
 use crate::{Cell, Certificate, Compared, Ending, Libraries, Point, Run, Said, Verdict};
 use evidence::Rung;
@@ -9,20 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy)]
 pub struct Counted<'a> {
     pub mixes: [&'a Mix; 2],
-    /// Who that was.
+    /// The observer that counted.
     pub by: &'a str,
 }
 
-/// Who was compared, and how well launches were counted.
+/// The observer that was tested, and how well launches were counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
     pub observer: &'a str,
-    /// What the launches stand on that were seen.
+    /// The rung of the observed launches.
     pub rung: Rung,
     pub counted: Option<Counted<'a>>,
-    /// Whether everybody who counted claims to have seen all of it.
+    /// Whether every counter claims to have seen all launches.
     pub whole: bool,
-    /// Whether a second account bears everybody out: without, a difference may be that one of them was blind.
+    /// Whether a second account confirms every counter. Without it, a difference may be due to a blind counter.
     pub vouched: bool,
 }
 
@@ -62,7 +62,7 @@ pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let launches = runs[1].launches;
     let (added_ns, least_ns) = added(runs, launches);
     let libraries = runs[1].libraries.found().into_iter().map(str::to_owned).collect();
-    // What fails by itself, each time, is the same each time: that says nothing about the run that was meant.
+    // A program that fails every time gives equal runs, but that says nothing about the intended run.
     let failed = [runs[0], runs[2]].into_iter().find(|run| !run.ending.well()).map(|run| run.ending.clone());
     let (observer, in_part) = (observer.to_owned(), !whole);
     Certificate { observer, rung, points, libraries, failed, notes, in_part, launches, added_ns, least_ns }
@@ -87,18 +87,18 @@ fn libraries(runs: [&Libraries; 3], notes: &mut Vec<Message>) -> Compared {
     Compared { what: Point::Libraries, cells: Libraries::beside(runs), verdict }
 }
 
-/// Kernels without a name: their addresses mean nothing from one run to the next.
+/// Kernels without a name: their addresses are meaningless in another run.
 pub const UNNAMED: &str = "unnamed";
 
 /// Launches by kernel.
 pub type Mix = BTreeMap<String, u64>;
 
-/// What the observer under test counted, where it counted any.
+/// The counts of the observer under test, if it counted.
 fn own(runs: [&Run; 3]) -> Option<&Mix> {
     runs[1].mix.as_ref().filter(|mix| !mix.is_empty())
 }
 
-/// Who launched what in the three runs. Without anybody who counted in all of them, or without any launch, there is nothing to judge.
+/// The launches of the three runs. Without a counter for all of them, or without any launch, there is nothing to judge.
 fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, vouched: bool, notes: &mut Vec<Message>) -> Compared {
     let mixes = match (counted, own(runs)) {
         (Some(Counted { mixes: [before, after], .. }), own) => [Some(before), own, Some(after)],
@@ -116,7 +116,8 @@ fn launches(runs: [&Run; 3], counted: Option<Counted<'_>>, vouched: bool, notes:
     point
 }
 
-/// Kernel by kernel; told as totals, and what differs by name. Where one who counted could not name everything, by totals alone.
+/// Compares kernel by kernel; shows totals, and differences by name. If a counter could not name everything, only
+/// totals are compared.
 fn launch_mix(mixes: [&Mix; 3]) -> Compared {
     let what = Point::LaunchMix;
     if mixes.iter().any(|mix| mix.contains_key(UNNAMED)) {
@@ -143,7 +144,7 @@ fn total(mix: &Mix) -> Cell {
     Cell::Launches { launches: mix.values().sum(), kernels: Some(mix.len()), among: Vec::new() }
 }
 
-/// One figure as it is, several as the middle one with the least and the most.
+/// A single figure, or the median with minimum and maximum.
 fn spread(speeds: &[f64]) -> Cell {
     let mut sorted = speeds.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -154,7 +155,7 @@ fn spread(speeds: &[f64]) -> Cell {
     }
 }
 
-/// A point that counts; `show`: what is shown of what was compared.
+/// A point that counts; `show` formats the compared value.
 fn judged<T: PartialEq + ?Sized>(what: Point, values: [Option<&T>; 3], show: impl Fn(&T) -> Cell) -> Compared {
     Compared { what, cells: values.map(|value| value.map_or(Cell::Nothing, &show)), verdict: Verdict::of(values) }
 }
@@ -165,8 +166,8 @@ fn shortened(text: &str) -> String {
     if short.len() < text.len() { format!("{short}...") } else { short }
 }
 
-/// Nanoseconds per launch that the observer added, and the least that these runs could have told: only what exceeds the
-/// difference of the two unobserved runs twice over is the observer's.
+/// Nanoseconds per launch that the observer added, and the smallest overhead that these runs could have detected. Only
+/// what exceeds twice the difference of the two unobserved runs is attributed to the observer.
 fn added(runs: [&Run; 3], launches: u64) -> (Option<f64>, Option<f64>) {
     if launches == 0 {
         return (None, None);
@@ -178,7 +179,7 @@ fn added(runs: [&Run; 3], launches: u64) -> (Option<f64>, Option<f64>) {
     ((more > least).then(|| each(more)), Some(each(least)))
 }
 
-/// The kernel's account of processor time has ticks of this length.
+/// The resolution of the kernel's CPU time accounting.
 const CLOCK: f64 = 0.01;
 
 #[cfg(test)]
@@ -227,7 +228,7 @@ mod tests {
         }
     }
 
-    /// `/bin/true`: the same ending three times says nothing about launches if there are none.
+    /// `/bin/true`: three equal endings say nothing about launches if there are none.
     #[test]
     fn without_launches_nothing_is_known() {
         let quiet = run("", "");
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(verdict(&certificate, Point::LaunchMix), Some(Verdict::Unsteady));
         assert_eq!(certificate.outcome(), Outcome::NotKnown);
         assert_eq!(compare(trial("preload"), [&of(7), &of(7), &of(9)]).outcome(), Outcome::NotKnown);
-        // What differs beside them is a difference all the same.
+        // Other differences still count as differences.
         let fails = Run { ending: Ending::Ended(Exit::Code(1)), ..of(1) };
         assert_eq!(compare(trial("preload"), [&of(7), &fails, &of(9)]).outcome(), Outcome::Differs);
     }

@@ -1,4 +1,4 @@
-//! How a run ended: what it was meant to do, and whether it did.
+//! How a run ended, compared with what it was meant to do.
 
 use say::{Message, say};
 
@@ -9,32 +9,32 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// How a server ended that was asked to.
+/// How a server ended after it was asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     Ended(Exit),
-    /// It did not end when it was asked to, and was made to.
+    /// It did not end when asked, and was killed.
     Unwilling,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// A program that runs to its end came to it.
+    /// A program ran to its end.
     Ended(Exit),
-    /// A server that was over before it answered.
+    /// A server ended before it answered.
     Early(Exit),
     /// A server that never answered.
     #[default]
     Silent,
     /// A server that answered every question.
     Answered(Stopped),
-    /// A server that was asked and did not answer as it should; why.
+    /// A server was asked and gave a wrong answer or none; with the reason.
     Unanswered(String, Stopped),
 }
 
 impl Ending {
-    /// Whether it came to the end that was meant: a server answered, a program returned 0.
+    /// Whether it ended as intended: a server answered, a program returned 0.
     pub fn well(&self) -> bool {
         matches!(self, Ending::Ended(Exit::Code(0)) | Ending::Answered(_))
     }

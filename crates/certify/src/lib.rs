@@ -1,8 +1,8 @@
-//! The certificate: the same program unobserved, observed, unobserved again, and what differed.
+//! The certificate: the same program unobserved, observed, unobserved again, and the differences.
 //!
-//! An observer that changes what it observes has observed something else. A point counts only where the two unobserved
-//! runs agree with each other: what varies by itself shows nothing about the observer. Speed is told, with its spread, and
-//! never decides. A server is started for each run, asked the same few questions, and stopped again.
+//! An observer that changes what it observes has observed something else. A point counts only if the two unobserved
+//! runs agree: values that vary by themselves say nothing about the observer. Speed is shown with its spread, but never
+//! decides. A server is started for each run, asked the same few questions, and stopped.
 #![forbid(unsafe_code)]
 
 mod certificate;
@@ -28,23 +28,23 @@ pub use crate::sightings::{Certifier, sighting};
 
 use std::collections::BTreeMap;
 
-/// One run, as far as it can be compared.
+/// The comparable results of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// Exit code or signal; of a server, whether it answered.
+    /// Exit code or signal; for a server, whether it answered.
     pub ending: Ending,
-    /// For a program that generates, its tokens: standard output, or what a server answered.
+    /// Standard output, or a server's answers: for a program that generates text, its tokens.
     pub out: String,
     pub err: String,
     /// Libraries that the program had mapped.
     pub libraries: Libraries,
     /// Launches by kernel, if counted.
     pub mix: Option<BTreeMap<String, u64>>,
-    /// Tokens per second that a server told, one for each question; else what the program printed counts.
+    /// Tokens per second reported by a server, one for each question; otherwise the program's output is used.
     pub speeds: Vec<f64>,
-    /// The whole run; of a server, the time that it took to answer.
+    /// Duration of the run; for a server, the time it took to answer.
     pub seconds: f64,
-    /// Processor time of the program and its children, where it ran to its end: other programs on the machine do not count.
+    /// CPU time of the program and its children, if it ran to its end; independent of other programs on the machine.
     pub processor: Option<f64>,
     /// Launches in that time, if counted.
     pub launches: u64,

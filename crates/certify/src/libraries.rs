@@ -1,7 +1,7 @@
-//! Which libraries a program had mapped: names and build ids, looked at while it runs.
+//! The libraries that a program had mapped: names and build ids, read while it runs.
 //!
-//! The name alone would not tell that another build of a runtime was loaded, the path would differ with every temporary
-//! directory. The observer's own library is left out, and that is said.
+//! The name alone would not show that another build of a runtime was loaded, and the path would differ with every
+//! temporary directory. The observer's own library is left out, which is reported.
 
 use crate::Cell;
 use crate::process_tree::program_of;
@@ -16,27 +16,27 @@ use watch::preload::build_id;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Libraries {
-    /// What each process and program had mapped when it was last looked at. Libraries that come and go (llama.cpp opens every
-    /// variant of its CPU backend to ask how well it fits) would make it a matter of luck.
+    /// The mappings of each process and program at the last check. Libraries that are only loaded briefly would make
+    /// the result random: llama.cpp opens every variant of its CPU backend to see which fits.
     last: BTreeMap<(u32, String), BTreeSet<String>>,
-    /// Our own loaded libraries: an observer's presence is not a difference.
+    /// Our own loaded libraries: the presence of an observer is not a difference.
     excepted: BTreeSet<String>,
     /// Name and build id by device and inode.
     known: BTreeMap<(String, String), String>,
 }
 
-/// Names of our own begin so.
+/// The prefixes of our own libraries.
 const OURS: [&str; 2] = ["libwhichkernel-", "libVkLayer_whichkernel."];
 
 impl Libraries {
-    /// Looks at the processes of a tree that run one of `programs`: a wrapper's own do not count.
+    /// Checks the processes of a tree that run one of `programs`; a wrapper's own processes do not count.
     pub fn look(&mut self, pid: u32, programs: &[String]) {
         for pid in tree(vec![pid]) {
             let Some(program) = program_of(pid).filter(|name| programs.contains(name)) else { continue };
             let maps = regular_file::start(Path::new(&format!("/proc/{pid}/maps")), 64 << 20).unwrap_or_default();
             let maps = String::from_utf8_lossy(&maps);
             let found: BTreeSet<String> = maps.lines().filter_map(|line| self.library(pid, line)).collect();
-            // A process that is about to be gone has no maps any more.
+            // A process that is about to end has no maps any more.
             if !found.is_empty() {
                 self.last.insert((pid, program), found);
             }
@@ -60,7 +60,7 @@ impl Libraries {
         Some(text.clone())
     }
 
-    /// All of them together.
+    /// The libraries of all processes together.
     pub fn found(&self) -> BTreeSet<&str> {
         self.last.values().flatten().map(String::as_str).collect()
     }
@@ -69,7 +69,7 @@ impl Libraries {
         self.excepted.iter().map(String::as_str)
     }
 
-    /// How many are common, and those that only some of the runs have, for each run.
+    /// How many libraries all runs share, and those that only some runs have, for each run.
     pub fn beside(runs: [&Libraries; 3]) -> [Cell; 3] {
         let found = runs.map(Libraries::found);
         let common: Vec<&str> =
@@ -87,7 +87,7 @@ impl Libraries {
     }
 }
 
-/// The file behind a mapping, as we can open it: of another root `maps` may name the path from outside.
+/// Opens the file behind a mapping: for a process with another root, `maps` may show the path from outside.
 fn reachable(pid: u32, path: &str, inode: &str) -> Option<File> {
     let root = format!("/proc/{pid}/root");
     let outside = fs::read_link(&root).ok()?;

@@ -1,4 +1,4 @@
-//! What is compared, and how it came out.
+//! What is compared, and the result.
 
 use crate::Ending;
 use say::{Message, say};
@@ -31,7 +31,7 @@ say::named! {
 }
 
 impl Point {
-    /// Those that count: what differs in one of them was changed by the observer.
+    /// The points that count: a difference in one of them means that the observer changed the program.
     pub const JUDGED: [Point; 6] =
         [Point::Ending, Point::Devices, Point::Layers, Point::Libraries, Point::Output, Point::LaunchMix];
 
@@ -68,7 +68,7 @@ say::named! {
 }
 
 impl Verdict {
-    /// The same question of three runs: unobserved, observed, unobserved. None if a run does not tell.
+    /// Compares three runs: unobserved, observed, unobserved. None if a run has no value.
     pub fn of<T: PartialEq + ?Sized>([before, observed, after]: [Option<&T>; 3]) -> Verdict {
         match (before, observed, after) {
             (None, None, None) => Verdict::Absent,
@@ -90,7 +90,7 @@ impl Verdict {
     }
 }
 
-/// What one run has to say of a point.
+/// The value of a point in one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Cell {
     #[default]
@@ -98,19 +98,20 @@ pub enum Cell {
     Ending(Ending),
     /// As the program said it.
     Text(String),
-    /// How many all runs have, and which only some have.
+    /// The number of libraries that all runs share, and those that only some have.
     Libraries {
         common: usize,
         own: Vec<String>,
     },
-    /// None if some kernels have no name; and those that differ from run to run, by name.
+    /// The number of launches, the number of kernels (None if some have no name), and the kernels that differ between
+    /// runs.
     Launches {
         launches: u64,
         kernels: Option<usize>,
         among: Vec<String>,
     },
     Figures(Vec<f64>),
-    /// The middle one of many, the least and the most.
+    /// Median, minimum and maximum.
     Spread([f64; 3]),
     Seconds(f64),
 }

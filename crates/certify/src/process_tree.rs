@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The programs that a command line names, by the names of their files: `python3` may be a link to `python3.12`, and a
-/// program may start another that it was given.
+/// The programs named in a command line, by file name: `python3` may be a symlink to `python3.12`, and a program may
+/// start another from its arguments.
 pub fn programs(command: &[OsString]) -> Vec<String> {
     let mut names = Vec::new();
     let mut add = |path: &Path| {
@@ -22,7 +22,7 @@ pub fn programs(command: &[OsString]) -> Vec<String> {
                 add(Path::new(word));
                 add(path);
             }
-            // Inside another root it may be there, and not here.
+            // It may exist inside another root, but not here.
             _ => add(Path::new(word)),
         }
     }
@@ -43,9 +43,10 @@ pub fn program_of(pid: u32) -> Option<String> {
 /// CPU seconds of a process and its ended children, also for a zombie.
 pub fn processor(pid: u32) -> Option<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may hold anything; utime, stime, cutime and cstime are the fields 14 to 17 of proc(5).
+    // The name in brackets may contain any character; utime, stime, cutime and cstime are the fields 14 to 17 of
+    // proc(5).
     let (_, rest) = stat.rsplit_once(')')?;
     let ticks: u64 = rest.split_whitespace().skip(11).take(4).filter_map(|word| word.parse::<u64>().ok()).sum();
-    // USER_HZ, whatever the kernel's own clock: time(7).
+    // USER_HZ, which is independent of the kernel's clock: time(7).
     Some(ticks as f64 / 100.0)
 }

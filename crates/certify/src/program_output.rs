@@ -1,4 +1,4 @@
-//! The program's own output about devices, layers and speed. Lines of llama.cpp and Ollama.
+//! The program's output about devices, layers and speed: lines of llama.cpp and Ollama.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ pub struct Said {
     pub devices: Vec<String>,
     /// `offloaded 29/29 layers to GPU`.
     pub layers: Vec<String>,
-    /// Tokens per second, prompt and generation in the order they were told.
+    /// Tokens per second of prompt and generation, in the order of output.
     pub speeds: Vec<f64>,
 }
 
@@ -40,7 +40,7 @@ impl Said {
         Said { devices, layers: all(&LAYERS), speeds }
     }
 
-    /// What a program printed, without the speeds in it: those differ every time, and are compared by themselves.
+    /// The output without speeds, which differ in every run and are compared separately.
     pub fn without_speeds(text: &str) -> String {
         BENCH.iter().fold(text.to_owned(), |text, pattern| pattern.replace_all(&text, "| t/s |").into_owned())
     }

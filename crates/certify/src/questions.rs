@@ -1,4 +1,4 @@
-//! A server: where it listens, when it is ready, and the questions that every run asks it.
+//! A server: where it listens, when it is ready, and the questions of every run.
 
 use server::process::listens_at;
 use server::{Endpoint, Key, request};
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 use sys::http::HttpError;
 
-/// How often the same question is asked: the first answer pays for what is made lazily, the others tell the spread.
+/// How often the same question is asked: the first answer includes lazy initialisation, the others show the spread.
 const QUESTIONS: usize = 3;
 const PROMPT: &str = "The quick brown fox jumps over the lazy dog, and then";
 const TOKENS: u64 = 24;
@@ -18,7 +18,7 @@ pub struct Server {
     pub program: String,
 }
 
-/// What it answered.
+/// The server's answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answers {
     /// Every answer's text and token numbers.
@@ -27,7 +27,7 @@ pub struct Answers {
 }
 
 impl Server {
-    /// A command that starts a server says by itself where that listens; `url` says it for others.
+    /// The command line of a server shows where it listens; `url` gives the address of others.
     pub fn of(command: &[OsString], url: Option<&str>, key: Option<Key>) -> Result<Option<Server>, HttpError> {
         let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let first = || words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
@@ -42,7 +42,7 @@ impl Server {
         request::ready(&self.at).unwrap_or(false)
     }
 
-    /// The same questions, one after the other. `patience`: for each.
+    /// Asks the same questions in sequence. `patience`: per question.
     pub fn ask(&self, patience: Duration) -> std::io::Result<Answers> {
         let mut answers = Answers::default();
         for _ in 0..QUESTIONS {

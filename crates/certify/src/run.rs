@@ -1,4 +1,5 @@
-//! Running the program once, plain or observed, wrapped or not; to its end, or as a server that is asked and stopped.
+//! Runs the program once, with or without an observer or a wrapper: to its end, or as a server that is asked and
+//! stopped.
 
 use crate::compare::UNNAMED;
 use crate::process_tree::{processor, program_of, programs};
@@ -19,7 +20,7 @@ use watch::logs::{LogReader, Variable, account as log_account};
 use watch::preload::{Known, PreloadSource, Program, Session, Tree};
 use watch::{Name, ObserverReport, Source, Tally, WatchError, Word};
 
-/// Who watches in a run.
+/// The observer of a run.
 #[derive(Debug, Clone)]
 pub enum Observer<'a> {
     Nobody,
@@ -27,22 +28,22 @@ pub enum Observer<'a> {
     /// Our Vulkan layer.
     Layer,
     Uprobe(Options),
-    /// The libraries' own logs: lines that are theirs do not count as the program's output.
+    /// The libraries' own logs. Log lines do not count as the program's output.
     Logs(&'a [(Variable, String)]),
 }
 
-/// How a run is made.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct Runner<'a> {
     pub command: &'a [OsString],
-    /// A foreign observer: words before the command, as a shell reads them.
+    /// A foreign observer: words to put before the command, in shell syntax.
     pub wrapper: Option<&'a str>,
     pub observer: Observer<'a>,
-    /// The program is a server: asked, and stopped.
+    /// Set if the program is a server, which is asked and stopped.
     pub server: Option<&'a Server>,
 }
 
-/// What was seen in a run that was watched.
+/// What was seen in a watched run.
 #[derive(Debug)]
 pub struct Observed {
     pub tally: Tally,
@@ -50,28 +51,29 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Whether it claims to have seen every launch: where it does not, fewer launches show nothing about the program.
+    /// Whether it claims to have seen every launch. If not, fewer launches say nothing about the program.
     pub fn whole(&self) -> bool {
         self.lost_nothing() && self.account.whole()
     }
 
-    /// The same, and a second account agrees: only then does a smaller number say something about the program, and not about who counted.
+    /// The same, confirmed by a second account. Only then does a smaller number say something about the program rather
+    /// than the counter.
     pub fn vouched(&self) -> bool {
         self.whole() && self.account.second.witness.is_some()
     }
 
-    /// Whether it knows of nothing that it did not see.
+    /// Whether it knows of nothing that it missed.
     pub fn lost_nothing(&self) -> bool {
         self.tally.lost == 0 && self.tally.unknown_replays == 0
     }
 }
 
 const STEP: Duration = Duration::from_millis(20);
-/// Of a program that is over sooner, which maps were met would be a matter of luck.
+/// For a shorter program, the maps that were seen would be random.
 const LONG_ENOUGH: f64 = 0.5;
 /// A model may have to be read from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// A server that does not end when it is asked to is made to.
+/// A server that does not end in this time after being asked is killed.
 const FAREWELL: Duration = Duration::from_secs(20);
 
 /// The program, shared between the observer and the waiter.
@@ -88,7 +90,7 @@ impl Program for Shared {
     }
 }
 
-/// Runs it once.
+/// Runs the program once.
 pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> {
     let name = runner.command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let failed = |error: std::io::Error| WatchError::about(&name, error).fix(say!("certify-give-program"));
@@ -98,7 +100,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
     }
     let mut start = command(runner);
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Everything that can be refused is set up before the program runs.
+    // Everything that may be refused is set up before the program runs.
     let session = matches!(runner.observer, Observer::Preload).then(|| Session::new(None)).transpose()?;
     start.envs(session.iter().flat_map(Session::environment));
     let layer = matches!(runner.observer, Observer::Layer).then(layer::Session::new).transpose()?;
@@ -159,7 +161,7 @@ pub fn once(runner: &Runner<'_>) -> Result<(Run, Option<Observed>), WatchError> 
         }
         _ => (said, err),
     };
-    // A server's log lines are its statements about itself; its generated text is the answer.
+    // A server's output is log lines about itself; its generated text is in the answers.
     match runner.server {
         Some(_) => run.err = format!("{err}\n{said}"),
         None => (run.out, run.err) = (said, err),
@@ -187,7 +189,7 @@ fn command(runner: &Runner<'_>) -> Command {
     }
 }
 
-/// A run that is under way.
+/// A run in progress.
 struct Stage {
     child: Shared,
     pid: u32,
@@ -200,10 +202,10 @@ struct Stage {
 }
 
 impl Stage {
-    /// A moment passes: libraries are looked at, launches taken. How the program ended, once it has.
+    /// Waits a moment, reads libraries and launches. Returns the exit status once the program has ended.
     fn step(&mut self) -> Result<Option<ExitStatus>, WatchError> {
         let broken = |error: std::io::Error| WatchError::about("certify", error);
-        // Before anybody has waited for it: afterwards nothing is told of it any more.
+        // Read before the process is reaped; afterwards it is no longer available.
         self.processor = processor(self.pid).or(self.processor);
         let ended = self.child.ended().map_err(broken)?;
         self.libraries.look(self.pid, &self.programs);
@@ -249,7 +251,7 @@ impl Stage {
             self.step()?;
         }
         run.seconds = at.elapsed().as_secs_f64();
-        // What was launched for the last answer may still be on its way to us.
+        // Launches for the last answer may still be in transit.
         self.step()?;
         run.launches = self.tally.launches().saturating_sub(before);
         let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other(say::say!("certify-no-answer"))));
@@ -264,7 +266,7 @@ impl Stage {
         Ok(run)
     }
 
-    /// Asks the server itself to end, as a service manager would, so that its wrappers end in their own way.
+    /// Asks the server itself to end, as a service manager would, so that its wrappers can end properly.
     fn stop(&mut self, server: &Server) -> Result<Stopped, WatchError> {
         use rustix::process::{Pid, Signal, kill_process};
         let ours = tree(vec![self.pid]);
@@ -282,7 +284,7 @@ impl Stage {
                 return Ok(Stopped::Ended(exit(status)));
             }
             if asked.elapsed() > FAREWELL {
-                // Our own child is not reaped yet, so none of these numbers can have become another's.
+                // Our own child is not reaped yet, so none of these ids can have been reused.
                 tree(vec![self.pid]).into_iter().for_each(|pid| tell(pid, Signal::KILL));
                 self.child.wait();
                 return Ok(Stopped::Unwilling);
@@ -301,7 +303,7 @@ fn mix(tally: &Tally) -> BTreeMap<String, u64> {
     mix
 }
 
-/// What the program said without the lines that the logs put between, and what these tell.
+/// The program's output without the log lines, and what the log lines report.
 fn without_logs(out: &str, err: &str, seconds: f64) -> (String, String, Observed) {
     let (mut reader, mut tally) = (LogReader::default(), Tally::default());
     let mut rest = |text: &str| {
@@ -319,7 +321,7 @@ fn exit(status: ExitStatus) -> Exit {
     status.signal().map_or_else(|| Exit::Code(status.code().unwrap_or(-1)), Exit::Signal)
 }
 
-/// All of it is read, so that the program never waits for us; the beginning is kept.
+/// Reads everything, so that the program never blocks; only the beginning is kept.
 fn whole(mut pipe: impl Read) -> String {
     const MOST: u64 = 256 << 20;
     let mut bytes = Vec::new();

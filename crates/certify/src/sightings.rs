@@ -1,4 +1,4 @@
-//! The certificate itself as an observation, so that the ledger can be asked which observer was found safe, and where.
+//! The certificate as an observation, so that the ledger can show which observer was found safe, and where.
 
 use crate::{Certificate, Point};
 use evidence::{
@@ -11,9 +11,10 @@ use watch::RecordContext;
 
 const NAME: &str = "certify";
 
-/// What was compared, as facts: the verdict, each point, and the whole as raw evidence. `json`: the certificate as printed.
+/// The comparison as facts: the verdict and each point, with the whole as raw evidence. `json`: the certificate as
+/// printed.
 ///
-/// It speaks of the observer, by comparing; that the observer changed something does not make the comparison untrue.
+/// The facts are about the observer. If the observer changed something, the comparison is still valid.
 pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>) -> Result<Vec<Sighting>, Refused> {
     let who = ("observer", certificate.observer.clone());
     let mut facts = vec![Fact::new("certificate", About::new([who.clone()]), certificate.outcome().key())];
@@ -40,7 +41,7 @@ pub fn sighting(certificate: &Certificate, json: &str, scene: &RecordContext<'_>
     facts.into_iter().map(one).collect()
 }
 
-/// Of the points that count, those that could be judged; the others by name.
+/// The points that could be judged, of those that count; the others are named.
 fn coverage(certificate: &Certificate) -> Coverage {
     let concluded = certificate.conclusion(Point::key);
     let asked = concluded.answered() + concluded.left_out().len() as u64;
@@ -54,7 +55,7 @@ fn in_view() -> FieldOfView {
         .blind(key!("view-certify-blind"))
 }
 
-/// `watch --certify`, as an investigation knows it.
+/// `watch --certify` as an observer for investigations.
 #[derive(Debug)]
 pub struct Certifier;
 

@@ -1,5 +1,5 @@
-//! An examination as a program reads it. Its sentences are in one language, whatever the reader's: `code` and `id` tell
-//! them apart.
+//! An examination in machine-readable form. Its sentences are always in one language, regardless of the reader's;
+//! `code` and `id` identify them.
 
 use crate::{Facts, Fix, Report, Status, Trials, Weight};
 use evidence::Conclusion;
@@ -47,11 +47,11 @@ pub struct CaseFound {
     pub undo: Vec<String>,
 }
 
-/// Words messages in a language, joined as that language joins sentences.
+/// Renders messages in a language, joined the way that language joins sentences.
 pub type Say<'s> = &'s dyn Fn(&[Message]) -> String;
 
 impl Fix {
-    /// The command, or the sentence as `say` words it.
+    /// The command, or the sentence rendered by `say`.
     pub fn text(&self, say: Say<'_>) -> String {
         match self {
             Fix::Run(command) | Fix::Change { run: command, .. } => command.to_string(),
@@ -59,7 +59,7 @@ impl Fix {
         }
     }
 
-    /// The command that takes it back.
+    /// The command that undoes it.
     pub fn undo(&self) -> Option<&str> {
         match self {
             Fix::Change { undo, .. } => Some(undo.as_str()),
@@ -69,12 +69,12 @@ impl Fix {
 }
 
 impl Report {
-    /// Is any of the cases here that people meet? Nothing is said of what could not be looked at.
+    /// Does one of the known cases apply here? The conclusion excludes what could not be examined.
     pub fn cases_found(&self) -> Conclusion {
         crate::cases::conclude(&self.facts, &self.cases)
     }
 
-    /// `say` words messages, one behind the other.
+    /// `say` renders a list of messages as one text.
     pub fn answer(&self, say: Say<'_>) -> Examination<'_> {
         let observer = |observer: &crate::Verdict| ObserverVerdict {
             name: observer.name,

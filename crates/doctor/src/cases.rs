@@ -1,5 +1,5 @@
-//! The cases people meet: "100% GPU" but slow, or on the CPU, or not found at all. Each is looked for in the facts;
-//! only those that are here are told, with what shows them and what fixes them.
+//! The known problems: "100% GPU" but slow, or on the CPU, or no GPU found at all. Each case is searched for in the
+//! facts. Only cases that apply are reported, with their evidence and a fix.
 
 use crate::facts::{Facts, OBSERVER};
 use evidence::{Basis, Blind, Conclusion, LeftOutWhy, Rung, THIS_HOST, Unit};
@@ -14,7 +14,7 @@ mod vulkan;
 
 pub use crate::cases::case::{Case, Weight};
 
-/// Heaviest first; among equals in the order in which a GPU is found: card, device file, variable, library, process.
+/// Most severe first; among equals in the order in which a GPU is found: card, device file, variable, library, process.
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = devices::find(facts);
     cases.extend(variables::find(facts));
@@ -25,7 +25,7 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// Is any of them here? As far as could be looked: devices, and the variables and libraries of every server that runs.
+/// Does any case apply? As far as could be examined: devices, and the variables and libraries of every running server.
 pub fn conclude(facts: &Facts, cases: &[Case]) -> Conclusion {
     let looks = facts.servers.running.iter().flat_map(|process| {
         let of = |file: &str| format!("/proc/{}/{file}", process.pid);
@@ -34,12 +34,12 @@ pub fn conclude(facts: &Facts, cases: &[Case]) -> Conclusion {
     let looks: Vec<(String, bool)> = looks.collect();
     let seen = looks.iter().filter(|(_, seen)| *seen).count() as u64 + u64::from(facts.devices_seen);
     let asked = looks.len() as u64 + u64::from(facts.devices_seen);
-    // The servers were found by looking: there may be others.
+    // The servers were found by searching, so there may be others.
     let mut basis = Basis::new(OBSERVER, [THIS_HOST], Rung::Loaded, Unit::Settings, asked, seen)
         .cannot_see(Blind::HiddenDevices.spot())
         .cannot_see(Blind::OtherProcesses.spot());
     if !facts.devices_seen {
-        // Without it no card, no driver and no device file can be seen, and nothing that is wrong with them.
+        // Without /sys, no card, driver or device file can be seen, nor any problem with them.
         basis = basis.lacking("/sys", LeftOutWhy::Unreadable);
     }
     for (what, _) in looks.iter().filter(|(_, seen)| !seen) {

@@ -1,6 +1,6 @@
-//! The kernel catalogs of rocBLAS and hipBLASLt: does this host's copy hold files for the GPU that is here?
+//! The kernel catalogs of rocBLAS and hipBLASLt: does this host's copy contain files for this host's GPU?
 //!
-//! A missing file for the target is found late and quietly: rocBLAS fails at the first GEMM or falls back, hipBLASLt
+//! A missing file for the target is noticed late and silently: rocBLAS fails at the first GEMM or falls back, hipBLASLt
 //! prints one line. Counting file names by target finds it before anything runs.
 
 use crate::{Host, rocm};

@@ -1,7 +1,8 @@
-//! Inside a container, the host's kernel settings rule and its devices are missing unless they were handed in.
+//! Detects containers. In a container, the host's kernel settings apply, and its devices are missing unless they were
+//! passed in.
 //!
-//! No single sign is proof: a virtual machine made from a Docker image still has `/.dockerenv`. So the signs are
-//! listed, and a kind is named only where one of them cannot be left over from an image.
+//! A single sign is not always proof: a virtual machine made from a Docker image still has `/.dockerenv`. So the signs
+//! are listed, and a kind is named only if one of them cannot come from an image.
 
 use crate::host::Host;
 use schemars::JsonSchema;

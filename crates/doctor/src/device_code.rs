@@ -1,8 +1,8 @@
-//! Does the device code that programs here would load serve the card? ggml's backend with its own code, and every library
-//! whose code was taken out of it (kpack).
+//! Does the device code that programs here would load serve the card? ggml's backend with its own code, and every
+//! library whose code is in external archives (kpack).
 //!
-//! From ROCm 7.14 on a library may name its archives by target: the one for this card is a package of its own, and without
-//! it the library loads, registers its kernels and has none.
+//! From ROCm 7.14 on a library may name its archives by target: the archive for this card is a separate package, and
+//! without it the library loads and registers its kernels, but has no code.
 
 use crate::{Host, rocm};
 use codeobject::kpack::Environment;
@@ -13,9 +13,9 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// In directories of the whole system only what is named like a part of the GPU stack is opened.
+/// In system-wide directories, only files with the names of GPU stack libraries are opened.
 const STACK: [&str; 8] = ["libroc", "libhip", "libggml", "librccl", "libMIOpen", "libtorch", "libamd", "librpp"];
-/// A ROCm tree has some hundred libraries.
+/// A limit; a ROCm tree has a few hundred libraries.
 const MOST: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -43,7 +43,7 @@ pub fn read(host: &Host) -> Vec<CodeLibrary> {
         let wanted = |name: &String| name.contains(".so") && (own || STACK.iter().any(|start| name.starts_with(start)));
         for name in host.entries(&directory).into_iter().filter(wanted).take(MOST) {
             let library = format!("{directory}/{name}");
-            // Other names of the same file.
+            // Symlinks are other names of the same file.
             if host.link(&library).found().is_none() {
                 found.extend(one(host, library, name.starts_with("libggml-hip"), &environment));
             }
@@ -78,7 +78,7 @@ fn one(host: &Host, library: String, backend: bool, environment: &Environment) -
     }
 }
 
-/// One compiler run makes all bundles of a library, for the same targets: the first one tells them.
+/// One compiler run creates all bundles of a library for the same targets, so the first one is enough.
 fn first_bundle(file: &File) -> Option<BTreeSet<String>> {
     let Ok(Contents::Host { fatbins, .. }) = inventory::contents(file) else { return None };
     let bundle = walk(file, *fatbins.first()?, 0).find_map(|piece| match piece {
@@ -90,7 +90,7 @@ fn first_bundle(file: &File) -> Option<BTreeSet<String>> {
     Some(device.filter_map(|entry| entry.id.target.as_ref().map(ToString::to_string)).collect())
 }
 
-/// This shell's variables, with paths as they are found here.
+/// This shell's variables, with paths as they are visible here.
 fn environment(host: &Host) -> Environment {
     let read = Environment::read(|name| host.environment().get(name).cloned());
     let here = |paths: Vec<PathBuf>| paths.into_iter().map(|path| host.path(path)).collect();

@@ -1,7 +1,7 @@
-//! Variables that change what a GPU runtime does or says, and what their values mean.
+//! Variables that change a GPU runtime's behaviour or output, and the meaning of their values.
 //!
-//! Only these are ever shown: an environment also holds what is nobody's business. Even among them, a name that
-//! sounds like a secret keeps its value to itself.
+//! Only these are ever shown, because an environment also contains private values. Even among them, the value is hidden
+//! if the name sounds like a secret.
 
 use say::{Message, say};
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Varia
     found
 }
 
-/// What this variable with this value does, where we know it.
+/// The effect of this variable with this value, if it is known.
 pub fn explain(variable: &Variable) -> Option<Message> {
     let value = variable.value.as_str();
     Some(match variable.name.as_str() {
@@ -120,7 +120,7 @@ fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {
     Some(if set.is_empty() { "0".to_owned() } else { set.join(" + ") })
 }
 
-/// `12.0.1` -> `gfx1201`; `9.0.10` -> `gfx90a`. None for what is no version.
+/// `12.0.1` -> `gfx1201`; `9.0.10` -> `gfx90a`. None if the value is not a version.
 pub fn override_target(value: &str) -> Option<String> {
     let parts: Vec<u32> = value.split('.').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
     let [major, minor, step] = parts.as_slice() else { return None };

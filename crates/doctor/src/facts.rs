@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use server::discovery_log::Discovery;
 
-/// The name under which the host's observations are signed.
+/// The observer's name in the host's observations.
 pub(crate) const OBSERVER: &str = "host";
 
 /// Everything that was read. `host` of the JSON output.
@@ -81,8 +81,8 @@ impl Facts {
         }
     }
 
-    /// Is there a GPU of AMD or NVIDIA? The drivers say so; the PCI bus has the cards that no driver knows. Where the kernel shows no
-    /// devices, nobody knows.
+    /// Is there a GPU of AMD or NVIDIA? The drivers list them; the PCI bus also has cards without a driver. Unknown if
+    /// the kernel shows no devices.
     pub fn gpus_found(&self) -> Conclusion {
         let found = self.gpus.len() + usize::from(self.nvidia.present());
         let mut basis = looked(&["/sys/class/kfd", "/proc/driver/nvidia"], "/sys", self.devices_seen);
@@ -99,7 +99,7 @@ impl Facts {
         basis.cannot_see(Blind::HiddenDevices.spot()).presence(found as u64)
     }
 
-    /// Does a server run? Where the kernel shows no processes, nobody knows.
+    /// Is a server running? Unknown if the kernel shows no processes.
     pub fn servers_running(&self) -> Conclusion {
         let basis = looked(&["/proc"], "/proc", self.servers.processes_seen);
         basis.cannot_see(Blind::OtherProcesses.spot()).presence(self.servers.running.len() as u64)
@@ -113,8 +113,8 @@ impl Facts {
         targets
     }
 
-    /// The card that a process launched on which held these device files: the only one whose render node is among them, or the only one that
-    /// there is at all. None where it could have been another.
+    /// The card of a process that launched while it held these device files: the only one whose render node is among
+    /// them, or the only one in the machine. None if it is ambiguous.
     pub fn gpu_held<'a>(&self, mut held: impl Iterator<Item = &'a str> + Clone) -> Option<&Gpu> {
         let mut among = self.gpus.iter().filter(|gpu| {
             gpu.render_minor.is_some_and(|minor| held.clone().any(|file| file == format!("/dev/dri/renderD{minor}")))
@@ -127,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// The one card of this machine; an integrated GPU beside it does not count.
+    /// The only card of this machine; an integrated GPU beside it does not count.
     pub fn only_gpu(&self) -> Option<&Gpu> {
         let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
         match (cards.next(), cards.next(), self.gpus.as_slice()) {
@@ -138,7 +138,7 @@ impl Facts {
     }
 }
 
-/// A look into these places of this host, if what they are in is there to look into.
+/// The basis of a search in these places of this host, if their root could be read.
 fn looked(places: &[&str], root: &str, seen: bool) -> Basis {
     let answered = if seen { places.len() as u64 } else { 0 };
     let basis = Basis::new(OBSERVER, places.iter().copied(), Rung::Loaded, Unit::Settings, answered, answered);

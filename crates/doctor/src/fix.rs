@@ -4,12 +4,12 @@ use crate::servers::Unit;
 use say::shell::CommandLine;
 use say::{Key, Message, Say as _};
 
-/// What to do: a command to run as it stands, or a sentence where no command does it.
+/// What to do: a command to run unchanged, or a sentence if no command does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fix {
-    /// Leaves nothing behind that would have to be taken back.
+    /// A command without lasting effect: nothing needs to be undone.
     Run(CommandLine),
-    /// Changes what lasts, with the command that puts it back.
+    /// A lasting change, with the command that undoes it.
     Change {
         run: CommandLine,
         undo: CommandLine,
@@ -26,7 +26,7 @@ impl Fix {
         Some(Fix::Change { run: run.into(), undo: undo.into() })
     }
 
-    /// A kernel setting, put back to the value that was found.
+    /// A kernel setting, with the original value for undoing it.
     pub fn sysctl(name: &str, value: i64, found: i64) -> Option<Fix> {
         let set = |value: i64| CommandLine::new("sudo sysctl {}", [format!("{name}={value}")]);
         Fix::change(set(value), set(found))
@@ -37,12 +37,12 @@ impl Fix {
     }
 }
 
-/// A variable for a systemd service, in a file of its own that is easy to remove again.
+/// Sets a variable for a systemd service, in a separate file that is easy to remove.
 pub fn set_in_unit(unit: &Unit, variable: &str, value: &str) -> Fix {
     drop_in(unit, variable, &format!("Environment=\"{variable}={value}\""))
 }
 
-/// A drop-in cannot take an `Environment=` of the unit back by an empty one without losing the others: this can.
+/// A drop-in with an empty `Environment=` would drop all variables of the unit; this removes only one.
 pub fn unset_in_unit(unit: &Unit, variable: &str) -> Fix {
     drop_in(unit, &format!("unset-{variable}"), &format!("UnsetEnvironment={variable}"))
 }

@@ -1,6 +1,6 @@
 //! AMD GPUs, from the topology that the kernel's compute driver publishes (`/sys/class/kfd/kfd/topology/nodes`).
 //!
-//! The same files are what the ROCm runtime reads, so they say what a server can find; `/dev/kfd` decides whether it
+//! The ROCm runtime reads the same files, so they show what a server can find; access to `/dev/kfd` decides whether it
 //! may use it.
 
 use crate::host::{Host, Look};

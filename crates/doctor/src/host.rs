@@ -1,7 +1,8 @@
 //! The machine under examination: this one, or a directory tree that stands for another.
 //!
-//! Every path goes through [`Host`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that is not here) can be
-//! examined by the same code. The links of such a tree stay in it ([`Inside`]). Trials are made on the live machine alone.
+//! Every path goes through [`Host`], so that a tree of files (the `/proc`, `/sys` and `/opt` of a machine that is not
+//! here) can be examined by the same code. Symlinks of such a tree are resolved inside it ([`Inside`]). Trials are made
+//! only on the live machine.
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -12,10 +13,10 @@ use std::path::{Path, PathBuf};
 use sys::rooted::Inside;
 use sys::{abi, regular_file};
 
-/// Files under `/proc` and `/sys` are small; a log may be long, and its end is what counts there.
+/// The maximum size read: files under `/proc` and `/sys` are small; of a long log, the end matters.
 const MOST: u64 = 4 << 20;
 
-/// What came of looking: refusal and absence are different answers.
+/// The result of a read: refusal and absence are different answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look<T> {
     Found(T),
@@ -53,7 +54,7 @@ impl<T> From<io::Result<T>> for Look<T> {
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Look::Absent,
                 ErrorKind::PermissionDenied => Look::Denied,
-                // A process that ended while its directory was read.
+                // The process ended while its directory was read.
                 _ if error.raw_os_error() == Some(abi::ESRCH) => Look::Absent,
                 _ => Look::Failed(error.to_string()),
             },
@@ -61,7 +62,7 @@ impl<T> From<io::Result<T>> for Look<T> {
     }
 }
 
-/// A value as itself; otherwise an object that says what came of looking.
+/// Writes the value itself, or an object with the reason why there is none.
 impl<T: Serialize> Serialize for Look<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
@@ -83,7 +84,7 @@ impl<T: Serialize> Serialize for Look<T> {
 }
 
 schemars::by_hand! {
-    /// As [`Serialize`] above writes it.
+    /// The same form that [`Serialize`] above writes.
     impl<T: schemars::JsonSchema> schemars::JsonSchema for Look<T> {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             format!("LookFor{}", T::schema_name()).into()
@@ -123,7 +124,7 @@ impl Host {
         Host { root: Inside::new("/"), live: true, environment }
     }
 
-    /// A tree that stands for another machine, with the environment of a shell there. Nothing is tried on it.
+    /// A tree that stands for another machine, with the environment of a shell there. No trials are made on it.
     pub fn at(root: impl Into<PathBuf>, environment: BTreeMap<String, String>) -> Host {
         Host { root: Inside::new(root), live: false, environment }
     }
@@ -136,7 +137,7 @@ impl Host {
         &self.environment
     }
 
-    /// For messages, and for what is only compared: a link in it may lead elsewhere for us.
+    /// For messages and comparisons only: a symlink in the path may lead elsewhere here.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.outside(path.as_ref())
     }
@@ -157,17 +158,17 @@ impl Host {
         self.metadata(path.as_ref()).is_ok_and(|found| found.is_file())
     }
 
-    /// Its permission bits.
+    /// The permission bits of a file.
     pub fn mode(&self, path: impl AsRef<Path>) -> Option<u32> {
         self.metadata(path.as_ref()).ok().map(|found| found.mode())
     }
 
-    /// A regular file.
+    /// Opens a regular file.
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         if self.live { regular_file::open(path.as_ref()) } else { self.root.open(path.as_ref()) }
     }
 
-    /// Whether a device file opens for reading and writing. In a tree it is not opened, only looked up.
+    /// Whether a device file can be opened for reading and writing. In a tree it is only looked up.
     pub fn opens(&self, path: impl AsRef<Path>) -> io::Result<()> {
         if self.live {
             return sys::trial::opens(path.as_ref());
@@ -196,7 +197,7 @@ impl Host {
         if self.live { regular_file::start(path, MOST) } else { self.root.start(path, MOST) }
     }
 
-    /// The text of a file below a directory of somebody's, if it is theirs.
+    /// The text of a file below a user's directory, if that user owns it.
     pub fn text_of(&self, owner: &str, path: &str) -> Look<String> {
         let (owner, path) = (Path::new(owner), Path::new(path));
         let read = if self.live { regular_file::owned_start(owner, path, MOST) } else { self.start(path) };
@@ -231,7 +232,7 @@ impl Host {
         })
     }
 
-    /// The names in a directory, or none where it cannot be read.
+    /// The names in a directory; empty if it cannot be read.
     pub fn entries(&self, path: impl AsRef<Path>) -> Vec<String> {
         self.names(path).found().cloned().unwrap_or_default()
     }

@@ -1,9 +1,9 @@
-//! Doctor: which observers work on this host, which do not, why, and what fixes it.
+//! Doctor: which observers work on this host, which do not, why, and how to fix it.
 //!
-//! Three steps that never mix. *Facts* are read from a [`Host`] (files under `/proc`, `/sys`, `/opt`, ...), so that a
-//! tree of another machine can be read in its place. *Trials* are really made here and now (a ptrace seize, a BPF
-//! load, a uprobe, a preload, a user namespace, an HTTP request), and are data once made. *Verdicts* and *cases*
-//! are pure functions of the two. A thing that was not permitted to be seen is said so; nothing is assumed.
+//! The crate separates three steps. *Facts* are read from a [`Host`] (files under `/proc`, `/sys`, `/opt`, ...), so
+//! that a file tree of another machine can be read instead. *Trials* are real attempts on this machine (a ptrace seize,
+//! a BPF load, a uprobe, a preload, a user namespace, an HTTP request), whose results are data. *Verdicts* and *cases*
+//! are pure functions of facts and trials. Missing permissions are reported as such; nothing is assumed.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -64,8 +64,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the host and makes every trial. `verbs` are the verbs that this whichkernel offers: an observer that
-    /// the host allows, but that no verb uses yet, is told apart.
+    /// Reads the host and makes every trial. `verbs` are the verbs of this build: an observer that the host allows, but
+    /// that no verb uses, is marked as such.
     pub fn examine(host: &Host, verbs: &[&str]) -> Report {
         let facts = Facts::read(host);
         let trials = Trials::make(host, &facts);

@@ -1,7 +1,7 @@
-//! The host as an observer: what doctor reads and tries, as observations.
+//! The host as an observer: doctor's facts and trials as observations.
 //!
-//! All of it stands on Loaded: it says how a machine is set up, and nothing about what was dispatched. GPUs, ROCm
-//! releases and Ollama's runtimes are swept, so that a claim about one that is not here can say so.
+//! All of them are on the rung Loaded: they describe a machine's setup and not what was dispatched. GPUs, ROCm releases
+//! and Ollama's runtimes are swept, so that absence can be concluded.
 
 use crate::facts::{Facts, OBSERVER};
 use crate::{Gpu, Host, Report, Status, Verdict};
@@ -18,19 +18,19 @@ pub struct HostObserver {
 }
 
 impl HostObserver {
-    /// What its observations are signed with: whoever asks whether the host was looked at asks for this.
+    /// The observer's name in its observations; use it to ask whether the host was examined.
     pub const NAME: &str = OBSERVER;
 
     pub fn new(host: Host) -> HostObserver {
         HostObserver { host }
     }
 
-    /// The observations of an examination that was already made.
+    /// The observations of a finished examination.
     pub fn sightings(&self, report: &Report, time: &str) -> Vec<Sighting> {
         let facts = &report.facts;
         let name = self.host.line("/proc/sys/kernel/hostname").found().cloned().unwrap_or_else(|| "host".to_owned());
         let raw = serde_json::json!({ "host": facts, "trials": report.trials }).to_string();
-        // Where there is one card, everything here is said of the machine with that card.
+        // If there is only one card, all observations are about the machine with that card.
         let host = match facts.only_gpu() {
             Some(gpu) => on_gpu(Subject::host(name), gpu),
             None => Subject::host(name),
@@ -63,7 +63,7 @@ fn ollama_runtimes() -> View {
     View::new("runtime.installed").only([("name", "ollama-*")])
 }
 
-/// Observations in the making.
+/// Collects observations.
 struct Book<'a> {
     observer: &'a HostObserver,
     host: Subject,
@@ -82,7 +82,7 @@ impl Book<'_> {
         canary: Canary,
     ) {
         let made = Observation::on::<Loaded>(self.observer.id(), subject, finding, coverage, self.time);
-        // Refused is what claims a launch or has no topic; neither occurs here.
+        // An observation is refused if it claims a launch or has no topic; neither occurs here.
         if let Ok(observation) = made {
             let observation = observation.view(view.unwrap_or_default()).canary(canary);
             let raw = Raw { kind: "application/json".to_owned(), ..Raw::text(self.raw.clone()) };
@@ -109,7 +109,7 @@ impl Book<'_> {
             ("kernel.perf_event_paranoid", &permissions.perf_event_paranoid),
             ("kernel.unprivileged_bpf_disabled", &permissions.unprivileged_bpf_disabled),
         ] {
-            // Absent is an answer (no Yama), refused is none.
+            // Absent is an answer (no Yama); refused is not.
             match setting {
                 crate::Look::Found(value) => self.saw(&host, "host.setting", &[("name", name)], *value),
                 crate::Look::Absent => self.saw(&host, "host.setting", &[("name", name)], Value::Nothing),
@@ -145,7 +145,7 @@ impl Book<'_> {
                 }
             }
         }
-        // A known node: the CPU's own, which the driver lists beside the GPUs.
+        // The canary: the CPU's own node, which the driver lists beside the GPUs.
         let nodes = self.observer.host.entries("/sys/class/kfd/kfd/topology/nodes").len();
         let canary = (nodes > facts.gpus.len()).then_some("the CPU's own node in the topology");
         self.swept(View::new("gpu.present"), "topology nodes", nodes, canary);
@@ -166,7 +166,7 @@ impl Book<'_> {
         self
     }
 
-    /// Ollama's ROCm directories, named by the release that their libraries carry.
+    /// Ollama's ROCm directories, named by the release of their libraries.
     fn runtimes(mut self, facts: &Facts) -> Self {
         let host = self.host.clone();
         for (name, directory) in ollama(facts) {
@@ -187,7 +187,7 @@ impl Book<'_> {
 
     fn servers(mut self, report: &Report) -> Self {
         let runtimes = ollama(&report.facts);
-        // A log or process belongs to a runtime only where there is but one.
+        // A log or process can be attributed to a runtime only if there is a single one.
         let subject = match runtimes.as_slice() {
             [(name, _)] => self.host.clone().runtime(name.clone()),
             _ => self.host.clone(),

@@ -1,6 +1,7 @@
 //! Display and accelerator cards on the PCI bus, and the driver that each is bound to.
 //!
-//! A card that the compute topology does not know is the first reason for "no GPU found", and this is where it shows.
+//! A card that is missing from the compute topology is the most common reason for "no GPU found"; this module detects
+//! it.
 
 use crate::host::Host;
 use schemars::JsonSchema;
@@ -26,7 +27,7 @@ impl Card {
     }
 }
 
-/// Whether the bus is shown at all: a container, a virtual machine or a tree of files may have none.
+/// Whether the bus is visible at all: a container, a virtual machine or a file tree may have none.
 pub fn is_shown(host: &Host) -> bool {
     !host.entries(DEVICES).is_empty()
 }

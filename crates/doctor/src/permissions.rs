@@ -1,4 +1,4 @@
-//! What the kernel lets us do: who we are, our capabilities, and the settings that refuse observers.
+//! What the kernel permits: our user, our capabilities, and the settings that block observers.
 
 use crate::host::{Host, Look};
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! ROCm releases on this host, and whether they are mixed.
 //!
-//! A release shows in `/opt/rocm*/.info/version` and in the last number of AMD's own library names
-//! (`librocblas.so.4.3.60303` is 6.3.3). Distribution builds carry no such number; they are listed without a version.
+//! A release is recorded in `/opt/rocm*/.info/version` and in the last number of AMD's own library names
+//! (`librocblas.so.4.3.60303` is 6.3.3). Distribution builds have no such number; they are listed without a version.
 //! Two releases in one process abort (two `libamd_comgr`, two `rocprofiler-register`), so mixing matters.
 
 use crate::host::Host;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Libraries that name the release they belong to. Others carry no release, or are not ROCm's.
+/// Libraries whose names contain their release. Others have no release, or are not part of ROCm.
 const FAMILY: [&str; 9] = [
     "libamdhip64.so",
     "libhsa-runtime64.so",
@@ -57,7 +57,7 @@ pub fn read(host: &Host) -> Vec<Release> {
                 Some(version) => {
                     found.entry((home.clone(), Some(version))).or_insert(name);
                 }
-                // Only the fully named file counts: `libamdhip64.so.6` is a link that says nothing more.
+                // Only the full file name counts: `libamdhip64.so.6` is a symlink without more information.
                 None if name.matches('.').count() >= 3 && !found.keys().any(|(dir, _)| *dir == home) => {
                     found.insert((home.clone(), None), name);
                 }
@@ -65,7 +65,7 @@ pub fn read(host: &Host) -> Vec<Release> {
             }
         }
     }
-    // A directory that turned out to have a version needs no entry without one.
+    // If a version was found in a directory, its entry without a version is dropped.
     let versioned: Vec<String> = found.keys().filter(|(_, v)| v.is_some()).map(|(dir, _)| dir.clone()).collect();
     let release =
         |((directory, version), shown_by): ((String, Option<String>), String)| Release { version, directory, shown_by };
@@ -103,12 +103,12 @@ pub fn versions<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Vec<&'a 
     versions
 }
 
-/// `/opt/rocm-6.3.3` and its like. The link `/opt/rocm` is left out where it points at one of them.
+/// `/opt/rocm-6.3.3` and similar. The symlink `/opt/rocm` is left out if it points to one of them.
 fn homes(host: &Host) -> Vec<String> {
     let is_link = |name: &str| host.link(format!("/opt/{name}")).found().is_some();
     let homes = host.entries("/opt").into_iter().filter(|name| name.starts_with("rocm") && !is_link(name));
     let homes = homes.map(|name| format!("/opt/{name}"));
-    // Since 7.14 each release has a directory of its own below: /opt/rocm/core-7.14.
+    // Since 7.14 each release has its own directory below: /opt/rocm/core-7.14.
     homes.flat_map(|home| std::iter::once(home.clone()).chain(cores(host, &home))).collect()
 }
 
@@ -118,7 +118,7 @@ fn cores(host: &Host, home: &str) -> Vec<String> {
     names.map(|name| format!("{home}/{name}")).collect()
 }
 
-/// `7.14` is the release that its libraries call 7.14.0.
+/// `7.14` is the release that its libraries name 7.14.0.
 fn full(version: &str) -> String {
     if version.matches('.').count() == 1 { format!("{version}.0") } else { version.to_owned() }
 }
@@ -136,7 +136,7 @@ pub fn library_directories(host: &Host) -> Vec<String> {
     directories.retain(|dir| host.is_dir(dir));
     directories.sort_unstable();
     directories.dedup();
-    // /lib is a link to /usr/lib on most systems: the same directory under two names counts once, under its own.
+    // /lib is a symlink to /usr/lib on most systems: a directory with two names counts once, under its real name.
     let real = |dir: &String| host.real(dir).ok();
     let (links, mut own): (Vec<String>, Vec<String>) =
         directories.into_iter().partition(|dir| real(dir).is_some_and(|real| real != Path::new(dir)));
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(suffix("librocblas.so.4.3.60303").as_deref(), Some("6.3.3"));
         assert_eq!(suffix("libhipblaslt.so.0.10.60303").as_deref(), Some("6.3.3"));
         assert_eq!(suffix("libamdhip64.so.7.2.70200").as_deref(), Some("7.2.0"));
-        // Debian's own numbering is no release.
+        // Debian's own numbering is not a release.
         assert_eq!(suffix("libamdhip64.so.6.4.43483-0"), None);
         assert_eq!(suffix("libc.so.6"), None);
     }

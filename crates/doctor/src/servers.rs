@@ -59,7 +59,7 @@ impl Servers {
         self.units.iter().find(|unit| unit.path.ends_with("/ollama.service"))
     }
 
-    /// The processes that really compute: Ollama's runners, vLLM's engines and llama-servers, not the front server.
+    /// The processes that compute: Ollama's runners, vLLM's engines and llama-servers, not the front server.
     pub fn workers(&self) -> impl Iterator<Item = &Process> {
         self.running.iter().filter(|process| process.role.computes())
     }
@@ -87,7 +87,8 @@ fn head(host: &Host, path: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether a 64-bit ELF has a program header of type PT_INTERP (3): only then does a loader run. None for what is no ELF.
+/// Whether a 64-bit ELF has a program header of type PT_INTERP (3): only then does a loader run. None if it is not an
+/// ELF.
 fn dynamic(bytes: &[u8]) -> Option<bool> {
     let half = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     if bytes.get(..5)? != b"\x7fELF\x02" {
@@ -100,7 +101,7 @@ fn dynamic(bytes: &[u8]) -> Option<bool> {
     Some((0..count).any(|i| kind(i) == Some(true)))
 }
 
-/// The first unit file wins, as systemd reads them; drop-ins of every directory add to it.
+/// As in systemd, the first unit file wins, and drop-ins of every directory are added to it.
 fn units(host: &Host) -> Vec<Unit> {
     const DIRS: [&str; 4] =
         ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
@@ -122,8 +123,8 @@ fn units(host: &Host) -> Vec<Unit> {
     found
 }
 
-/// `Environment="A=1" "B=2"`; a later line for the same name wins, an empty one forgets all before it, and what
-/// `UnsetEnvironment=` names is taken out at the end (systemd.exec(5)).
+/// `Environment="A=1" "B=2"`; a later line for the same name wins, an empty one discards all before it, and
+/// `UnsetEnvironment=` removes variables at the end (systemd.exec(5)).
 fn unit_environment(text: &str) -> Vec<Variable> {
     let mut all = std::collections::BTreeMap::new();
     for line in text.lines().filter_map(|line| line.trim().strip_prefix("Environment=")) {

@@ -1,4 +1,4 @@
-//! The kernel's tracing side: tracefs, the uprobe PMU, BTF, and probes of ours that somebody forgot there.
+//! The kernel's tracing facilities: tracefs, the uprobe PMU, BTF, and leftover probes of ours.
 
 use crate::host::{Host, Look};
 use schemars::JsonSchema;

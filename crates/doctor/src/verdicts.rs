@@ -1,6 +1,6 @@
-//! From facts and trials to one line per observer: works, blocked, absent or untested; why; what fixes it.
+//! Turns facts and trials into one line per observer: works, blocked, absent or untested; why; and the fix.
 //!
-//! Pure: the same facts and trials give the same verdicts. `works` is said only where a trial worked.
+//! Pure: the same facts and trials give the same verdicts. `works` requires a successful trial.
 
 use crate::{Facts, Trials};
 use say::say;
@@ -12,7 +12,7 @@ mod verdict;
 
 pub use crate::verdicts::verdict::{Status, Verdict};
 
-/// Which verb of whichkernel uses which observer. `None`: never, because it disturbs its target.
+/// The verb of whichkernel that uses each observer. `None`: never used, because it disturbs its target.
 const USERS: [(&str, Option<&str>); 12] = [
     ("uprobe", Some("watch")),
     ("bpf", Some("watch")),

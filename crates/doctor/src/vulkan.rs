@@ -56,7 +56,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// lavapipe: it computes on the processor.
+    /// Whether it is lavapipe, which computes on the CPU.
     pub fn is_processor(&self) -> bool {
         self.library.contains("libvulkan_lvp")
     }
@@ -103,7 +103,7 @@ fn manifests(host: &Host, directory: &str) -> Vec<(String, serde_json::Value)> {
         .collect()
 }
 
-/// A path is one, relative to the manifest; a bare name is looked for as any library is.
+/// A path is relative to the manifest; a bare name is searched for like any library.
 fn is_there(host: &Host, manifest: &str, library: &str) -> bool {
     match library {
         _ if library.starts_with('/') => host.exists(library),

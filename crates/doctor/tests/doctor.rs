@@ -1,4 +1,4 @@
-//! Doctor on machines that are not here: each test builds one and reads doctor's answer.
+//! Doctor on simulated machines: each test builds one and reads doctor's answer.
 
 mod machine;
 mod recorded;
@@ -19,7 +19,7 @@ fn case<'a>(report: &'a Report, id: &str) -> &'a Case {
     report.cases.iter().find(|case| case.id == id).unwrap_or_else(|| panic!("{id} is not in {:?}", ids(report)))
 }
 
-/// What is filled in for a variable, as text.
+/// The value of a message argument, as text.
 fn arg<'a>(message: &'a say::Message, name: &str) -> &'a str {
     match message.args.get(name) {
         Some(say::Arg::Text(text)) => text,
@@ -109,13 +109,14 @@ fn an_override_that_differs_names_both_targets() {
     let found = case(&report, "override");
     let says = |name: &str| arg(&found.what, name);
     assert_eq!((says("target"), says("real")), ("gfx1100", "gfx1201"));
-    // Not an editor, not a second server: a drop-in that takes it out, and the command that takes the drop-in out.
+    // Not an editor, not a second server: a drop-in that removes the variable, and the command that removes the
+    // drop-in.
     let Some(Fix::Change { run, undo }) = found.fix.first() else { panic!("{:?}", found.fix) };
     let (run, undo) = (run.as_str(), undo.as_str());
     assert!(run.contains("UnsetEnvironment=HSA_OVERRIDE_GFX_VERSION") && run.contains("daemon-reload"), "{run}");
     let file = "/etc/systemd/system/ollama.service.d/whichkernel-unset-HSA_OVERRIDE_GFX_VERSION.conf";
     assert!(run.contains(&format!("tee {file}")) && undo.starts_with(&format!("sudo rm {file}")), "{run}; {undo}");
-    // Done as told, it is gone.
+    // After following the advice, the case is gone.
     let mended = machine.file(file, "[Service]\nUnsetEnvironment=HSA_OVERRIDE_GFX_VERSION\n");
     assert!(!ids(&examine(&mended)).contains(&"override"));
 }
@@ -158,7 +159,7 @@ fn no_driver_is_loaded_that_is_loaded_and_none_from_inside_a_container() {
     assert!(matches!(&loaded[..], [Fix::Do(message)] if message.key == "doctor-case-amdgpu-loaded-fix"), "{loaded:?}");
     let inside = fix(card().file("/proc/1/cgroup", "0::/docker/4f2a\n"));
     assert!(matches!(&inside[..], [Fix::Do(message)] if message.key == "doctor-case-kfd-container-fix"), "{inside:?}");
-    // The topology is the loaded driver's own.
+    // The topology comes from the loaded driver.
     let report = examine(&Machine::new().rx_9070_xt().without("/dev/kfd"));
     assert!(!command(case(&report, "kfd-missing").fix.first()).contains("modprobe"));
 }
@@ -207,7 +208,7 @@ fn a_runtime_that_registers_nothing_blocks_the_profiler() {
     assert_eq!(with("..librocprofiler-register.so.0.."), (Status::Untested, "doctor-rocprofv3-untested".to_owned()));
 }
 
-/// Commands that leave something changed behind them.
+/// Whether a command leaves a lasting change.
 fn lasts(command: &str) -> bool {
     ["sysctl ", "usermod", "tee ", "modprobe", "setcap ", "mount ", "systemctl start", "systemctl edit"]
         .iter()
@@ -262,7 +263,7 @@ fn a_tree_that_holds_nothing_leaves_everything_open() {
     }
     std::fs::create_dir_all(empty.path().join("sys/class")).unwrap();
     let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
-    // Only the drivers' own word: the PCI bus is not shown.
+    // Only the drivers' information: the PCI bus is not visible.
     let reach = [report.cases_found(), report.facts.gpus_found()].map(|found| found.reach());
     assert_eq!(reach, [Reach::Alone; 2]);
     let device = empty.path().join("sys/bus/pci/devices/0000:00:1f.0");
@@ -277,7 +278,7 @@ fn a_tree_that_holds_nothing_leaves_everything_open() {
     assert_eq!((found.word(), found.left_out().len()), (Word::NotKnown, 1), "a card that no driver knows: {found:?}");
     std::fs::remove_dir_all(empty.path().join("sys/bus")).unwrap();
     let report = Report::examine(&doctor::Host::at(empty.path(), Default::default()), &[]);
-    // Nothing works, nothing is refused: nothing was there to be asked.
+    // Nothing works and nothing is refused, because there was nothing to test.
     for observer in report.observers.iter().filter(|observer| observer.status != Status::Absent) {
         assert_eq!((observer.status, &observer.fix), (Status::Untested, &None), "{}", observer.name);
     }
@@ -389,7 +390,7 @@ fn a_runner_without_gpu_libraries_is_on_the_cpu() {
     let machine = Machine::new().rx_9070_xt().process(900, "ollama runner --model x", &[], &libs);
     let report = examine(&machine);
     assert_eq!(case(&report, "on-cpu").weight, Weight::Problem);
-    // With a compute context of the kernel driver it is not.
+    // With a compute context of the kernel driver, this is not the case.
     let machine = machine.file("/sys/class/kfd/kfd/proc/900/vram_1234", "0");
     assert!(!ids(&examine(&machine)).contains(&"on-cpu"));
 }
@@ -407,7 +408,7 @@ fn a_discovery_that_timed_out_is_told_from_one_that_failed() {
     assert_eq!(case(&timeout, "discovery").what.key, "doctor-case-discovery-timeout");
     let crash = with("runner crashed");
     assert_eq!(case(&crash, "discovery").what.key, "doctor-case-discovery-failure");
-    // Without a unit the server has to be started anew, not a second one beside it.
+    // Without a unit the server must be restarted; starting a second one is not enough.
     let fix = &case(&crash, "discovery").fix;
     assert!(matches!(&fix[..], [Fix::Do(message)] if message.key == "doctor-debug-fix"), "{fix:?}");
     let machine = Machine::new().rx_9070_xt().unit("").file("/var/log/ollama.log", log("runner crashed"));
@@ -476,7 +477,8 @@ fn what_may_not_be_seen_is_not_guessed() {
     assert_eq!(status(&report, "maps"), Status::Blocked);
 }
 
-/// The unit is another user's: pasted into a shell, its user is one word, and a name with control characters makes no command.
+/// The unit belongs to another user: in the pasted command its user is one quoted word, and a name with control
+/// characters gives no command.
 #[test]
 fn a_unit_that_names_a_command_for_a_user_is_quoted() {
     for (user, wanted) in [
@@ -491,7 +493,7 @@ fn a_unit_that_names_a_command_for_a_user_is_quoted() {
     }
 }
 
-/// A tree that stands for another machine: its links stay in it, and its pipes are not waited for.
+/// A tree that stands for another machine: its symlinks stay inside, and its pipes do not block.
 #[test]
 fn links_of_a_tree_that_stands_for_a_machine_stay_in_it() {
     let secret = tempfile::NamedTempFile::new().unwrap();
@@ -586,7 +588,7 @@ fn a_driver_that_is_not_there_too_old_or_for_the_processor_is_named() {
         .file("/usr/share/vulkan/icd.d/lvp_icd.json", LAVAPIPE);
     let report = examine(&processor);
     assert_eq!(case(&report, "vulkan-no-driver").what.key, "doctor-case-vulkan-only-llvmpipe");
-    // What is no manifest is none.
+    // An invalid manifest does not count.
     assert!(vulkan_cases(&radv(vulkan(), "{")).contains(&"vulkan-no-driver"));
 }
 

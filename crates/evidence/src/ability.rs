@@ -1,4 +1,4 @@
-//! What an observer that exists could see, whether it ran or not, and how it comes to look.
+//! What an existing observer could see, whether or not it ran, and how to make it look.
 
 use crate::{FieldOfView, Rung};
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub enum Looker {
 }
 
 impl Looker {
-    /// The observer's, or the verb's.
+    /// The name of the observer or verb.
     pub fn name(&self) -> &str {
         match self {
             Looker::Itself(name) | Looker::Verb(name) => name,

@@ -8,15 +8,15 @@ use say::{Kept, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Quality {
-    /// It may have been there all the same.
+    /// The event may have happened unseen.
     Blind,
-    /// Nothing speaks against it, but the canary was not in the target, only the observer itself says that it saw all, or no
-    /// certificate shows that the observer changed nothing.
+    /// No contradiction, but the evidence is weak: the canary was not in the target, or only the observer itself claims
+    /// to have seen everything, or no certificate shows that the observer changed nothing.
     Weak,
     Full,
 }
 
-/// What an observer's silence is worth for this claim, and why not more.
+/// How strongly an observer's silence supports this claim, and the reasons why not more strongly.
 pub(crate) fn weigh<R: RungKind>(claim: &Claim, seen: Seen<'_, R>) -> (Quality, Vec<Reason>) {
     let recorded = seen.recorded();
     let observation = recorded.id().clone();
@@ -64,7 +64,8 @@ fn blind_spots(claim: &Claim, recorded: &Recorded) -> Vec<Spot> {
     spots
 }
 
-/// An explicit "nothing" is in view by itself where it is about exactly what the claim asks; a pattern needs more.
+/// An explicit "nothing" counts as in view when it is about exactly what the claim asks. A pattern needs a field of
+/// view that covers it.
 fn in_view(claim: &Claim, recorded: &Recorded) -> bool {
     if recorded.field_of_view().covers(&claim.topic, &claim.about) {
         return true;

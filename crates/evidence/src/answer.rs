@@ -1,13 +1,14 @@
-//! What a question's answer comes to: a [`Conclusion`] on the rung that the question is about.
+//! Combines graded claims and observations into a question's answer: a [`Conclusion`] on the rung that the question is
+//! about.
 //!
-//! A declaration in the source does not answer the question what runs: such an answer is partial, and names its rung.
+//! A rule in the source does not answer what runs: an answer from a rule is partial and names its rung.
 
 use crate::investigation::{Investigation, Question};
 use crate::question::Found;
 use crate::{Account, Basis, Conclusion, Expected, GradeKind, LeftOutWhy, Reading, Reason, Rung, Unit, Witness};
 use std::collections::BTreeSet;
 
-/// Something that speaks on the question.
+/// A claim or a finding that contributes to the answer of a question.
 struct Voice {
     rung: Rung,
     /// The answer to a question that asks which.
@@ -18,13 +19,13 @@ struct Voice {
     short: Option<(String, LeftOutWhy)>,
     /// The observers whose observations it cites.
     by: Vec<String>,
-    /// What those looked at.
+    /// What those observers examined.
     of: Vec<String>,
-    /// Who else states that there is no other answer.
+    /// Other witnesses that state there is no other answer.
     accounts: BTreeSet<Witness>,
 }
 
-/// Who grades, beside the observers whose observations are graded.
+/// The name under which the grading itself is listed, next to the observers whose observations are graded.
 pub const JUDGE: &str = "judge";
 
 pub(crate) fn conclude(
@@ -40,17 +41,17 @@ pub(crate) fn conclude(
         let nobody: [&str; 0] = [];
         return Basis::listed(JUDGE, nobody, asked_of, Unit::Claims, possible as u64, 0).asked_of(asked_of).presence(0);
     };
-    // What was seen higher up overrules what was said further down.
+    // Observations on a higher rung overrule statements on a lower one.
     let voices: Vec<&Voice> = voices.iter().filter(|voice| voice.rung == best).collect();
     let count = voices.len() as u64;
-    // Which one: a possible answer of that rung that could not be decided is a gap.
+    // For "which" questions, an undecided possible answer on that rung is a gap.
     let undecided = |(id, _): &(&String, Option<bool>)| {
         readings.iter().any(|it| it.claim == **id && it.rung == best && it.grade.is_unresolved())
     };
     let undecided = if question.is_yes_or_no() { 0 } else { question.all_claims().filter(undecided).count() as u64 };
     let of = voices.iter().flat_map(|voice| voice.of.iter().cloned());
     let mut basis = Basis::new(JUDGE, of, best, Unit::Claims, count + undecided, count).asked_of(asked_of);
-    // An answer that was found by looking is all there is only where each look has a second account.
+    // Answers that were found by looking are complete only where each look has a second account.
     if voices.iter().all(|voice| !voice.accounts.is_empty()) {
         let accounts: BTreeSet<Witness> = voices.iter().flat_map(|voice| &voice.accounts).copied().collect();
         basis = accounts.into_iter().fold(basis, |basis, witness| basis.account(Account::searched(witness)));
@@ -58,7 +59,7 @@ pub(crate) fn conclude(
     for observer in voices.iter().flat_map(|voice| &voice.by) {
         basis = basis.by(observer);
     }
-    // One without reserve is enough.
+    // One answer without reservations is enough.
     if voices.iter().all(|voice| voice.short.is_some()) {
         for (what, why) in voices.iter().filter_map(|voice| voice.short.as_ref()) {
             basis = basis.without(what, None, *why);
@@ -71,7 +72,7 @@ pub(crate) fn conclude(
     let short = voices.iter().all(|voice| voice.short.is_some());
     match (yes, yes < count) {
         (0, _) => basis.presence(0),
-        // A case that is partial or inferred does not count as a case.
+        // Partial and inferred cases do not count as cases.
         (_, false) if short => basis.of_all(0),
         (_, false) => basis.presence(yes),
         (_, true) => basis.choice(["yes", "no"]),
@@ -83,7 +84,7 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
     for (id, means_yes) in question.all_claims() {
         let Some(reading) = readings.iter().find(|reading| reading.claim == *id) else { continue };
         let holds = reading.grade.strength() > 0;
-        // A refuted claim answers whether, never which.
+        // A refuted claim answers "whether", never "which".
         let speaks = holds || (reading.grade.is_refuted() && question.is_yes_or_no());
         let Some(means_yes) = means_yes.or((!question.is_yes_or_no()).then_some(true)).filter(|_| speaks) else {
             continue;
@@ -102,7 +103,7 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
     let graded: Vec<&Found> = found.iter().copied().filter(|one| one.grade.strength() > 0).collect();
     if question.is_yes_or_no() && !graded.is_empty() {
         let says_yes = |one: &&&Found| yes.is_none_or(|yes| one.holds(yes)) && !one.is_nothing;
-        // "Is there one": one is enough, and all must be without it for a no.
+        // "Is there one?": a single case gives yes; no requires that every case lacks it.
         let (yes, no): (Vec<&Found>, Vec<&Found>) = graded.iter().partition(says_yes);
         let (side, is_yes) = if yes.is_empty() { (no, false) } else { (yes, true) };
         voices.extend(side.iter().map(|one| found_voice(one, is_yes)));
@@ -112,7 +113,8 @@ fn voices(question: &Question, investigation: &Investigation, readings: &[Readin
     voices
 }
 
-/// An answer to one cell that the question names is the cell's; others were found by looking.
+/// The answer for a cell that the question names has the question as its second account. Other answers were found by
+/// looking.
 fn found_voice(one: &Found, yes: bool) -> Voice {
     let mut said = voice(&one.reading, one.value.clone(), yes);
     if one.about.is_empty() {
@@ -123,7 +125,7 @@ fn found_voice(one: &Found, yes: bool) -> Voice {
 
 fn voice(reading: &Reading, choice: String, yes: bool) -> Voice {
     let first = || reading.cites.first().map_or_else(|| reading.claim.clone(), |cite| cite.subject.clone());
-    // What follows from a lower rung was not seen on this one.
+    // A conclusion inferred from a lower rung was not observed on this one.
     let from = reading.reasons.iter().find_map(|reason| match reason {
         Reason::Follows { from, .. } => Some(*from),
         _ => None,

@@ -1,4 +1,4 @@
-//! How much of what was looked at was really seen.
+//! How much of the examined object was actually seen.
 
 use crate::conclusion::Witness;
 use say::{Kept, Message, say};
@@ -51,12 +51,12 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// All of it was seen, by the observer's own account.
+    /// Everything was seen, by the observer's own account.
     pub fn complete(unit: impl Into<String>, seen: u64) -> Self {
         Coverage { unit: unit.into(), seen, total: Some(seen), lost: 0, missing: Vec::new(), accounts: BTreeSet::new() }
     }
 
-    /// All that the question lists was seen: column counts of a range, entries of a table.
+    /// Everything that the question lists was seen: column counts of a range, entries of a table.
     pub fn listed(unit: impl Into<String>, seen: u64) -> Self {
         Coverage::complete(unit, seen).account(Witness::Question)
     }
@@ -84,7 +84,7 @@ impl Coverage {
         self
     }
 
-    /// What is counted, as people read it. The word of another version stays as it is.
+    /// The counted unit for human readers. Unit names written by other versions stay unchanged.
     pub fn counted(&self) -> Message {
         match self.unit.as_str() {
             "answers" => say!("evidence-unit-answers"),

@@ -1,9 +1,9 @@
-//! Many observations from the ledger's bytes. Common parts (observer, subject, view, coverage, ...) are read once and shared; for
-//! unwanted observations only a glance is built.
+//! Decodes many observations from the ledger's bytes. Common parts (observer, subject, view, coverage, ...) are read
+//! once and shared; for unwanted observations only a [`Glance`] is built.
 //!
-//! A row of a run differs from the row before it in what it found. So a row that begins and ends as the one before it is read
-//! from there, but for that; of the others the fields are cut out as they stand, and one whose bytes were met before is the
-//! value that they gave then.
+//! Rows of one run usually differ only in their finding. If a row has the same bytes before and after its finding as
+//! the previous row, only the finding is parsed. For other rows the fields are cut out unparsed, and a field whose
+//! bytes were seen before reuses the value parsed then.
 
 use crate::glance::{Found, Glance, Saw, Who};
 use crate::observation::{Finding, Observation, Plain, Recorded};
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// `Plain`, with its fields cut out and not yet read.
+/// `Plain` with its fields cut out but not parsed yet.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cut<'a> {
@@ -68,7 +68,7 @@ struct CutFact<'a> {
     bound: Bound,
 }
 
-/// What a row says around its finding: the bytes before and behind it, and what they give.
+/// The bytes before and after a row's finding, and the values parsed from them.
 #[derive(Debug)]
 struct Frame {
     before: String,
@@ -85,21 +85,21 @@ struct Frame {
 }
 
 impl Frame {
-    /// The finding of a row that says the same around it.
+    /// The finding of `text`, if the bytes around it are the same.
     fn holds<'a>(&self, text: &'a str) -> Option<&'a str> {
         text.strip_prefix(self.before.as_str())?.strip_suffix(self.behind.as_str())
     }
 }
 
-/// As many different values of a field are remembered; then it begins anew, so that a ledger in which all differ needs no
-/// more memory than its rows.
+/// The number of different values of a field that are remembered. The cache is then emptied, so that a ledger in which
+/// all values differ needs no more memory than its rows.
 const MOST: usize = 1 << 14;
 
-/// The values of one field by the bytes that gave them.
+/// The values of one field, keyed by the bytes that they were parsed from.
 #[derive(Debug)]
 struct Shelf<T> {
     known: HashMap<Box<str>, T>,
-    /// Most rows say what the row before them said.
+    /// Checked first, because most rows repeat the value of the previous row.
     last: Option<(String, T)>,
 }
 
@@ -134,10 +134,10 @@ impl<T: Clone + DeserializeOwned> Shelf<T> {
     }
 }
 
-/// What a glance shows, by the places of its shared parts; a sweep and a blocked look have no topic.
+/// The contents of a glance, as the addresses of its shared parts. Sweeps and blocked observers have no topic.
 type Sight = (usize, Rung, Option<(usize, usize)>, usize);
 
-/// Holds the parts themselves, so that no other part is allocated at the same address.
+/// Keeps the parts alive, so that no other part is allocated at the same address.
 type Parts = (Arc<ObserverId>, Arc<str>, About, Arc<FieldOfView>);
 
 /// Reads one observation after the other.
@@ -154,13 +154,13 @@ pub struct Decoder {
     times: Shelf<Arc<str>>,
     evidence: Shelf<Arc<Vec<Evidence>>>,
     decided: FxHashMap<Sight, (bool, Parts)>,
-    /// Of the row before.
+    /// The frame of the previous row.
     frame: Option<Frame>,
 }
 
 impl Decoder {
-    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None if `wanted` does not take it. That is asked
-    /// once for all that look alike at a glance, and must not depend on anything else.
+    /// The observation in these bytes, as [`Recorded::from_canonical`] reads it; None if `wanted` rejects it. `wanted`
+    /// is called once for all observations with equal glances and must depend on nothing else.
     pub fn read(
         &mut self,
         canonical: &[u8],
@@ -177,7 +177,7 @@ impl Decoder {
     ) -> Result<Option<Observation>, serde_json::Error> {
         match self.quickly(canonical, &wanted) {
             Some(read) => Ok(read),
-            // Whatever it is that it cannot read: the other way decides, and says what is wrong.
+            // If the fast path cannot read a row for any reason, the slow path decides and reports the error.
             None => match wanted(&Glance::at(canonical)?) {
                 true => Observation::from_canonical(canonical).map(Some),
                 false => Ok(None),
@@ -185,7 +185,7 @@ impl Decoder {
         }
     }
 
-    /// None: it is not as this version writes it.
+    /// None if the row is not in the form that this version writes.
     fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Observation>> {
         let text = std::str::from_utf8(canonical).ok()?;
         let known = self.frame.take().and_then(|frame| Some((serde_json::from_str(frame.holds(text)?).ok()?, frame)));
@@ -365,7 +365,7 @@ mod tests {
             let shared = Decoder::default().read(bad.as_bytes(), |_| true).unwrap_err().to_string();
             assert!(shared == plain || Glance::at(bad.as_bytes()).is_err(), "{bad}: {shared}, {plain}");
         }
-        // Nor does what came before it matter.
+        // The result does not depend on earlier rows either.
         let twice = good.replace("\"exact\"}}", "\"exact\"}},\"view\":{\"views\":[],\"reach\":\"\",\"blind\":[]}");
         for bad in [good.replace("\"value\":1", "\"value\":1}"), twice] {
             assert_ne!(bad, good);
@@ -373,7 +373,7 @@ mod tests {
             assert!(decoder.read(good.as_bytes(), |_| true).is_ok_and(|read| read.is_some()));
             assert!(decoder.read(bad.as_bytes(), |_| true).is_err(), "{bad}");
         }
-        // Another order, and fields that may be left out, are read all the same.
+        // Another field order is accepted, and so are missing optional fields.
         let short = good.replace(",\"evidence\":[]", "");
         let read = Decoder::default().read(short.as_bytes(), |_| true).unwrap();
         assert_eq!(read, Some(Recorded::from_canonical(short.as_bytes()).unwrap()));

@@ -1,4 +1,5 @@
-//! What a claim expects of a value, and what a value answers: it holds, it contradicts, or it says nothing on it.
+//! What a claim expects of a value, and what a value answers: it fulfils the expectation, contradicts it, or says
+//! nothing about it.
 
 use crate::fact::glob;
 use crate::{Bound, Fact, Value};
@@ -28,17 +29,17 @@ pub enum Expected {
     Absent(bool),
 }
 
-/// What an observed fact says on an expectation.
+/// What an observed fact says about an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Holds,
     Contradicts,
-    /// A lower bound below what is claimed, a number asked of a text: it does not speak.
+    /// The fact does not decide it: a lower bound below the claimed value, or a text where a number is expected.
     Silent,
 }
 
 impl Expected {
-    /// A negative claim needs the rules of silence: field of view, canary, nothing lost.
+    /// A negative claim needs the rules of absence: field of view, canary, nothing lost.
     pub fn is_negative(&self) -> bool {
         matches!(self, Expected::Lacks(_) | Expected::Absent(_))
     }
@@ -50,7 +51,7 @@ impl Expected {
     pub(crate) fn ask_within(&self, bound: Bound, value: &Value) -> Answer {
         let open = bound == Bound::AtLeast;
         let decide = |holds: bool| if holds { Answer::Holds } else { Answer::Contradicts };
-        // With a lower bound more may be there: only what more cannot undo is said.
+        // More may exist above a lower bound, so answer only what more cannot change.
         let at_least = |holds_now: bool| if holds_now { Answer::Holds } else { Answer::Silent };
         let at_most = |broken_now: bool| if broken_now { Answer::Contradicts } else { Answer::Silent };
         match self {
@@ -104,7 +105,7 @@ impl Expected {
     }
 }
 
-/// Can no further sighting make `seen` into `wanted`?
+/// Whether no further sighting could turn `seen` into `wanted`.
 fn exceeds(seen: &Value, wanted: &Value) -> bool {
     match (seen, wanted) {
         (Value::List(seen), Value::List(wanted)) => seen.iter().any(|x| !wanted.iter().any(|y| x.same(y))),

@@ -66,7 +66,7 @@ impl About {
         self.0.iter().filter_map(move |(key, pattern)| Some((key.as_str(), range(pattern)?)))
     }
 
-    /// Every combination of the alternatives that `A|B` names; of too many the first ones.
+    /// Every combination of the alternatives in `A|B`; only the first ones if there are too many.
     fn alternatives(&self) -> Vec<About> {
         const MOST: usize = 256;
         let mut all = vec![About::default()];
@@ -140,7 +140,7 @@ impl Fact {
         Fact { topic: topic.into(), about, value: value.into(), bound: Bound::Exact }
     }
 
-    /// The value is a lower bound: more may be there.
+    /// The value is a lower bound: there may be more.
     pub fn at_least(topic: impl Into<String>, about: About, value: impl Into<Value>) -> Self {
         Fact { bound: Bound::AtLeast, ..Fact::new(topic, about, value) }
     }

@@ -1,11 +1,11 @@
-//! A glance at an observation: enough to tell whether anybody asks for it, read without building the rest.
+//! The parts of an observation that decide whether a question or claim needs it, read without building the rest.
 
 use crate::{About, FieldOfView, Rung};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// `'a`: it borrows from the bytes that the ledger keeps.
+/// `'a`: borrows from the bytes that the ledger keeps.
 #[derive(Debug, Deserialize)]
 pub struct Glance<'a> {
     #[serde(borrow)]
@@ -45,7 +45,7 @@ impl<'a> Glance<'a> {
         crate::observation::read(canonical)
     }
 
-    /// None for a sweep, and for an observer that could not look.
+    /// None for a sweep and for an observer that could not look.
     pub fn saw(&self) -> Option<&Saw<'a>> {
         match &self.finding {
             Found::Saw(saw) => Some(saw),

@@ -53,7 +53,7 @@ pub enum GradeKind {
     Refuted,
 }
 
-/// A grade that was computed. It can be looked at and written out; it can be neither made nor read in.
+/// A grade that was computed. Other code can read and serialise it, but can neither construct nor deserialise it.
 ///
 /// ```compile_fail,E0423
 /// let sure = evidence::Grade(evidence::GradeKind::Confirmed);
@@ -92,7 +92,7 @@ impl Grade {
         }
     }
 
-    /// How much is said for the claim: 3 Confirmed, 2 Limited, 1 Inferred, 0 the rest.
+    /// How strongly the claim is supported: 3 Confirmed, 2 Limited, 1 Inferred, 0 all others.
     pub fn strength(self) -> u8 {
         match self.0 {
             GradeKind::Confirmed => 3,
@@ -137,7 +137,7 @@ impl Serialize for Grade {
     }
 }
 schemars::by_hand! {
-    /// As [`Serialize`] above writes it.
+    /// The same form that [`Serialize`] above writes.
     impl JsonSchema for Grade {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             "Grade".into()

@@ -5,7 +5,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     pub from: u64,
-    /// Included; None has no upper end.
+    /// Inclusive; None means no upper end.
     pub to: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Span {
         self.from <= other.end() && other.from <= self.end()
     }
 
-    /// What of `self` none of `parts` covers, lowest first.
+    /// The parts of `self` that no span in `parts` covers, lowest first.
     pub fn uncovered(self, parts: &[Span]) -> Vec<Span> {
         let mut parts: Vec<Span> = parts.iter().copied().filter(|part| part.overlaps(self)).collect();
         parts.sort();

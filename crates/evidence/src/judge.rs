@@ -1,8 +1,8 @@
-//! The judge: one function from a claim and everything that was observed to a grade with its reasons.
+//! The judge: one function from a claim and all observations to a grade with its reasons.
 //!
-//! Confirmed, Limited and Refuted rest on what was [`Seen`] on the claim's own rung, of its own subject. Inferred is a
-//! grade of the claim, never of the rung: it names the rule, the rungs or subjects it comes from and the assumptions,
-//! and it is not itself an observation from which more could follow.
+//! Confirmed, Limited and Refuted require that something was [`Seen`] on the claim's own rung, for its own subject.
+//! Inferred is a grade of the claim, never of the rung. It names the rule, its assumptions, and the rungs or subjects
+//! it comes from; nothing further can be inferred from it.
 
 use crate::absence::{Quality, missing, weigh};
 use crate::observation_index::ObservationIndex;
@@ -17,12 +17,12 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(crate) type Judgement = (GradeKind, Vec<Reason>);
 
-/// Grades a claim. The order of `observations` does not matter, nor does having one twice.
+/// Grades a claim. Neither the order of `observations` nor duplicates matter.
 pub fn judge(claim: &Claim, observations: &[Recorded], able: &[Ability]) -> Reading {
     judge_in(claim, &ObservationIndex::new(observations), able)
 }
 
-/// For many claims on the same observations.
+/// Like [`judge`], for many claims on the same observations.
 pub(crate) fn judge_in(claim: &Claim, index: &ObservationIndex<'_>, able: &[Ability]) -> Reading {
     let (concerning, _room) = index.concerning_within(claim);
     let (kind, reasons) = on_rung(claim.rung, claim, &concerning, able);
@@ -45,7 +45,7 @@ fn named(reason: &Reason) -> Vec<&crate::ObservationId> {
     }
 }
 
-/// From the rung as data to the rung as a type; everything behind this line works on one of the six.
+/// Converts the rung from data to a type; all later code works on one of the six types.
 fn on_rung(rung: Rung, claim: &Claim, concerning: &[&Recorded], able: &[Ability]) -> Judgement {
     match rung {
         Rung::Declared => grade::<Declared>(claim, concerning, able),
@@ -65,7 +65,7 @@ fn grade<R: RungKind>(claim: &Claim, concerning: &[&Recorded], able: &[Ability])
         .unwrap_or_else(|| unresolved(claim, &own, concerning, able))
 }
 
-/// What is relevant says by itself; None if it says nothing.
+/// The judgement from relevant observations alone; None if they do not decide.
 fn direct<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>) -> Option<Judgement> {
     let disputing = Disputing::new(claim, relevant);
     let conflicts = conflicts(claim, relevant, &disputing);
@@ -95,7 +95,7 @@ fn present<R: RungKind>(
     conflicts: Vec<Reason>,
 ) -> Option<Judgement> {
     if relevant.holds.is_empty() {
-        // It should be there, and an observer that would have seen it did not.
+        // It was expected, and an observer that would have seen it did not.
         let swept = by_quality(claim, &relevant.sweeps, Quality::Full);
         return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
     }
@@ -132,7 +132,7 @@ fn by_quality<R: RungKind>(claim: &Claim, silent: &[Seen<'_, R>], wanted: Qualit
 /// Enough pairs to see who disagrees.
 const PAIRS: usize = 64;
 
-/// Observers that disagree on one rung and subject: named in pairs, never a vote.
+/// Observers that disagree on one rung and subject. They are named in pairs; there is no majority vote.
 fn conflicts<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>, disputing: &Disputing<'_, R>) -> Vec<Reason> {
     let mut pairs = Vec::new();
     let of = |recorded: &Recorded| recorded.fact().map(|fact| fact.about.clone());
@@ -164,7 +164,7 @@ fn conflicts<R: RungKind>(claim: &Claim, relevant: &Relevant<'_, R>, disputing: 
     pairs
 }
 
-/// Sweeps that should have seen what another observer saw, by the subject of the sweep, for any window.
+/// Sweeps that should have seen what another observer saw, grouped by subject, for any window.
 struct Disputing<'a, R: RungKind> {
     sweeps: HashMap<Subject, Vec<Seen<'a, R>>>,
 }
@@ -179,7 +179,7 @@ impl<'a, R: RungKind> Disputing<'a, R> {
         Disputing { sweeps }
     }
 
-    /// Those of the same subject, in a window that has something in common with the sighting's.
+    /// The sweeps of the same subject whose window overlaps the sighting's.
     fn sweeps(&self, sighting: &Recorded) -> impl Iterator<Item = &'a Recorded> {
         let same = if self.sweeps.is_empty() { None } else { self.sweeps.get(&anytime(sighting)) };
         let same = same.into_iter().flatten().map(|sweep| sweep.recorded());
@@ -191,13 +191,13 @@ fn anytime(recorded: &Recorded) -> Subject {
     Subject { window: Window::Whole, ..recorded.subject().clone() }
 }
 
-/// Sightings with which no sweep disagrees. Where the claim leaves open which model or window it means, one seen in
-/// peace is enough for "it is there".
+/// Sightings that no sweep contradicts. Where the claim does not say which model or window it means, one such sighting
+/// is enough for "it is there".
 fn undisputed<'a, R: RungKind>(relevant: &Relevant<'a, R>, disputing: &Disputing<'_, R>) -> Vec<Seen<'a, R>> {
     relevant.holds.iter().copied().filter(|seen| disputing.sweeps(seen.recorded()).next().is_none()).collect()
 }
 
-/// What a reader should know of an observation that counts nevertheless.
+/// Reservations about an observation that still counts.
 fn caveats(recorded: &Recorded) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if !recorded.coverage().is_complete() {
@@ -210,14 +210,14 @@ fn caveats(recorded: &Recorded) -> Vec<Reason> {
     reasons
 }
 
-/// The part of what is claimed on which none of these speaks.
+/// The part of the claim that none of these observations covers.
 fn gaps<R: RungKind>(claim: &Claim, cited: &[Seen<'_, R>]) -> Vec<Reason> {
     let facts = cited.iter().filter_map(|seen| seen.recorded().fact()).map(|fact| &fact.about);
     let gap = |(parameter, gap)| Reason::RangeGap { parameter, gap };
     claim.about.uncovered(facts).into_iter().map(gap).collect()
 }
 
-/// Observations of other subjects that the claim's transfer rules let speak: at most Inferred.
+/// Observations of other subjects that the claim's transfer rules admit: at most Inferred.
 fn transferred<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
     if claim.transfer.is_empty() {
         return None;
@@ -242,7 +242,7 @@ fn transferred<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Option<J
     Some((GradeKind::Inferred, reasons))
 }
 
-/// For silence in another subject: the claim as it would stand there, pinned to what was looked at.
+/// The claim restated for another subject, restricted to what was examined there, so that silence there can be judged.
 fn bridged(claim: &Claim) -> Claim {
     let mut there = claim.clone();
     there.scope.file = there.scope.file.or(Some("*".to_owned()));
@@ -250,7 +250,7 @@ fn bridged(claim: &Claim) -> Claim {
     there
 }
 
-/// What a named rule concludes from a Confirmed standing on a lower rung.
+/// What a named rule infers from a Confirmed grade on a lower rung.
 fn inferred(claim: &Claim, concerning: &[&Recorded]) -> Option<Judgement> {
     RULES.iter().filter(|rule| rule.to == claim.rung && rule.absence == claim.expected.is_negative()).find_map(|rule| {
         let below = |subject: &Subject| claim.scope.differences(subject).iter().all(|part| rule.bridges.contains(part));

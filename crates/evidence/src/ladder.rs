@@ -1,4 +1,5 @@
-//! A question, rung by rung: what was seen of its own subject, what of others, and why the rest is empty.
+//! A question, rung by rung: what was seen of its own subject, what was seen of others, and why the other rungs are
+//! empty.
 
 use crate::investigation::{Ask, inherited};
 use crate::judge::judge_in;
@@ -11,11 +12,11 @@ use crate::{Ability, Claim, Expected, Found, Investigation, Question, Reading, R
 pub struct LadderStep {
     pub rung: Rung,
     pub scope: Scope,
-    /// Seen of the question's own subject, each value graded as if it had been claimed.
+    /// Values seen for the question's own subject, each graded as if it had been claimed.
     pub found: Vec<Found>,
-    /// Seen of other subjects, each judged for itself: they lend nothing to the grade of this rung.
+    /// Values seen for other subjects, each judged separately. They do not affect the grade of this rung.
     pub elsewhere: Vec<(Subject, Vec<Found>)>,
-    /// That something is there at all, judged: where nothing was found it says why.
+    /// The judgement on whether anything is there at all. If nothing was found, it says why.
     pub any: Reading,
 }
 
@@ -29,7 +30,7 @@ pub struct Ladder {
 /// Enough to show a person what else was seen.
 const OTHERS: usize = 8;
 
-/// Of whom else something fitting was seen on the rung; those for the same target first.
+/// Other subjects for which something matching was seen on the rung, those with the same target first.
 fn others(ask: &Ask, index: &ObservationIndex<'_>) -> Vec<Subject> {
     let fitting =
         index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
@@ -48,7 +49,7 @@ impl Investigation {
     /// In the order of the questions.
     pub fn ladders(&self, observations: &[Recorded], able: &[Ability]) -> Vec<Ladder> {
         let index = ObservationIndex::new(observations);
-        // Existence is asked of one rung only: what would follow from a lower rung is not an observation on it.
+        // Existence is judged on one rung only: an inference from a lower rung is not an observation on this one.
         let setting =
             |recorded: &Recorded| recorded.fact().is_some_and(|fact| [RUNTIME, DEVICE].contains(&fact.topic.as_str()));
         let on = |rung: Rung| -> Vec<Recorded> {
@@ -99,7 +100,7 @@ impl Investigation {
         }
     }
 
-    /// What it asks; a question that only names claims asks what the first of them is about.
+    /// What the question asks; if it only names claims, what the first of them is about.
     fn asked(&self, question: &Question) -> Ask {
         let first = || question.all_claims().next().and_then(|(id, _)| self.claim(id)).map(|stated| &stated.claim);
         question.ask.clone().or_else(|| question.elsewhere.clone()).unwrap_or_else(|| {
@@ -111,8 +112,8 @@ impl Investigation {
         })
     }
 
-    /// The subject on a rung: as the question says, else as a claim of it or on the same topic does, else the
-    /// investigation's own.
+    /// The subject on a rung: taken from the question, else from one of its claims or a claim on the same topic, else
+    /// from the investigation.
     fn scope_on(&self, question: &Question, rung: Rung, asked: &Ask) -> Scope {
         if let Some(ask) = question.ask.as_ref().filter(|ask| ask.rung == rung) {
             return ask.scope.clone();

@@ -1,8 +1,9 @@
-//! What may be said: rungs, subjects, coverage, grades, claims and investigation files.
+//! The rules of evidence: rungs, subjects, coverage, grades, claims and investigation files.
 //!
-//! Pure: no I/O, no clock. Grades are computed from observations by one function ([`judge`]) and nowhere else: a [`Grade`] has no
-//! public constructor and does not deserialise. An observation is on exactly one rung, and only what was [`Seen`] on a rung
-//! supports a claim on it, so that "loaded, therefore dispatched" does not compile. `docs/evidence.md` explains the rules.
+//! Pure: no I/O, no clock. Grades are computed from observations by one function ([`judge`]) and nowhere else: a
+//! [`Grade`] has no public constructor and does not deserialise. An observation is on exactly one rung, and a claim on
+//! a rung needs something [`Seen`] on that rung, so "loaded, therefore dispatched" does not compile. `docs/evidence.md`
+//! explains the rules.
 #![forbid(unsafe_code)]
 
 mod ability;

@@ -1,4 +1,4 @@
-//! One observation: who saw what, of whom, on which rung, how much of it, and how far it may be believed.
+//! One observation: observer, finding, subject, rung, coverage, and how far it may be trusted.
 
 use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung, RungKind, Subject};
 use say::Message;
@@ -76,7 +76,7 @@ pub(crate) struct Plain {
     pub evidence: Arc<Vec<Evidence>>,
 }
 
-/// Why something may not be recorded as an observation.
+/// Why an observation cannot be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
     NoRealDevice { observer: String, rung: Rung, device: &'static str },
@@ -93,7 +93,7 @@ say::worded! { Refused {
 }}
 
 impl Observation {
-    /// What `observer` found on the rung `R`. Complete, untouched and without a canary until said otherwise.
+    /// A finding of `observer` on the rung `R`. By default it is complete, did not change its target and has no canary.
     pub fn on<R: RungKind>(
         observer: ObserverId,
         subject: Subject,
@@ -192,7 +192,7 @@ impl Observation {
 
     /// The bytes that the ledger stores and hashes: field order is fixed and maps are sorted.
     pub fn canonical(&self) -> Vec<u8> {
-        // Only maps with other than text keys and failing writers make this an error: there are none here.
+        // Serialisation fails only for maps with non-text keys and for failing writers; neither occurs here.
         serde_json::to_vec(&self.plain).unwrap_or_default()
     }
 
@@ -200,7 +200,7 @@ impl Observation {
         read(bytes)
     }
 
-    /// What was observed, leaving out when, and the raw evidence of it: two runs on an unchanged machine say the same.
+    /// The id of the content without the time and the raw evidence: two runs on an unchanged machine give the same id.
     pub fn content(&self) -> ObservationId {
         let plain = Plain { time: "".into(), evidence: Arc::default(), ..self.plain.clone() };
         ObservationId::of(&serde_json::to_vec(&plain).unwrap_or_default())
@@ -244,14 +244,14 @@ impl From<Observation> for Plain {
     }
 }
 
-/// The hash of an observation's canonical bytes: its name, everywhere. Kept as the 64 digits that are shown.
+/// The hash of an observation's canonical bytes, used as its name everywhere. Stored as the 64 digits that are shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObservationId([u8; 64]);
 
 impl ObservationId {
     pub fn of(canonical: &[u8]) -> Self {
         let mut digits = [b'0'; 64];
-        // Twice 32 are 64: there is no other error.
+        // 32 bytes always give 64 digits, so this cannot fail.
         let _ = hex::encode_to_slice(Sha256::digest(canonical), &mut digits);
         ObservationId(digits)
     }
@@ -260,12 +260,12 @@ impl ObservationId {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// Its first sixteen digits as a number, ordered as the whole is: among many one seldom needs the rest.
+    /// The leading digits as a number with the same ordering as the whole id. Comparisons rarely need the rest.
     pub(crate) fn first(&self) -> u128 {
         self.0.first_chunk().map_or(0, |digits| u128::from_be_bytes(*digits))
     }
 
-    /// Enough for a person to find it again.
+    /// A prefix that is long enough for a person to find the observation again.
     pub fn short(&self) -> &str {
         self.as_str().get(..12).unwrap_or_default()
     }
@@ -300,7 +300,7 @@ schemars::by_hand! {
     }
 }
 
-/// An observation under its name, as the ledger hands it out. Cheap to clone.
+/// An observation together with its id, as the ledger returns it. Cheap to clone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded(Arc<Entry>);
 
@@ -311,7 +311,8 @@ struct Entry {
     origin: Option<Box<str>>,
 }
 
-/// JSON out of bytes. As a text, wherever it comes from: each kind of source would be a copy of every reader.
+/// Parses JSON from bytes. It always goes through `str`: each other kind of source would instantiate a copy of every
+/// deserialiser.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, serde_json::Error> {
     match std::str::from_utf8(bytes) {
         Ok(text) => serde_json::from_str(text),
@@ -324,17 +325,17 @@ impl Recorded {
         Recorded(Arc::new(Entry { id: observation.id(), observation, origin: None }))
     }
 
-    /// From the bytes that the ledger keeps: their hash is the name, so nothing need be written out again.
+    /// Parses the bytes that the ledger keeps. Their hash is the id, so nothing needs to be serialised again.
     pub fn from_canonical(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(Recorded::named(bytes, Observation::from_canonical(bytes)?))
     }
 
-    /// `observation` is what these bytes say.
+    /// `observation` must be the value parsed from these bytes.
     pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
         Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
     }
 
-    /// It came from another ledger: where from, and through whose hands.
+    /// Marks it as imported from another ledger; `origin` says from where and by whom.
     pub fn imported(mut self, origin: Option<String>) -> Self {
         if origin.as_deref() != self.origin() {
             Arc::make_mut(&mut self.0).origin = origin.map(Into::into);
@@ -342,7 +343,7 @@ impl Recorded {
         self
     }
 
-    /// None for what this ledger's own observers saw.
+    /// None for observations by this ledger's own observers.
     pub fn origin(&self) -> Option<&str> {
         self.0.origin.as_deref()
     }

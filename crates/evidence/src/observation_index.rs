@@ -10,12 +10,12 @@ type Pairs = BTreeMap<String, String>;
 #[derive(Debug, Default)]
 pub(crate) struct ObservationIndex<'a> {
     facts: BTreeMap<&'a str, Vec<Alike<'a>>>,
-    /// Sweeps, and observers that could not look: few, and about many topics. By what they had in view.
+    /// Sweeps, and observers that could not look, grouped by field of view. They are few and cover many topics.
     others: Vec<Alike<'a>>,
     budget: Budget,
 }
 
-/// Observations that differ in neither topic, parameters nor view: what one of them may speak for, all may.
+/// Observations with the same topic, parameters and view: if one of them is relevant, all are.
 #[derive(Debug)]
 pub(crate) struct Alike<'a> {
     /// None for what is not a fact.
@@ -24,11 +24,11 @@ pub(crate) struct Alike<'a> {
     pub rows: Vec<&'a Recorded>,
 }
 
-/// How many rows may be laid out at one time by all who judge beside each other: about fifty bytes each. One claim may concern every
-/// row of a ledger, and a machine with many cores judges many claims at once.
+/// The number of rows (about fifty bytes each) that all concurrent judges may hold at one time. One claim may concern
+/// every row of a ledger, and a machine with many cores judges many claims at once.
 const ROWS: usize = 5 << 18;
 
-/// What is left of it.
+/// The rows of the budget that are still free.
 #[derive(Debug)]
 struct Budget {
     left: Mutex<usize>,
@@ -52,7 +52,7 @@ impl Budget {
     }
 }
 
-/// A part of the budget, until it is dropped.
+/// A part of the budget, returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Share<'b> {
     budget: &'b Budget,
@@ -66,9 +66,11 @@ impl Drop for Share<'_> {
     }
 }
 
-/// Sorted by id, each once: one that came from elsewhere too is our own. The order of arrival leaves no trace.
+/// Sorted by id, without duplicates; an own observation takes precedence over an imported copy. The result does not
+/// depend on the order of arrival.
 pub(crate) fn sorted<'a>(rows: impl Iterator<Item = &'a Recorded>) -> Vec<&'a Recorded> {
-    // The first digits are laid beside each other: to look at every observation for every comparison takes longer.
+    // Sorting by the leading digits in a contiguous array is faster than dereferencing every observation for every
+    // comparison.
     let mut rows: Vec<(u128, &Recorded)> = rows.map(|recorded| (recorded.id().first(), recorded)).collect();
     rows.sort_by(|(first, a), (other, b)| {
         let ids = || a.id().cmp(b.id()).then(a.origin().is_some().cmp(&b.origin().is_some()));
@@ -78,7 +80,7 @@ pub(crate) fn sorted<'a>(rows: impl Iterator<Item = &'a Recorded>) -> Vec<&'a Re
     rows.into_iter().map(|(_, recorded)| recorded).collect()
 }
 
-/// Asked for every claim: is the runtime, is the device here?
+/// Looked up for every claim: is the runtime or the device here?
 pub(crate) const RUNTIME: &str = "runtime.installed";
 pub(crate) const DEVICE: &str = "gpu.present";
 
@@ -112,19 +114,19 @@ impl<'a> ObservationIndex<'a> {
         index
     }
 
-    /// The rows of [`ObservationIndex::concerning`], and a part of the budget for as long as they are worked on.
+    /// The rows of [`ObservationIndex::concerning`], with a share of the budget to hold while working on them.
     pub fn concerning_within(&self, claim: &Claim) -> (Vec<&'a Recorded>, Share<'_>) {
         let share = self.budget.take(self.groups(claim).map(|alike| alike.rows.len()).sum());
         (self.concerning(claim), share)
     }
 
-    /// Room for so many rows, once others have given theirs back.
+    /// Waits until this many rows of the budget are free and takes them.
     pub fn room_for(&self, rows: usize) -> Share<'_> {
         self.budget.take(rows)
     }
 
-    /// Sorted by id, each once. What neither speaks of the claim nor had it in view
-    /// has no part in its grade.
+    /// Sorted by id, without duplicates. Other observations neither are about the claim nor had it in view, so they
+    /// cannot affect its grade.
     pub fn concerning(&self, claim: &Claim) -> Vec<&'a Recorded> {
         sorted(self.groups(claim).flat_map(|alike| alike.rows.iter().copied()))
     }

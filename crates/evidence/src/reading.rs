@@ -1,4 +1,4 @@
-//! A reading: a claim, its grade, and everything that a person needs to judge the judge. Data, for any report.
+//! A reading: a claim, its grade, and everything that a person needs to check the grade. Plain data, for any report.
 
 use crate::subject::Part;
 use crate::{Fact, Grade, Looker, Observation, ObservationId, ObserverId, Recorded, Rung};

@@ -1,4 +1,4 @@
-//! What is relevant: everything on one rung that speaks to a claim, laid out before it is judged.
+//! Collects everything on one rung that is relevant to a claim, before it is judged.
 
 use crate::investigation::topics;
 use crate::{About, Answer, Artifact, Bound, Claim, Fact, Finding, ObserverId, Recorded, RungKind, Seen, Subject};
@@ -9,13 +9,14 @@ pub(crate) struct Relevant<'a, R: RungKind> {
     pub holds: Vec<Seen<'a, R>>,
     pub contradicts: Vec<Seen<'a, R>>,
     pub silent: Vec<Seen<'a, R>>,
-    /// Watched the whole field of view, with the claim in it, and recorded nothing of it in that run.
+    /// Observers that watched their whole field of view, with the claim in it, and recorded nothing about it in that
+    /// run.
     pub sweeps: Vec<Seen<'a, R>>,
     pub contaminated: Vec<Seen<'a, R>>,
 }
 
 impl<'a, R: RungKind> Relevant<'a, R> {
-    /// `concerning` is sorted by id and holds each observation once, so that the order of arrival does not matter.
+    /// `concerning` must be sorted by id without duplicates, so that the order of arrival does not matter.
     pub fn gather(claim: &Claim, concerning: &[&'a Recorded], wanted: impl Fn(&Subject) -> bool) -> Self {
         let (mut wanted, mut speaks, answer) = (memo(wanted), speaking(claim), answering(claim));
         let mut relevant = Relevant {
@@ -47,7 +48,7 @@ impl<'a, R: RungKind> Relevant<'a, R> {
         relevant
     }
 
-    /// A sweep is silent only on what its own run did not see.
+    /// Drops sweeps whose own run saw the claimed thing: such a sweep is not silent about it.
     fn drop_sweeps_that_saw(&mut self) {
         if !self.sweeps.is_empty() {
             let sightings: HashSet<_> = self.sightings().map(run).collect();
@@ -55,7 +56,8 @@ impl<'a, R: RungKind> Relevant<'a, R> {
         }
     }
 
-    /// A machine changes: where the same observer, on the same host, later saw otherwise, the later word counts.
+    /// Drops observations that the same observer, on the same host, later contradicted: machines change, so the later
+    /// one counts.
     fn drop_stale(&mut self) {
         let word = |side: &[Seen<'a, R>]| LastWords::of(side.iter().map(|seen| seen.recorded()));
         let (holds, contradicts, sweeps) = (word(&self.holds), word(&self.contradicts), word(&self.sweeps));
@@ -69,7 +71,7 @@ impl<'a, R: RungKind> Relevant<'a, R> {
     }
 }
 
-/// Is the claim's topic, with its parameters, what this observation is about or had in view?
+/// Whether this observation is about the claim's topic and parameters, or had them in view.
 pub(crate) fn speaks(claim: &Claim, recorded: &Recorded) -> bool {
     match recorded.finding() {
         Finding::Saw(fact) => fact.topic == claim.topic && fact.about.speaks_for(&claim.about),
@@ -77,7 +79,7 @@ pub(crate) fn speaks(claim: &Claim, recorded: &Recorded) -> bool {
     }
 }
 
-/// The same for many of them: asked once for all facts that share what they are about.
+/// Like [`speaks`], for many observations: checked once for all facts that share what they are about.
 pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
     let mut known: HashMap<*const BTreeMap<String, String>, bool> = HashMap::new();
     move |recorded| match recorded.fact() {
@@ -88,7 +90,7 @@ pub(crate) fn speaking<'a>(claim: &Claim) -> impl FnMut(&'a Recorded) -> bool {
     }
 }
 
-/// What facts that speak to a claim say on it. How many there are of a part is at least so many of the whole.
+/// What relevant facts say about a claim. A count of a part is a lower bound for the whole.
 pub(crate) fn answering(claim: &Claim) -> impl Fn(&Fact) -> Answer {
     let counts = topics::counts(&claim.topic);
     move |fact| {
@@ -97,7 +99,7 @@ pub(crate) fn answering(claim: &Claim) -> impl Fn(&Fact) -> Answer {
     }
 }
 
-/// Asks once for each subject: those that the ledger read share theirs.
+/// Calls `asked` once per subject; observations read from the ledger share their subjects.
 pub(crate) fn memo<'a>(asked: impl Fn(&Subject) -> bool) -> impl FnMut(&'a Subject) -> bool {
     let mut known: HashMap<*const Subject, bool> = HashMap::new();
     move |subject| *known.entry(std::ptr::from_ref(subject)).or_insert_with(|| asked(subject))
@@ -108,7 +110,7 @@ fn run(recorded: &Recorded) -> (&ObserverId, &Subject, &str) {
     (recorded.observer(), recorded.subject(), recorded.time())
 }
 
-/// The latest time at which an observer spoke of a host: in all, without parameters, and with these.
+/// The latest time of an observer's observations on a host: overall, without parameters, and with these parameters.
 #[derive(Default)]
 struct LastWords<'a> {
     any: HashMap<(&'a str, &'a Subject), &'a str>,
@@ -131,7 +133,7 @@ impl<'a> LastWords<'a> {
         words
     }
 
-    /// Did the same observer, of the same host, with the same parameters or without any, speak later?
+    /// Whether the same observer later made an observation on the same host, with the same parameters or with none.
     fn outdate(&self, old: &Recorded) -> bool {
         let (name, subject) = (old.observer().name.as_str(), old.subject());
         let last = match old.fact() {

@@ -1,9 +1,9 @@
-//! Inference rules: what confirmed observations on lower rungs let one infer on a higher one.
+//! Inference rules: what follows on a higher rung from confirmed observations on lower ones.
 //!
-//! Two kinds exist, and which rungs each may join is written as traits, so that a rule that must not be does not
-//! compile. A *choice* goes from Declared to Selected only: the source says what the host will choose. An *absence*
-//! goes up the ladder: what is not in the file cannot be launched from it. No rule leads to a positive claim on Loaded,
-//! Launched or Completed; being loaded implies nothing on being chosen.
+//! There are two kinds. Traits state which rungs each kind may connect, so that a forbidden rule does not compile. A
+//! *choice* goes from Declared to Selected only: the source says what the host will choose. An *absence* goes up the
+//! ladder: what is not in the file cannot be launched from it. No rule leads to a positive claim on Loaded, Launched or
+//! Completed; being loaded implies nothing on being chosen.
 //!
 //! ```compile_fail,E0277
 //! // "It is loaded, so it was launched."
@@ -18,11 +18,11 @@
 use crate::subject::Part;
 use crate::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, Shipped};
 
-/// A rule on `Self` may predict what is seen on `To`.
+/// A rule on `Self` may predict observations on `To`.
 pub trait Chooses<To: RungKind>: RungKind {}
 impl Chooses<Selected> for Declared {}
 
-/// What is on `To` must have been on `Self` before, so that its absence there is its absence on `To`.
+/// Everything on `To` must first be on `Self`, so that absence on `Self` implies absence on `To`.
 pub trait Precedes<To: RungKind>: RungKind {}
 impl Precedes<Loaded> for Shipped {}
 impl Precedes<Launched> for Shipped {}
@@ -38,7 +38,7 @@ pub struct Rule {
     pub to: Rung,
     /// True for rules that carry absence, false for those that carry a value.
     pub absence: bool,
-    /// Parts of the subject that the lower rung cannot have by its nature (a source tree has no model).
+    /// Parts of the subject that the lower rung cannot have (a source tree has no model).
     pub bridges: &'static [Part],
     /// Keys of the language files.
     pub assumptions: &'static [&'static str],
@@ -65,7 +65,7 @@ impl Rule {
 const OF_A_TREE: &[Part] = &[Part::Runtime, Part::File, Part::Gpu, Part::Device, Part::Model, Part::Window];
 const OF_A_FILE: &[Part] = &[Part::Gpu, Part::Device, Part::Model, Part::Window];
 
-/// Every rule there is.
+/// All rules.
 pub const RULES: &[Rule] = &[
     Rule::choice::<Declared, Selected>(
         "declared-choice",

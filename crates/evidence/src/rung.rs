@@ -1,7 +1,7 @@
 //! The ladder: what an observer can have seen, from a rule in the source to a device that reports completion.
 //!
-//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules): what is written once per rung
-//! cannot be mixed up between two of them.
+//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules): code that is written per rung
+//! cannot confuse two of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What was seen on a rung, as a type: the only way into a grade on that rung.
+//! An observation on a rung, as a type: the only input that can give a grade on that rung.
 
 use crate::{Recorded, RungKind};
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// }
 /// ```
 ///
-/// What was loaded was not thereby dispatched, and this does not compile:
+/// Loading a kernel does not dispatch it, so this does not compile:
 ///
 /// ```compile_fail,E0308
 /// use evidence::{Launched, Loaded, Seen};
@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 /// }
 /// ```
 ///
-/// Nor can one be made by hand:
+/// Other code cannot construct one either:
 ///
 /// ```compile_fail,E0451
 /// use evidence::{Launched, Recorded, Seen};

@@ -1,7 +1,7 @@
-//! Whom an observation speaks of, and which subjects a claim is about.
+//! The subject of an observation, and the subjects that a claim is about.
 //!
-//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the claim names
-//! and the observation does not give is a difference: a missing value is not agreement.
+//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the
+//! claim names and the observation does not give is a difference: a missing value is not agreement.
 
 use crate::fact::glob;
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A file on disk: no device, every byte.
+    /// A file on disk: no device, whole file.
     pub fn file(name: impl Into<String>, sha256: impl Into<String>) -> Self {
         Subject::of(Artifact::File { sha256: sha256.into(), name: name.into() })
     }
@@ -94,12 +94,12 @@ impl Subject {
         Subject::of(Artifact::Host { name: name.into() })
     }
 
-    /// [`THIS_HOST`].
+    /// The subject named [`THIS_HOST`].
     pub fn this_host() -> Self {
         Subject::host(THIS_HOST)
     }
 
-    /// Whether a subject's name is [`Subject::this_host`]'s; ledgers of before have `this` for it.
+    /// Whether a subject's name is that of [`Subject::this_host`]; older ledgers use `this`.
     pub fn names_this_host(name: &str) -> bool {
         name == THIS_HOST || name == "this"
     }
@@ -117,7 +117,7 @@ impl Subject {
         }
     }
 
-    /// In a word or two: the installation, else the source and its commit, else the file or the machine.
+    /// A short name: the installation, else the source and its commit, else the file or the machine.
     pub fn short(&self) -> String {
         let is_hash = |commit: &str| commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
         match (&self.runtime, &self.artifact) {
@@ -131,7 +131,7 @@ impl Subject {
         }
     }
 
-    /// The same subject, in windows that have something in common.
+    /// The same subject, in overlapping windows.
     pub fn overlaps(&self, other: &Subject) -> bool {
         let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;
         let Subject { runtime, artifact, target, gpu, device, model, window: _, host } = self;
@@ -159,7 +159,7 @@ impl Subject {
         Subject { model: Some(model.into()), ..self }
     }
 
-    /// Of another machine than this.
+    /// The same subject on another machine.
     pub fn elsewhere(self, host: impl Into<String>) -> Self {
         Subject { host: Some(host.into()), ..self }
     }
@@ -222,7 +222,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// This subject and no other.
+    /// A scope that matches this subject only.
     pub fn exactly(subject: &Subject) -> Scope {
         let mut scope = Scope {
             runtime: subject.runtime.clone(),
@@ -249,7 +249,7 @@ impl Scope {
         scope
     }
 
-    /// In which parts the subject is another one; empty means that it is the claim's own.
+    /// The parts in which the subject differs from the claim's; empty if it is the claim's own subject.
     pub fn differences(&self, subject: &Subject) -> BTreeSet<Part> {
         let mut parts = BTreeSet::new();
         let mut check = |part: Part, same: bool| {
@@ -293,7 +293,7 @@ impl Scope {
         }
     }
 
-    /// What the claim names, over what the investigation names for all its claims.
+    /// The claim's scope, completed from the investigation's scope.
     pub fn over(&self, whole: &Scope) -> Scope {
         let pick = |mine: &Option<String>, theirs: &Option<String>| mine.clone().or_else(|| theirs.clone());
         Scope {
@@ -313,8 +313,8 @@ impl Scope {
     }
 }
 
-/// `gfx90a` is any `gfx90a:...`; a target with features wants those features. `*` lifts the restriction: a section of
-/// a file, or a chain in a source tree, belongs to no target.
+/// `gfx90a` is any `gfx90a:...`; a target with features requires those features. `*` lifts the restriction: a section
+/// of a file, or a chain in a source tree, belongs to no target.
 fn same_target(wanted: Option<&str>, given: Option<&str>) -> bool {
     let Some(wanted) = wanted.filter(|wanted| *wanted != "*") else { return true };
     let Some(given) = given else { return false };

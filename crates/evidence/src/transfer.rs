@@ -1,4 +1,4 @@
-//! Transfer rules: when what was seen of another subject lets one infer something of this one.
+//! Transfer rules: when an observation of another subject supports an inference about this one.
 
 use crate::subject::Part;
 use crate::{Rung, Scope, Subject};
@@ -20,7 +20,7 @@ say::named! {
 }
 
 impl Transfer {
-    /// In what the two subjects may differ.
+    /// The parts in which the two subjects may differ.
     pub fn bridges(self) -> &'static [Part] {
         match self {
             Transfer::SameSourceRule => &[Part::Source, Part::Defines, Part::Runtime, Part::File],
@@ -55,7 +55,7 @@ impl Transfer {
         }
     }
 
-    /// The rules of `allowed` that together bridge all `differences`; None if some part is left.
+    /// The rules of `allowed` that together bridge all `differences`; None if some part is not bridged.
     pub(crate) fn bridge(
         allowed: &[Transfer],
         rung: Rung,

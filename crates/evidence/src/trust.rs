@@ -1,4 +1,4 @@
-//! Whether an observer may be believed: did it change what it observed, and was it awake?
+//! Whether to trust an observer: did it change what it observed, and was it working?
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

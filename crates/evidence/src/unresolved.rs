@@ -1,4 +1,4 @@
-//! Why nothing could be said: each cause with its evidence, the weightiest first.
+//! Why a claim could not be decided: each cause with its evidence, the most important first.
 
 use crate::absence::weigh;
 use crate::fact::glob;
@@ -50,7 +50,7 @@ pub(crate) fn unresolved<R: RungKind>(
     (GradeKind::Unresolved(why), reasons)
 }
 
-/// Observers that had it in view and could not look, and have not looked since.
+/// Observers that had it in view, could not look, and have not looked since.
 fn blocked<'a, R: RungKind>(
     claim: &'a Claim,
     concerning: &'a [&Recorded],
@@ -59,7 +59,7 @@ fn blocked<'a, R: RungKind>(
         Finding::Blocked { .. } => speaks(claim, later),
         _ => later.field_of_view().covers(&claim.topic, &claim.about) || speaks(claim, later),
     };
-    // Another machine's success says nothing of this one's failure.
+    // Success on another machine says nothing about failure on this one.
     let machine = |recorded: &'a Recorded| {
         let ledger = recorded.origin().map(|origin| origin.split('#').next().unwrap_or(origin));
         (recorded.observer().name.as_str(), ledger, recorded.subject().host.as_deref())
@@ -83,7 +83,7 @@ fn blocked<'a, R: RungKind>(
     })
 }
 
-/// The machine that the claim names, where nothing that was ever recorded is of it.
+/// The machine that the claim names, if no recorded observation is about it.
 fn other_machine(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     let host = claim.scope.host.as_ref().filter(|host| *host != "*")?;
     let from_there = |recorded: &&Recorded| recorded.subject().host.as_deref().is_some_and(|given| glob(given, host));
@@ -102,7 +102,7 @@ fn no_device(claim: &Claim, concerning: &[&Recorded]) -> Option<String> {
     looked_for(concerning, DEVICE, &About::new([("target", target)])).then(|| target.clone())
 }
 
-/// Was it looked for, in full, and never seen?
+/// Whether it was fully searched for and never seen.
 fn looked_for(concerning: &[&Recorded], topic: &str, about: &About) -> bool {
     let sound = |recorded: &&&Recorded| recorded.contaminated().is_none() && recorded.coverage().is_complete();
     let mut speaking = concerning.iter().filter(sound);
@@ -116,7 +116,7 @@ fn looked_for(concerning: &[&Recorded], topic: &str, about: &About) -> bool {
     speaking.clone().any(swept) && !speaking.any(seen)
 }
 
-/// What was seen of other subjects on this rung, and no rule carries over.
+/// Observations of other subjects on this rung to which no transfer rule applies.
 fn elsewhere<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Vec<Reason> {
     let foreign = concerning.iter().filter(|recorded| {
         recorded.rung() == R::RUNG

@@ -1,4 +1,4 @@
-//! What was seen, as a value: plain data that TOML, JSON and the ledger write alike.
+//! An observed value: plain data with the same form in TOML, JSON and the ledger.
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -17,7 +17,8 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-/// Chosen by the first character instead of trying one kind after the other: a ledger holds a million values.
+/// Chooses the kind by the first character instead of trying one kind after another, because a ledger holds a million
+/// values.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
         from.deserialize_any(Plainly)
@@ -78,7 +79,7 @@ impl<'de> Visitor<'de> for Plainly {
     }
 }
 
-/// What two values must have in common to be the [same](Value::same): a number, a length, a kind and text.
+/// A key that is equal for all values that are the [same](Value::same).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Likeness {
     Number(u64),
@@ -88,10 +89,10 @@ pub(crate) enum Likeness {
 }
 
 impl Value {
-    /// Equal for values that are the same; so each need be compared only with those like it.
+    /// Equal for values that are the same, so each value needs comparing only with those of equal likeness.
     pub(crate) fn likeness(&self) -> Likeness {
         match (self.number(), self) {
-            // Adding zero makes one of both zeros.
+            // Adding zero turns -0.0 into 0.0.
             (Some(number), _) => Likeness::Number((number + 0.0).to_bits()),
             (None, Value::List(items)) => Likeness::List(items.len()),
             (None, Value::Text(text)) => Likeness::Text(text.clone()),
@@ -112,7 +113,7 @@ impl Value {
         }
     }
 
-    /// The value as a number, also where a text spells one (`"36"`, `"0x7550"`).
+    /// The value as a number, also if it is a text that spells one (`"36"`, `"0x7550"`).
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Int(n) => Some(*n as f64),
@@ -125,7 +126,7 @@ impl Value {
         }
     }
 
-    /// JSON has no infinities, so a fact may not carry one.
+    /// JSON has no infinities, so facts cannot contain them.
     pub(crate) fn is_finite(&self) -> bool {
         match self {
             Value::Real(x) => x.is_finite(),
@@ -134,7 +135,7 @@ impl Value {
         }
     }
 
-    /// The same value, whichever way it is spelt: 30000 and "0x7530" are.
+    /// Whether both are the same value in any spelling, like 30000 and "0x7530".
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a == b,
@@ -194,7 +195,7 @@ impl From<u32> for Value {
     }
 }
 
-/// Counts and sizes; beyond i64 (no file has so many bytes) it becomes a real number.
+/// For counts and sizes. A number beyond i64 (no file is that large) becomes a real number.
 impl From<u64> for Value {
     fn from(value: u64) -> Self {
         i64::try_from(value).map_or(Value::Real(value as f64), Value::Int)

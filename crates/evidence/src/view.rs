@@ -24,7 +24,7 @@ impl View {
         View { about: About::new(pairs), ..self }
     }
 
-    /// Is this fact one of those in view?
+    /// Whether this fact is in view.
     pub fn shows(&self, fact: &Fact) -> bool {
         glob(&fact.topic, &self.topic) && fact.about.speaks_for(&self.about)
     }
@@ -53,7 +53,7 @@ impl FieldOfView {
         FieldOfView { views, ..FieldOfView::default() }
     }
 
-    /// One topic, whatever it is about.
+    /// One topic with any parameters.
     pub fn topic(topic: impl Into<String>) -> Self {
         FieldOfView::new(vec![View::new(topic)])
     }
@@ -69,18 +69,19 @@ impl FieldOfView {
         self
     }
 
-    /// Which calls, processes, files, in the reader's language.
+    /// The calls, processes or files in reach, in the reader's language.
     pub fn reach_in(&self, lang: &Lang) -> String {
         say::kept(lang, self.reach_said.as_ref(), &self.reach)
     }
 
-    /// What it cannot see by its nature, in the reader's language.
+    /// What the observer cannot see by its nature, in the reader's language.
     pub fn blind_in(&self, lang: &Lang) -> Vec<String> {
         let spot = |(at, english): (usize, &String)| say::kept(lang, self.blind_said.get(at), english);
         self.blind.iter().enumerate().map(spot).collect()
     }
 
-    /// Would it have been seen? Where the view is restricted to a parameter, what is asked must name one inside.
+    /// Whether it would have been seen. If the view is restricted to a parameter, `asked` must give a value inside the
+    /// restriction.
     pub fn covers(&self, topic: &str, asked: &About) -> bool {
         self.views.iter().any(|view| glob(topic, &view.topic) && asked.speaks_for(&view.about))
     }

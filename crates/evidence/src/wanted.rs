@@ -1,5 +1,6 @@
-//! Which observations an investigation can use at all: the others need not be read. Never narrower than what
-//! `observation_index` hands to the judge, so that leaving the others out changes no grade (`tests/properties.rs`).
+//! Selects the observations that an investigation can use; the others need not be read. The selection is never narrower
+//! than what `observation_index` hands to the judge, so leaving the others out changes no grade
+//! (`tests/properties.rs`).
 
 use crate::fact::{fits, glob};
 use crate::glance::Saw;
@@ -14,7 +15,7 @@ pub struct Wanted<'a> {
     /// What the claims are about, by topic.
     claims: BTreeMap<&'a str, Vec<&'a About>>,
     asks: Vec<&'a Ask>,
-    /// All that is on the topics of the questions.
+    /// Whether everything on the topics of the questions is wanted.
     wide: bool,
     missed: AtomicBool,
 }
@@ -34,7 +35,7 @@ impl<'a> Wanted<'a> {
     pub fn takes(&self, glance: &Glance<'_>) -> bool {
         let Some(saw) = glance.saw() else { return self.in_view(&glance.view) };
         let claimed = |about: &&About| saw.about.speaks_for(about) || glance.view.covers(&saw.topic, about);
-        // Each claim is asked: an odd answer must be noticed even if another claim wants the observation.
+        // Every claim is checked, even if another claim already wants the observation, so that odd answers are noticed.
         let asked =
             self.asks.iter().filter(|ask| ask.topic == saw.topic && self.asks_for(ask, saw, glance)).count() > 0;
         asked
@@ -42,9 +43,10 @@ impl<'a> Wanted<'a> {
             || self.claims.get(&*saw.topic).is_some_and(|all| all.iter().any(claimed))
     }
 
-    /// What answers a question is then judged like a claim on exactly that, with its parameters for a pattern: so what is
-    /// alike to an answer is wanted too. Like a plain word is only the same word, which fits the question as well; like a
-    /// number are ranges, so all of them are taken. A word with `*` or `|` in it could be like anything.
+    /// Each answer to a question is then judged like a claim about exactly that answer, with the answer's parameters as
+    /// a pattern. So observations that match an answer are wanted too. A plain word matches only itself, and then it
+    /// also fits the question. A number is matched by ranges, so all ranges are taken. A word that contains `*` or `|`
+    /// could match anything.
     fn asks_for(&self, ask: &Ask, saw: &Saw<'_>, glance: &Glance<'_>) -> bool {
         let each = |alike: fn(&str, &str) -> bool| {
             ask.about.0.iter().all(|(key, pattern)| saw.about.get(key).is_some_and(|given| alike(given, pattern)))
@@ -58,8 +60,8 @@ impl<'a> Wanted<'a> {
             || glance.view.views.iter().any(|view| glob(&saw.topic, &view.topic))
     }
 
-    /// To be asked after all were seen: where something was met whose like could be anything, they must be gone through
-    /// once more with what this gives.
+    /// Call this after all observations were seen. If an answer was found that could match anything, all observations
+    /// must be read again with the returned selection.
     pub fn again(self) -> Option<Wanted<'a>> {
         let missed = !self.wide && self.missed.into_inner();
         missed.then(|| Wanted { claims: self.claims, asks: self.asks, wide: true, missed: AtomicBool::new(false) })

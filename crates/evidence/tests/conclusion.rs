@@ -1,4 +1,4 @@
-//! A conclusion reaches as far as the looking did, and no further.
+//! A conclusion reaches as far as the examination did, and no further.
 
 use evidence::{Account, Basis, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn a_second_account_that_disagrees_is_a_gap() {
 }
 
 proptest! {
-    /// Whatever is lost, left out or unanswered: no universal sentence reaches over it.
+    /// If anything is lost, left out or unanswered, no universal statement covers it.
     #[test]
     fn no_universal_sentence_over_a_gap(asked in 0_u64..9, answered in 0_u64..9, lost in 0_u64..3, out in 0_usize..3) {
         let answered = answered.min(asked);
@@ -130,11 +130,11 @@ proptest! {
             prop_assert_eq!(conclusion.is_whole(), !gap);
         }
         prop_assert_eq!(basis.clone().completeness().says() == &Says::Complete, !(lost > 0 || out > 0 || answered < asked));
-        // Only what is complete is whole, whoever is asked.
+        // Only a complete basis gives a whole conclusion, for every kind of question.
         let complete = basis.clone().completeness();
         prop_assert_eq!(complete.is_whole(), !gap);
         prop_assert_eq!(complete.word() == Word::Yes, !gap);
-        // And a case is a case: certain, and whole only where everything was looked at.
+        // A positive case is certain, but whole only if everything was examined.
         let found = basis.presence(1);
         prop_assert!(found.is_certain());
         prop_assert_eq!(found.is_whole(), !(lost > 0 || out > 0 || answered < asked));

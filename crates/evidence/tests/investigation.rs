@@ -1,4 +1,4 @@
-//! Investigation files: the embedded one, and what is said of broken ones.
+//! Investigation files: the embedded one, and the errors for broken ones.
 
 use evidence::{GradeKind, Investigation, Why, default_investigation};
 

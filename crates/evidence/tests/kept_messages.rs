@@ -44,7 +44,7 @@ fn a_message_of_another_version_is_shown_in_english() {
     assert_eq!(gap.whole().in_words(&Lang::new("ja")), "names (later)");
 }
 
-/// A name is no sentence: it is stored once.
+/// A name is not a sentence, so it is stored once.
 #[test]
 fn names_are_stored_once() {
     let coverage = Coverage::complete("files", 1).missing("a.so", Message::verbatim("foreign words"));

@@ -1,4 +1,4 @@
-//! What must hold for any observations in any order.
+//! Properties that hold for any observations in any order.
 
 mod common;
 
@@ -128,13 +128,13 @@ fn is_own(claim: &Claim, recorded: &Recorded) -> bool {
     claim.scope.differences(recorded.subject()).is_empty()
 }
 
-/// PROPTEST_CASES asks for more.
+/// PROPTEST_CASES sets a larger number of cases.
 fn config() -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     ProptestConfig { cases: config.cases.max(2048), ..config }
 }
 
-/// The properties below say something only if the world that they run in has every kind of grade in it.
+/// The properties below are meaningful only if every kind of grade occurs in the generated data.
 #[test]
 fn every_kind_of_grade_occurs_in_this_world() {
     use proptest::strategy::ValueTree;
@@ -167,7 +167,7 @@ fn every_kind_of_grade_occurs_in_this_world() {
 proptest! {
     #![proptest_config(config())]
 
-    /// What nobody asks for need not be read: leaving it out changes no reading.
+    /// Observations that nothing asks for need not be read: leaving them out changes no reading.
     #[test]
     fn what_is_not_wanted_has_no_part_in_a_grade(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
         let investigation = investigation();
@@ -181,8 +181,8 @@ proptest! {
         prop_assert_eq!(investigation.read(&list, &[]), investigation.read(&some, &[]));
     }
 
-    /// What the ledger reads with its parts shared, and only of what is wanted, gives the readings of all of it read one by
-    /// one; and is the same, observation by observation.
+    /// Reading only the wanted observations, with shared parts, gives the same readings as reading all of them one by
+    /// one; and the observations are equal.
     #[test]
     fn sharing_what_observations_have_in_common_changes_nothing(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
         let investigation = investigation();
@@ -203,7 +203,7 @@ proptest! {
     #[test]
     fn an_agreeing_clean_observation_never_lowers_a_grade((claim, world) in world(), weak in any::<bool>()) {
         let before = judge(&claim, &world, &[]).grade;
-        // Agreeing: with the claim where something speaks for it, with what refutes it where something does.
+        // Agrees with the claim if something supports it, and with the refutation if something refutes it.
         let agreeing = if before.strength() > 0 {
             if claim.expected.is_negative() {
                 Draft { finding: Finding::Swept, ..saw(claim.rung, "11", true) }.by("logs")

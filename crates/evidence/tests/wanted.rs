@@ -1,4 +1,4 @@
-//! What an investigation asks of a ledger: no more than it needs, and never less.
+//! What an investigation reads from a ledger: no more than it needs, and never less.
 
 use evidence::*;
 
@@ -51,7 +51,7 @@ fn what_does_not_answer_the_question_is_not_read() {
     assert!(wanted.again().is_none());
 }
 
-/// The name of an answer is a pattern to the judge. One that fits other names brings them in: they are then read too.
+/// The judge treats the name of an answer as a pattern. If it matches other names, those observations are read too.
 #[test]
 fn an_answer_that_is_like_anything_makes_it_read_again() {
     let (investigation, all) = (investigation(), [kernel("Cijk_a|mul_mat_q"), kernel("mul_mat_q")]);

@@ -1,4 +1,4 @@
-//! Writing a ledger into a lake: `observations/STEM.parquet`, `launches/STEM.parquet`, `claims/STEM.parquet` and
+//! Writes a ledger to a lake: `observations/STEM.parquet`, `launches/STEM.parquet`, `claims/STEM.parquet` and
 //! `manifests/STEM.json`, where STEM names the ledger and the machine.
 
 use crate::manifest::{self, ExportName, Manifest, Sealed};
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::files::{self, Access};
 
-/// Rows of a group.
+/// The number of rows in a row group.
 const GROUP: usize = 20_000;
-/// What an export that was killed left is removed by a later one.
+/// Leftovers of a killed export are removed by an export after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug)]
@@ -39,18 +39,18 @@ say::worded! { LakeError {
 
 say::wraps! { LakeError { Ledger(LedgerError) }}
 
-/// What goes into the lake beside the rows.
+/// The information that is written in addition to the rows.
 #[derive(Debug)]
 pub struct Origin<'a> {
-    /// What the ledger's own machine is called in the tables; else the ledger's id and the machine's.
+    /// The name of the ledger's machine in the tables; by default the ids of the ledger and the machine.
     pub host: Option<&'a str>,
-    /// The machine by its own number, as [`crate::machine`] has it.
+    /// The machine's id, from [`crate::machine`].
     pub machine: &'a str,
     pub title: &'a str,
     pub claims: &'a [(&'a Stated, &'a Reading)],
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub ledger: String,
@@ -61,13 +61,14 @@ pub struct Exported {
     pub claims: u64,
     /// The SHA-256 of the manifest: it covers every byte of every table.
     pub seal: String,
-    /// Another ledger with the same id that is in the lake under this name: a clone, or this one before it was put back.
+    /// Another ledger with the same id that is in the lake under this name: a clone, or an earlier state of this one.
     pub beside: Option<String>,
-    /// A later export of the same rows is there already; nothing was written.
+    /// A later export of the same rows already exists; nothing was written.
     pub kept_later: bool,
 }
 
-/// Writes the files aside, and then puts all in their places, under a lock: two exports at one time leave one of them, whole.
+/// Writes temporary files, then moves all of them into place under a lock, so that two concurrent exports leave one
+/// complete export.
 pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exported, LakeError> {
     let ledger = reader.id()?.ok_or_else(|| LakeError::Empty(reader.dir().to_owned()))?;
     let own = format!("{ledger}-{}", origin.machine);
@@ -113,7 +114,7 @@ pub fn write(reader: &Reader, origin: &Origin<'_>, dir: &Path) -> Result<Exporte
     publish(reader, dir, &manifest, [observations, launches, claims])
 }
 
-/// Puts every file in its place, the manifest last.
+/// Moves every file into place, the manifest last.
 fn publish(reader: &Reader, dir: &Path, manifest: &Manifest, sinks: [Sink; 3]) -> Result<Exported, LakeError> {
     let io = |error| fail(dir, error);
     let _alone = manifest::lock(dir, true).map_err(io)?;
@@ -145,7 +146,7 @@ fn publish(reader: &Reader, dir: &Path, manifest: &Manifest, sinks: [Sink; 3]) -
     Ok(exported)
 }
 
-/// Removes what exports left that were killed.
+/// Removes files left by killed exports.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -157,7 +158,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Bytes on their way into a file, and their hash.
+/// Writes bytes to a file and hashes them.
 struct Hashed {
     to: BufWriter<File>,
     sha: Sha256,
@@ -175,7 +176,7 @@ impl Write for Hashed {
     }
 }
 
-/// One file of the lake under another name, until all are whole.
+/// A file of the lake under a temporary name, until all are complete.
 struct Sink {
     table: &'static str,
     folder: PathBuf,
@@ -194,7 +195,7 @@ impl Sink {
         Ok(sink)
     }
 
-    /// A name that no other export has.
+    /// Creates a file with a unique name.
     fn raw(dir: &Path, table: &'static str) -> Result<Sink, LakeError> {
         let folder = dir.join(table);
         let made = files::create_dir_all(&folder, Access::Public).and_then(|()| sys::random::secret::<8>());
@@ -214,7 +215,7 @@ impl Sink {
         file.sync_all()
     }
 
-    /// A table without a row is left out, unless it is the only one: columns are known from rows.
+    /// A group without rows is skipped, unless it is the only one: columns are known from rows.
     fn put(&mut self, table: &ParquetTable) -> Result<(), LakeError> {
         self.rows += table.rows() as u64;
         match &mut self.writer {
@@ -223,7 +224,7 @@ impl Sink {
         }
     }
 
-    /// Ends the file; None if it has no row.
+    /// Finishes the file; None if it has no row.
     fn seal(&mut self, head: &str) -> Result<Option<Sealed>, LakeError> {
         let (Some(writer), Some(whose)) = (self.writer.take(), &self.whose) else { return Ok(None) };
         let about = [
@@ -243,7 +244,7 @@ impl Sink {
         Ok((self.rows > 0).then_some(Sealed { rows: self.rows, sha256 }))
     }
 
-    /// A table that has no row at all has no file: an earlier one goes.
+    /// A table without any row has no file; an earlier file is removed.
     fn keep(self, stem: &str) -> Result<(), LakeError> {
         let extension = if self.whose.is_some() { "parquet" } else { "json" };
         let path = self.folder.join(format!("{stem}.{extension}"));

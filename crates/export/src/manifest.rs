@@ -1,4 +1,5 @@
-//! One export of a lake: which ledger, which machine, and the SHA-256 of each table. Written last, so that what it names is there.
+//! One export of a lake: which ledger, which machine, and the SHA-256 of each table. Written last, so that the named
+//! files exist.
 
 use crate::lake::{LakeError, fail};
 use ledger::{Hash, Reader};
@@ -14,9 +15,9 @@ use sys::regular_file;
 pub const FOLDER: &str = "manifests";
 pub const SCHEMA: &str = "whichkernel.lake-manifest/1";
 pub const TABLES: [&str; 3] = ["observations", "launches", "claims"];
-/// A manifest has under a thousand bytes.
+/// The maximum size; a manifest has under a thousand bytes.
 const LONGEST: u64 = 64 << 10;
-/// Forks of one ledger on one machine.
+/// The maximum number of forks of one ledger on one machine.
 const MOST_FORKS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Manifest {
     pub host: String,
     pub rows: u64,
     pub head: String,
-    /// By name; a table without a row has no file.
+    /// Tables by name; a table without rows has no file.
     pub tables: BTreeMap<String, Sealed>,
 }
 
@@ -42,7 +43,7 @@ impl Manifest {
         dir.join(FOLDER).join(format!("{stem}.json"))
     }
 
-    /// With the SHA-256 of its own bytes; None if there is none.
+    /// The manifest with the SHA-256 of its bytes; None if there is none.
     pub fn read(path: &Path) -> io::Result<Option<(Manifest, String)>> {
         let file = match regular_file::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -64,8 +65,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     Hash(Sha256::digest(bytes).into()).to_string()
 }
 
-/// This machine by a hash of its own: a ledger that was cloned with a disk image has the same id on both. The system's number itself
-/// is confidential (machine-id(5)).
+/// Identifies this machine by a hash, because a ledger that was cloned with a disk image has the same id on both
+/// machines. The system's own id is confidential (machine-id(5)).
 pub fn machine() -> String {
     let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
         .iter()
@@ -78,13 +79,13 @@ pub fn machine() -> String {
 /// Where the files of this export go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExportName {
-    /// A name that is free, or has an earlier export of the same rows.
+    /// The name is free, or has an earlier export of the same rows.
     At { stem: String, beside: Option<String> },
-    /// A later export of the same rows is there: an older one must not replace it.
+    /// A later export of the same rows exists: an older one must not replace it.
     Later { stem: String },
 }
 
-/// The first name under which nothing would be lost. An earlier export is replaced only where its last row is ours, too.
+/// The first name under which nothing would be lost. An earlier export is replaced only if its last row is also ours.
 pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, LakeError> {
     let mut beside = None;
     for at in 1..=MOST_FORKS {
@@ -99,7 +100,8 @@ pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, 
         match (same, there.rows <= new.rows) {
             (true, true) => return Ok(ExportName::At { stem, beside }),
             (true, false) => return Ok(ExportName::Later { stem }),
-            // Its rows are not ours: another machine with the same image, or a ledger that was put back to an earlier state.
+            // Its rows are not ours: another machine with the same image, or a ledger that was restored to an earlier
+            // state.
             (false, _) if there.host == new.host && holds(dir, &stem, new) => return Ok(ExportName::Later { stem }),
             (false, _) => beside = Some(stem),
         }
@@ -107,7 +109,7 @@ pub fn place(dir: &Path, reader: &Reader, new: &Manifest) -> Result<ExportName, 
     Err(LakeError::Forks { ledger: new.ledger.clone(), most: MOST_FORKS })
 }
 
-/// Of a table that is held in memory.
+/// The maximum size of a table that is read into memory.
 const MOST: u64 = 4 << 30;
 
 /// Whether every row of the new export is in the table that is there.
@@ -119,12 +121,12 @@ fn holds(dir: &Path, stem: &str, new: &Manifest) -> bool {
     hashes.zip(last).is_some_and(|(hashes, last)| hashes.get(last).and_then(Option::as_ref) == Some(&new.head))
 }
 
-/// How long an export waits for another that is publishing: it renames four files.
+/// How long an export waits for another one to publish, which renames four files.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The lake for one export alone (`write`), or for those who read it. Held until it is dropped.
+/// Locks the lake for one export (`write`) or for readers, until it is dropped.
 pub fn lock(dir: &Path, write: bool) -> io::Result<File> {
-    // With the dot only a directory can be opened, so that no pipe is waited for.
+    // With the dot only a directory can be opened, so that this never blocks on a pipe.
     let (folder, start) = (File::open(dir.join("."))?, Instant::now());
     loop {
         match if write { folder.try_lock() } else { folder.try_lock_shared() } {

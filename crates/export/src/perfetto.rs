@@ -1,7 +1,9 @@
-//! A trace for Perfetto (<https://ui.perfetto.dev>): its own protocol buffers, a track for each stream, a launch as an instant.
+//! A trace for Perfetto (<https://ui.perfetto.dev>): its own protocol buffers, a track for each stream, a launch as an
+//! instant.
 //!
-//! A launch has a time and no length: the host's clock does not show when the device began, so no bar is drawn. The device time
-//! is added if a watch with `--times` recorded it. Field numbers: `protos/perfetto/trace/perfetto_trace.proto`.
+//! A launch has a time but no duration: the host's clock does not show when the device started, so no bar is drawn. The
+//! device time is added if a watch with `--times` recorded it. Field numbers:
+//! `protos/perfetto/trace/perfetto_trace.proto`.
 
 use crate::timeline::{Launch, Timeline};
 use std::collections::BTreeMap;
@@ -87,7 +89,7 @@ fn event(launch: &Launch, track: u64) -> Message {
     event
 }
 
-/// What kind of moment it is: a launch that was refused or only captured is none.
+/// The kind of event: a refused or only captured launch does not count as a launch.
 pub fn category(launch: &Launch) -> &'static str {
     match (launch.refused(), launch.captured) {
         (None, false) => "launch",
@@ -96,7 +98,7 @@ pub fn category(launch: &Launch) -> &'static str {
     }
 }
 
-/// Protocol buffers, as far as they are needed: numbers, texts, messages.
+/// The subset of protocol buffers that is needed: numbers, texts, messages.
 #[derive(Debug, Default)]
 struct Message {
     bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use fxprof_processed_profile::{
 };
 use std::collections::BTreeMap;
 
-/// The profile as JSON. The clock of a trace has no date: its first launch is moment 0.
+/// The profile as JSON. A trace's clock has no date, so its first launch is at time 0.
 pub fn profiler(timeline: &Timeline) -> serde_json::Result<Vec<u8>> {
     let start = ReferenceTimestamp::from_millis_since_unix_epoch(0.0);
     let mut profile = Profile::new("whichkernel", start, SamplingInterval::from_millis(1));

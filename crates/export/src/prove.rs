@@ -1,5 +1,5 @@
-//! Proving a lake: every row's hash and link is computed again, every column is held against the row that it was made of, and
-//! every table against the hash that the export's manifest has of it.
+//! Verifies a lake: recomputes every row's hash and link, compares every column with its row, and every table with the
+//! hash in the export's manifest.
 
 use crate::manifest::{self, Manifest, TABLES};
 use crate::parquet::{self, ParquetTable, Values};
@@ -78,10 +78,11 @@ impl ExpectedHash {
 /// Longer files are not read at once.
 const MOST: u64 = 4 << 30;
 
-/// Every ledger in the lake. That it has none at all is an error: a proof of nothing proves nothing.
+/// Verifies every ledger in the lake. A lake without ledgers is an error, because there is nothing to prove.
 pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
     let folder = dir.join("observations");
-    // Not while an export puts its files in their places. A folder that cannot be locked is read as it is: the manifest tells.
+    // Prevents an export from moving its files meanwhile. A folder that cannot be locked is read anyway; the manifest
+    // shows whether it is consistent.
     let _unchanged = manifest::lock(dir, false);
     let about = |error: io::Error| io::Error::new(error.kind(), say::say!("about-why", what = folder, why = error));
     let files = tables(&folder).map_err(about)?;
@@ -94,7 +95,7 @@ pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             found => found?,
         };
-        // Whoever reads all tables of the folder reads these too.
+        // A query over all tables of the folder reads these files too.
         let foreign = found.into_iter().filter(|file| !files.iter().any(|known| known.file_stem() == file.file_stem()));
         all.extend(foreign.map(|file| {
             let problem = format!("{}: there is no table of observations for it", file.display());
@@ -117,7 +118,7 @@ fn tables(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 impl ProvedLedger {
-    /// Nothing is known of it yet.
+    /// The state before anything is known.
     fn of(file: &Path) -> ProvedLedger {
         ProvedLedger {
             file: file.to_owned(),
@@ -176,7 +177,7 @@ fn check(dir: &Path, file: &Path, proved: &mut ProvedLedger) -> Result<(), Strin
     sealed(dir, &stem, &whose, (&head, rows.len() as u64), &seals, proved)
 }
 
-/// Every row follows from the one before it, from the ledger's id to the head.
+/// Checks that every row follows from the previous one, from the ledger's id to the head.
 fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
     let mut last = Hash::genesis(&whose.ledger);
     for (at, row) in rows.iter().enumerate() {
@@ -201,7 +202,7 @@ fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
     }
 }
 
-/// What the rows say of a table beside them: all of the launches, and of the claims whose they are and what they cite.
+/// Checks a table against the rows: all of the launches; for the claims, their ledger and their citations.
 fn beside_of(name: &str, found: &ParquetTable, whose: &Whose, head: &str, rows: &[Row]) -> Vec<String> {
     let mut problems = Vec::new();
     if found.about("head") != Some(head) {
@@ -226,7 +227,7 @@ fn beside_of(name: &str, found: &ParquetTable, whose: &Whose, head: &str, rows: 
     problems
 }
 
-/// Every table is, byte for byte, the one in the export's manifest.
+/// Checks that every table has exactly the bytes recorded in the export's manifest.
 fn sealed(
     dir: &Path,
     stem: &str,
@@ -261,7 +262,7 @@ fn sealed(
     Ok(())
 }
 
-/// The chain, out of the columns that hold it.
+/// Rebuilds the chain from its columns.
 fn chain(table: &ParquetTable) -> Result<Vec<Row>, String> {
     let lacks = |name: &str| format!("the column '{name}' is missing or of another type");
     let texts = |name: &str| rows::texts(table, name).ok_or_else(|| lacks(name));
@@ -288,7 +289,7 @@ fn chain(table: &ParquetTable) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Columns that are not what the rows make of them.
+/// Columns that differ from what the rows give.
 fn differences(name: &str, found: &ParquetTable, made: &ParquetTable) -> Vec<String> {
     let mut all = Vec::new();
     for column in &made.columns {

@@ -1,17 +1,17 @@
 //! Rows of a ledger as columns: the chain itself, the content of each observation, and its launches.
 //!
-//! The same function makes the columns when a lake is written and when it is proved.
+//! The same functions create the columns when a lake is written and when it is verified.
 
 use crate::parquet::{Column, ParquetTable, Values};
 use evidence::{Artifact, Finding, Recorded, Rung, Window};
 use ledger::Row;
 
-/// Whose rows they are.
+/// The ledger and machine of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whose {
     pub ledger: String,
     pub machine: String,
-    /// What the ledger's own machine is called.
+    /// The name of the ledger's own machine.
     pub host: String,
 }
 
@@ -146,12 +146,12 @@ pub fn launches(whose: &Whose, rows: &[Row]) -> ParquetTable {
     sheet.table()
 }
 
-/// The same columns in both tables.
+/// The subject columns, which both tables have.
 fn subject(sheet: &mut Sheet, whose: &Whose, of: Option<&Recorded>) {
     let subject = of.map(|seen| seen.subject());
     let text = |part: fn(&evidence::Subject) -> Option<String>| subject.and_then(part);
     let host = subject.map(|subject| subject.host.clone().unwrap_or_else(|| whose.host.clone()));
-    // An imported observation is about its own machine, of which only the ledger's id is known.
+    // An imported observation is about its own machine, for which only the ledger's id is known.
     let imported = of.and_then(|seen| seen.origin()).and_then(|origin| origin.split('#').next()).map(str::to_owned);
     sheet.text("host", imported.filter(|_| subject.is_some_and(|subject| subject.host.is_none())).or(host));
     sheet.text("runtime", text(|subject| subject.runtime.clone()));
@@ -187,7 +187,7 @@ fn finding(seen: &Recorded) -> &'static str {
     }
 }
 
-/// The claims of an investigation with their grades, as the chain stood at `head`.
+/// The claims of an investigation with their grades, for the chain up to `head`.
 pub fn claims(
     whose: &Whose,
     head: &str,

@@ -1,11 +1,11 @@
-//! Launches in the order in which they were made: out of a launch trace (dry run, preload) or the lines of `watch --trace`.
+//! Launches in order: from a launch trace (dry run, preload) or the lines of `watch --trace`.
 
 use launch::lines::{self, Line};
 use launch::record::{api, blas, graph};
 use launch::trace::{Event, Trace};
 use launch::{columns, grammar};
 
-/// A launch at a moment of the host's clock. How long the device worked on it only a watch with `--times` knows.
+/// A launch at a time of the host's clock. Its device time is known only with `watch --times`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     pub process: u32,
@@ -14,14 +14,14 @@ pub struct Launch {
     pub time_ns: u64,
     /// `hipLaunchKernel`.
     pub api: String,
-    /// In the readable form of the kernel-name grammar; for a call without a kernel of its own, the call.
+    /// The readable form of the kernel-name grammar; for a call without a kernel, the call.
     pub name: String,
     /// The name in the code object; None for a call, and for an unnamed launch.
     pub mangled: Option<String>,
     pub columns: Option<u64>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Into a graph under capture: it was not launched at this moment.
+    /// Part of a graph capture: it was not launched at this time.
     pub captured: bool,
     /// The result of the call; anything but 0 is a refused launch. None if unknown.
     pub status: Option<u32>,
@@ -30,7 +30,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// What it was refused with, where it is known to have been.
+    /// The error of a refused launch, if it is known to have been refused.
     pub fn refused(&self) -> Option<u32> {
         self.status.filter(|status| *status != 0)
     }
@@ -41,11 +41,11 @@ pub struct Timeline {
     /// The command, where the trace names it.
     pub program: String,
     pub launches: Vec<Launch>,
-    /// Launches that the writer had no room for, did not finish, or counted and did not write down.
+    /// Launches that the writer lost for lack of space, did not finish, or counted without writing them.
     pub lost: u64,
-    /// The writer counted them and did not see them one by one: they have no moment, and are not among the launches here.
+    /// Launches that the writer only counted: they have no time and are not in the list.
     pub unplaced: u64,
-    /// The launches may be incomplete: the trace has no end.
+    /// The trace has no end, so launches may be missing.
     pub endless: bool,
     /// Lines that could not be read.
     pub damaged: u64,
@@ -68,7 +68,7 @@ impl Timeline {
         Ok(recorded(&Trace::parse(bytes).map_err(|_| TimelineError::Unknown)?))
     }
 
-    /// The moment of the first launch.
+    /// The time of the first launch.
     pub fn start(&self) -> u64 {
         self.launches.iter().map(|launch| launch.time_ns).min().unwrap_or(0)
     }
@@ -126,7 +126,7 @@ fn recorded(trace: &Trace) -> Timeline {
     Timeline { program, launches, lost, ..Timeline::default() }
 }
 
-/// What `--trace` wrote, half a line at its end among the damaged.
+/// A file written by `--trace`; an incomplete last line counts as damaged.
 fn written(found: lines::Lines) -> Timeline {
     let launch = |line: Line| {
         let (named, address) = (line.kernel.as_deref(), line.address);
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!((timeline.launches[0].took_ns, timeline.launches[1].took_ns), (None, Some(1500)));
     }
 
-    /// A refusal that came when the call returned, launches that were only counted, and lines that are gone.
+    /// A refusal reported on return, launches that were only counted, and missing lines.
     #[test]
     fn refusals_and_what_is_not_there_are_told() {
         let text = concat!(

@@ -1,5 +1,5 @@
-//! A lake as its users meet it: written from real ledgers, queried by a real DuckDB, proved, and damaged in every way that
-//! the proof must see.
+//! A lake as users see it: written from real ledgers, queried by a real DuckDB, verified, and damaged in every way that
+//! verification must detect.
 
 use evidence::{
     About, Coverage, DeviceKind, Fact, Finding, Launched, Loaded, Observation, ObserverId, Recorded, Selected, Subject,
@@ -55,7 +55,7 @@ fn export(dir: &Path, name: &str, observations: &[Observation], lake: &Path) -> 
     write(&reader, &origin, lake).expect("exported")
 }
 
-/// Two machines: one has gone from BLAS to MMQ, the other runs the fallback since the tenth.
+/// Two machines: one has changed from BLAS to MMQ, the other runs the fallback since the tenth.
 fn lake(dir: &Path) -> PathBuf {
     let lake = dir.join("lake");
     let host = Observation::on::<Loaded>(
@@ -83,7 +83,7 @@ fn lake(dir: &Path) -> PathBuf {
     lake
 }
 
-/// A wheel's files come without the right to run: the loader starts it.
+/// A wheel's files are not executable, so the loader starts it.
 fn duckdb(lake: &Path, sql: &str) -> Option<serde_json::Value> {
     let program = test_artifacts::file("duckdb-cli-1.5.6", "duckdb_cli/duckdb")?;
     let output = Command::new("/lib64/ld-linux-x86-64.so.2")
@@ -141,7 +141,7 @@ fn duckdb_reads_every_column_as_it_was_written() {
         (&4096.into(), &2.into(), &"mul_mat_vec_q<Q4_K,1>".into())
     );
     assert_eq!((&last["contaminated"], &last["path"]), (&false.into(), &serde_json::Value::Null));
-    // The chain by itself, in SQL: every row's `prev` is the hash before it.
+    // The chain alone, in SQL: every row's `prev` is the previous row's hash.
     let chain = "SELECT count(*) AS broken FROM (SELECT row, prev, lag(hash) OVER (PARTITION BY ledger ORDER BY row) AS before \
                  FROM 'observations/*.parquet') WHERE row > 1 AND prev != before";
     assert_eq!(duckdb(&lake, chain).expect("duckdb")[0]["broken"], 0);
@@ -358,7 +358,7 @@ fn a_cloned_machine_loses_nothing_and_takes_nothing_away() {
     clone_of(&one, &two);
     append(&one, "MMQ");
     append(&two, "MMVQ");
-    // The image was cloned, and each machine has a number of its own.
+    // The image was cloned, and each machine has its own id.
     let (first, second) = (export_as(&one, None, "aaaa", &lake), export_as(&two, None, "bbbb", &lake));
     assert_eq!(first.ledger, second.ledger);
     assert_ne!(first.stem, second.stem);
@@ -366,11 +366,11 @@ fn a_cloned_machine_loses_nothing_and_takes_nothing_away() {
         (problems(&lake).as_str(), values(&lake)),
         ("", vec!["BLAS".into(), "BLAS".into(), "MMQ".into(), "MMVQ".into()])
     );
-    // The number was cloned, too: the rows tell.
+    // The id was cloned, too: the rows show the difference.
     let third = export_as(&two, None, "aaaa", &lake);
     assert_eq!((third.stem, third.beside), (format!("{}-2", first.stem), Some(first.stem.clone())));
     assert_eq!((problems(&lake).as_str(), values(&lake).len()), ("", 6));
-    // Each goes on in its own place, also under another name.
+    // Each continues in its own files, also under another name.
     append(&two, "MMF");
     let again = export_as(&two, Some("two"), "aaaa", &lake);
     assert_eq!((again.stem, again.beside), (format!("{}-2", first.stem), Some(first.stem.clone())));
@@ -408,7 +408,7 @@ fn a_manifest_that_is_gone_altered_or_of_another_export_is_said() {
     assert!(problems(&lake).contains(".json"), "{}", problems(&lake));
     fs::write(&manifest, kept).expect("written");
     assert_eq!(problems(&lake), "");
-    // Whoever writes table and manifest anew is found out by the hash that was kept elsewhere.
+    // If someone rewrites table and manifest, a hash that was kept elsewhere detects it.
     let seal = |lake: &Path| prove(lake).expect("a lake")[0].seal.clone().expect("a manifest");
     let before = seal(&lake);
     assert!(export::ExpectedHash::find(before.clone(), &prove(&lake).expect("a lake")).is_there());

@@ -1,4 +1,4 @@
-//! Traces of launches, opened by what opens them: Perfetto's own classes, and a strict reader of the processed profile.
+//! Traces of launches, read by their consumers: Perfetto's own classes, and a strict reader of the processed profile.
 
 use export::{Launch, Timeline, perfetto, profiler};
 use serde_json::Value;

@@ -1,6 +1,7 @@
-//! What this build could observe: what each observer of the registry has in view, itself or through a verb that records.
+//! What this build can observe: the field of view of each registered observer, directly or through a verb that records.
 //!
-//! A claim without an attempt says so; a claim that no observer here can check says that instead.
+//! A claim that was not attempted is reported as such; a claim that no observer here can check is reported as that
+//! instead.
 
 use evidence::{Ability, Looker};
 
@@ -14,7 +15,7 @@ pub fn abilities(verbs: &[String]) -> Vec<Ability> {
     });
     let mut all: Vec<Ability> = Vec::new();
     for ability in observers {
-        // One verb may look in several ways that have the same in view.
+        // One verb may have several ways to look with the same field of view.
         let same = |other: &Ability| {
             (&other.looker, other.rung, &other.view.views) == (&ability.looker, ability.rung, &ability.view.views)
         };

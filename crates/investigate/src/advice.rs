@@ -1,7 +1,7 @@
-//! What would close a claim on this machine: a command that can be copied, and what it needs that is not here.
+//! Advice on how to decide a claim on this machine: a command to copy, and its missing prerequisites.
 //!
-//! An investigation file names what it means (`{runtime}`, `{source:rocBLAS}`); here the paths of this machine are put in.
-//! Nothing with a hole in it is ever shown: where something is missing, the advice is how to get it.
+//! An investigation file uses placeholders (`{runtime}`, `{source:rocBLAS}`), which are replaced by this machine's
+//! paths. A command with an unfilled placeholder is never shown: if something is missing, the advice is how to get it.
 
 use crate::feasible::Feasibility;
 use evidence::{Looker, Reading, Reason, Why};
@@ -50,18 +50,18 @@ pub struct Advice {
 pub struct Places {
     /// Installations by name.
     pub runtimes: BTreeMap<String, PathBuf>,
-    /// Source trees by name, as `source` takes them.
+    /// Source trees by name, in the form that `source` accepts.
     pub trees: BTreeMap<String, String>,
-    /// A library of that name that can be examined.
+    /// Libraries that can be examined, by name.
     pub files: BTreeMap<String, PathBuf>,
-    /// The process that a server has its model in.
+    /// The server process that has the model loaded.
     pub runner: Option<u32>,
     pub server_log: Option<PathBuf>,
-    /// Every observer has looked here already: to look again would say the same again.
+    /// Every observer has already looked here: another look would give the same result.
     pub looked: bool,
-    /// What a command needs that is missing here; None if this was not checked.
+    /// Checks which prerequisites of a command are missing here; None if that is not checked.
     pub feasible: Option<Feasibility>,
-    /// Whether the program's own parser takes a command: what it refuses is not advised.
+    /// Whether the program's own parser accepts a command: a rejected command is not advised.
     pub takes: Option<fn(&str) -> bool>,
 }
 
@@ -70,12 +70,12 @@ fn in_view(reason: &Reason) -> bool {
     matches!(reason, Reason::NeverTried { observers } if observers.iter().any(|one| matches!(one, Looker::Itself(_))))
 }
 
-/// Fetches what can be fetched and looks with everything: the way to a source tree that is not here.
+/// Fetches what can be fetched and runs everything: the way to get a source tree that is not here.
 pub const FETCH: &str = "whichkernel investigate --yes";
 const LOOK: &str = "whichkernel investigate";
 
 impl Places {
-    /// What would close what is open in this reading; None if nothing that this build can do would.
+    /// What would decide the open parts of this reading; None if nothing in this build would.
     pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
         match reading.grade.why()? {
             // Already observed: repeating it gives the same result.
@@ -86,7 +86,7 @@ impl Places {
                     _ => None,
                 });
                 let fix = fix.filter(|fix| fix.starts_with("whichkernel ") || fix.starts_with("sudo whichkernel "));
-                // It may come from another machine's ledger.
+                // The command may come from another machine's ledger.
                 if let Some(command) = fix.as_deref().and_then(CommandLine::read) {
                     return Some(self.with_needs(Advice { command: command.into(), needs: Vec::new() }));
                 }
@@ -116,7 +116,7 @@ impl Places {
         Some(self.with_needs(advice))
     }
 
-    /// What the command itself needs here, beside what the claim needs.
+    /// Adds the command's own prerequisites to those of the claim.
     pub fn with_needs(&self, mut advice: Advice) -> Advice {
         advice.needs.extend(self.feasible.iter().flat_map(|here| here.needs(&advice.command)));
         advice.needs.sort();
@@ -124,7 +124,7 @@ impl Places {
         advice
     }
 
-    /// The command with this machine's paths in it.
+    /// Fills this machine's paths into the command.
     pub fn fill(&self, closes: &str, runtime: Option<&str>) -> Advice {
         let mut command = String::new();
         let mut rest = closes;
@@ -148,7 +148,7 @@ impl Places {
         match name.split_once(':').unwrap_or((name, "")) {
             ("runtime", _) => match runtime.and_then(|name| self.runtimes.get(name)) {
                 Some(path) => Ok(quoted(path)),
-                // Where it is installed, a look finds it by itself.
+                // If it is installed, a look finds it automatically.
                 None => instead(LOOK, runtime.map(|name| Need::Runtime(name.to_owned())).into_iter().collect()),
             },
             ("source", tree) => {

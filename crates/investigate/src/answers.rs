@@ -1,4 +1,4 @@
-//! A graded investigation as a program reads it: whatever a report shows can be made from it.
+//! A graded investigation in machine-readable form: it contains everything that a report shows.
 
 use crate::{Advice, Graded, Looked, Need, PathRow};
 use answer::Answer;

@@ -1,7 +1,7 @@
-//! Whether a command that is about to be shown can be run here: its program, its files, its rights, its network, its server.
+//! Checks whether a command can be run here: its program, files, privileges, network and server.
 //!
-//! Nothing is started and nothing is sent: files, the environment and the kernel's own tables say it. Every command that is printed
-//! as advice comes through here, so that what is missing is said before the command.
+//! Nothing is started and nothing is sent: the check reads only files, the environment and the kernel's tables. Every
+//! command that is printed as advice is checked here, so that missing prerequisites are shown before it.
 
 use crate::advice::Need;
 use doctor::Facts;
@@ -13,22 +13,22 @@ use std::fs;
 use std::path::Path;
 use sys::http::Address;
 
-/// What of this machine a command may need.
+/// The properties of this machine that a command may need.
 #[derive(Debug, Clone, Default)]
 pub struct Feasibility {
-    /// Root, or what a watch of another process needs of it.
+    /// Root, or the capabilities for watching another process.
     may_probe: bool,
-    /// A way out of this machine: a route, or a proxy.
+    /// A connection to other machines: a route or a proxy.
     network: bool,
-    /// Names and numbers of the processes that are here.
+    /// Names and ids of the running processes.
     processes: BTreeSet<String>,
     /// Ports on which something listens.
     ports: BTreeSet<u16>,
-    /// Installations that are in the cache.
+    /// Whether installations are in the cache.
     runtimes: bool,
 }
 
-/// Words that a shell does itself.
+/// Shell builtins.
 const BUILTIN: [&str; 9] = ["cd", "echo", "exit", "export", "printf", "set", "test", "unset", "umask"];
 
 impl Feasibility {
@@ -51,13 +51,13 @@ impl Feasibility {
         }
     }
 
-    /// The conditions that decide most commands, for caching the results.
+    /// The conditions that decide most commands, as a cache key.
     pub fn state(&self) -> (bool, bool, bool, Vec<&str>, bool) {
         let servers = PROGRAMS.into_iter().filter(|name| self.processes.contains(*name)).collect();
         (self.may_probe, self.network, self.runtimes, servers, self.ports.contains(&OLLAMA_PORT))
     }
 
-    /// What the command needs that is not here; nothing if it can be run.
+    /// The missing prerequisites of the command; empty if it can be run.
     pub fn needs(&self, command: &str) -> Vec<Need> {
         let mut needs = BTreeSet::new();
         for part in parts(command) {
@@ -79,7 +79,7 @@ impl Feasibility {
                 }
                 let options = |word: &&&String| word.starts_with('-');
                 let rest: Vec<String> = rest.iter().skip_while(options).map(|word| (*word).clone()).collect();
-                // Root may do what is requested, independent of the current user.
+                // With sudo, the current user's rights do not matter.
                 Feasibility { may_probe: true, ..self.clone() }.part(&rest, needs);
             }
             "whichkernel" => self.own(rest, needs),
@@ -97,7 +97,7 @@ impl Feasibility {
         }
     }
 
-    /// A command of our own.
+    /// Checks a `whichkernel` command.
     fn own(&self, words: &[&String], needs: &mut BTreeSet<Need>) {
         let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
         let (ours, theirs) = (words.get(..end).unwrap_or_default(), words.get(end + 1..).unwrap_or_default());
@@ -150,11 +150,11 @@ impl Feasibility {
     }
 
     fn runs(&self, target: &str) -> bool {
-        // A substitution says at run time which process it is; what it calls is a part of its own.
+        // A substitution determines the process at run time; the command inside it is checked separately.
         target.starts_with('$') || self.processes.contains(target)
     }
 
-    /// What is here by that name: a file, a process by its number, a tree at a commit.
+    /// Checks whether a file, a process id, or a tree at a commit exists.
     fn missing(&self, what: &str) -> Option<Need> {
         if what.chars().all(|c| c.is_ascii_digit()) {
             return (!self.processes.contains(what)).then(|| Need::Process(what.to_owned()));
@@ -166,7 +166,7 @@ impl Feasibility {
         (!there).then(|| Need::File(path.to_owned()))
     }
 
-    /// Whether something listens where the address points; of another machine nothing is known without asking it.
+    /// Whether something listens at the address; nothing is known about other machines without asking them.
     fn answers(&self, at: &Address) -> bool {
         match at {
             Address::Tcp { port, .. } if at.is_here() => self.ports.contains(port),
@@ -182,7 +182,7 @@ fn is_hole(word: &str) -> bool {
     word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_') && word.chars().any(|c| c != '_')
 }
 
-/// Process numbers, the names that the kernel has for them, and those of their programs.
+/// Process ids, the kernel's names for them, and the names of their programs.
 fn processes() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -200,7 +200,7 @@ fn processes() -> BTreeSet<String> {
     all
 }
 
-/// Commands behind `;`, `&&`, `||` and `|`, and those in `$(...)` and `<(...)`, each for itself.
+/// The commands separated by `;`, `&&`, `||` and `|`, and those in `$(...)` and `<(...)`.
 fn parts(command: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut inner: Vec<String> = Vec::new();
@@ -231,7 +231,7 @@ fn parts(command: &str) -> Vec<String> {
     all.into_iter().chain(inner.iter().flat_map(|inner| parts(inner))).filter(|part| !part.trim().is_empty()).collect()
 }
 
-/// Words as a shell makes them; what is redirected is none.
+/// Words as a shell splits them, without redirections.
 fn words(part: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut quote = None;

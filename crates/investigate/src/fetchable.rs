@@ -1,10 +1,10 @@
-//! What could be fetched, and which of the open claims it can close: computed before anything moves, and again after.
+//! What could be fetched, and which open claims it can decide: computed before a download, and again after it.
 
 use crate::{Graded, abilities};
 use evidence::{Looker, Reading, Rung, Scope, Stated, Subject};
 use runtime::sources::{SourceTree, TREES};
 
-/// Something to fetch, and the claims that it can close.
+/// Something to fetch, and the claims that it can decide.
 #[derive(Debug, Clone)]
 pub struct FetchStep {
     pub what: What,
@@ -20,13 +20,13 @@ pub enum What {
 }
 
 const DEBIAN: &str = "debian-sid";
-/// The targets of Debian's libggml-hip.so, as `inspect` lists those of 0.27: what it has no code for it says nothing on.
+/// The targets of Debian's libggml-hip.so, as `inspect` lists those of 0.27: it says nothing about other targets.
 const DEBIAN_TARGETS: &[&str] =
     &["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102"];
 
 impl Graded {
-    /// What of all that can be fetched would close something, the most rewarding first. `has_runtime`: there is one with GPU
-    /// code here already.
+    /// What can be fetched to decide open claims, the most useful first. `has_runtime`: there is already a runtime with
+    /// GPU code here.
     pub fn fetchable(&self, has_runtime: bool) -> Vec<FetchStep> {
         let mut steps: Vec<FetchStep> = TREES
             .iter()
@@ -48,14 +48,14 @@ impl Graded {
         open.filter(|(stated, _)| closes(stated)).map(|(stated, _)| stated.claim.id.clone()).collect()
     }
 
-    /// Which of these are closed now.
+    /// Which of these are decided now.
     pub fn closed<'a>(&self, ids: &'a [String]) -> Vec<&'a String> {
         let open = |id: &&String| self.readings.iter().any(|it| it.claim == **id && it.grade.is_unresolved());
         ids.iter().filter(|id| !open(id)).collect()
     }
 }
 
-/// A tree can close what an observer of trees has in view, of that very tree.
+/// Whether a tree can decide the claim: an observer of trees has it in view, for this very tree.
 fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
     let claim = &stated.claim;
     let subject = Subject::source(tree.name, tree.commit, Default::default());
@@ -67,7 +67,7 @@ fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
             && matches!(able.looker, Looker::Verb(_))
             && able.view.covers(&claim.topic, &claim.about)
     });
-    // The rules themselves are in the tables that come with the program.
+    // The rules themselves are in the embedded tables.
     claim.rung == Rung::Declared
         && named
         && seen
@@ -101,7 +101,7 @@ mod tests {
             steps.iter().find(tree).map_or(0, |step| step.can_close.len())
         };
         assert!(of("rocBLAS") >= 10 && of("ollama") >= 8, "{steps:?}");
-        // The notes' own target is in no library of Debian's: it must not be said to close what it cannot.
+        // No library of Debian contains the notes' target, so it must not be listed as deciding those claims.
         let debian = steps.iter().find(|step| step.what == What::Debian);
         assert!(debian.is_none_or(|step| step.can_close == ["wavefront-gfx900"]), "{debian:?}");
         let all: Vec<String> = graded(&[]).readings.iter().map(|reading| reading.claim.clone()).collect();

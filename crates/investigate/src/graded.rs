@@ -1,4 +1,4 @@
-//! An investigation with its readings: what `check` and `investigate` both print.
+//! An investigation with its readings, as `check` and `investigate` print it.
 
 use crate::abilities::abilities;
 use crate::advice::{Advice, Need, Places};
@@ -18,19 +18,19 @@ pub struct Graded {
     /// Paths on this machine, for advice.
     places: Places,
     verbs: Vec<String>,
-    /// What the file says would close each claim and question; `investigation` has it filled.
+    /// The file's original commands for each claim and question; `investigation` has them filled in.
     closes: BTreeMap<String, String>,
     /// Commands that just ran or just failed: they are not advised again.
     done: Vec<String>,
 }
 
-/// What is advised, and how much of what is open it would close.
+/// A piece of advice, and how much of what is open it would decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub advice: Advice,
     pub claims: usize,
     pub questions: usize,
-    /// It needs nothing that is not here.
+    /// Whether all its prerequisites are here.
     pub possible: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Counts {
 }
 
 impl Graded {
-    /// `verbs`: those that this build offers.
+    /// `verbs`: the verbs of this build.
     pub fn from_ledger(investigation: Investigation, observations: &[Recorded], verbs: &[String]) -> Graded {
         let (readings, questions) = investigation.read(observations, &abilities(verbs));
         let looked = observations.iter().any(|recorded| recorded.observer().name == HostObserver::NAME);
@@ -66,7 +66,7 @@ impl Graded {
         Graded { places: Places { looked, ..places }, ..self }.filled()
     }
 
-    /// Whoever prints what closes a claim prints a command of this machine, never what the file has in its place.
+    /// Replaces placeholders, so that every printed command is valid on this machine.
     fn filled(mut self) -> Graded {
         let fill = |id: &str, runtime: Option<&str>| self.places.fill(self.template(id), runtime).command;
         let claims: Vec<String> = self
@@ -112,7 +112,7 @@ impl Graded {
         }
     }
 
-    /// Claims expected to hold without support: refuted, or still open. A claim that could not be checked did not pass.
+    /// Claims that are expected to hold but are refuted or still open. A claim that could not be checked did not pass.
     pub fn failed(&self) -> usize {
         self.claims().filter(|(stated, reading)| stated.must_hold && reading.grade.strength() == 0).count()
     }
@@ -145,7 +145,7 @@ impl Graded {
         self.investigation.phases.keys().copied().map(of).filter(|(_, counts)| counts.total() > 0).collect()
     }
 
-    /// What would close this claim here. None if nothing that this build has would.
+    /// What would decide this claim here. None if nothing in this build would.
     pub fn advice(&self, stated: &Stated, reading: &Reading) -> Option<Advice> {
         self.known(self.places.advise(
             self.template(&stated.claim.id),
@@ -154,7 +154,7 @@ impl Graded {
         )?)
     }
 
-    /// The same of a question; it needs what the claims need that would answer it.
+    /// The same for a question; its prerequisites are those of the claims that would answer it.
     pub fn question_advice(&self, question: &Question, answer: &QuestionReading) -> Option<Advice> {
         if !answer.open {
             return None;
@@ -169,7 +169,7 @@ impl Graded {
         self.known(advised.unwrap_or_else(filled))
     }
 
-    /// What any command needs that is missing here; empty if this was not checked.
+    /// The missing prerequisites of any command; empty if that is not checked.
     pub fn needs(&self, command: &str) -> Vec<Need> {
         self.places.feasible.iter().flat_map(|here| here.needs(command)).collect()
     }
@@ -189,7 +189,7 @@ impl Graded {
         Counts::of(&self.readings)
     }
 
-    /// Commands that would close what is open, the most rewarding first; what cannot be done here comes last.
+    /// Commands that would decide what is open, the most useful first; impossible ones last.
     pub fn next(&self) -> Vec<Next> {
         let mut all: BTreeMap<Advice, Next> = BTreeMap::new();
         let mut count = |advice: Option<Advice>, claims: usize, questions: usize| {

@@ -1,4 +1,4 @@
-//! An investigation of one's own: a commented file from what is on this machine, to be changed and run.
+//! Creates a new investigation: a commented file based on this machine, to be edited and run.
 
 use doctor::{Facts, Host, Trials};
 use observe::ObserveContext;
@@ -6,7 +6,7 @@ use say::shell;
 use source::decision_table::DecisionTable;
 use std::fmt::Write as _;
 
-/// What was found here that a file can speak of.
+/// What was found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
     /// `gfx1201`.
@@ -15,22 +15,22 @@ pub struct Machine {
     pub card: Option<String>,
     /// An installation with GPU code, by its name: `debian-sid`.
     pub runtime: Option<String>,
-    /// `ollama`, `llama-server` or `vllm`, where one answers.
+    /// `ollama`, `llama-server` or `vllm`, if one answers.
     pub server: Option<String>,
     pub server_version: Option<String>,
     pub model: Option<String>,
-    /// What the model's weights are called there: `Q4_K_M`.
+    /// The name of the model's weight type there: `Q4_K_M`.
     pub file_type: Option<String>,
-    /// A server here has ggml's Vulkan backend loaded, and none of HIP or CUDA.
+    /// A server here has ggml's Vulkan backend loaded, but neither HIP nor CUDA.
     pub vulkan: bool,
 }
 
-/// The card that the embedded tables know best, where none is here.
+/// The card that the embedded tables know best, used if there is none here.
 const OTHERWISE: &str = "gfx1201";
 const COLUMNS: i64 = 512;
 
 impl Machine {
-    /// Looks at this machine as `whichkernel` without a verb does: files, and the servers on loopback.
+    /// Examines this machine like `whichkernel` without a verb: files, and the servers on loopback.
     pub fn this(around: &ObserveContext) -> Machine {
         let host = Host::this();
         let facts = Facts::read(&host);
@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// The release that the declared part asks of: the server's, where there is a table of exactly that, else the newest.
+    /// The release for the declared part: the server's if there is a table for exactly that, else the newest.
     fn table(&self) -> Option<&'static DecisionTable> {
         let server = self.server.as_deref().zip(self.server_version.as_deref());
         let own = server.and_then(|(server, version)| source::versions::resolve(&format!("{server}@{version}")));
@@ -162,7 +162,7 @@ closes = "whichkernel doctor --record""#,
         found.map(|ty| (*ty).clone())
     }
 
-    /// `typed`: the type of the weights was told, and is not only likely.
+    /// `typed`: whether the type of the weights is known and not only likely.
     fn subject(&self, out: &mut String, target: &str, ty: &str, typed: bool) {
         let found = |what: &str, value: Option<&str>| match value {
             Some(value) => format!("# {what}: {}\n", plain(value)),
@@ -214,7 +214,8 @@ cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行さ�
         );
     }
 
-    /// A server on Vulkan: other rules, other kernels, topics of their own. No table of releases has them, so nothing is declared here.
+    /// A server on Vulkan has other rules and kernels, and its own topics. No table of releases has them, so nothing is
+    /// declared here.
     fn through_vulkan(&self, out: &mut String, ty: &str, card: &str) {
         let watch =
             format!("whichkernel watch --name {} --record", shell::word(self.server.as_deref().unwrap_or("ollama")));
@@ -283,7 +284,7 @@ closes = {watch}"#,
             ty = quoted(ty),
             dry = quoted(&dry),
             watch = quoted(&watch),
-            // A runtime of HIP's is not what a Vulkan server runs on; without a card it computes on whatever its driver has.
+            // A Vulkan server does not use a HIP runtime; without a card it computes on any device of its driver.
             scope = if self.target.is_some() { r#"{ runtime = "*" }"# } else { r#"{ runtime = "*", target = "*" }"# },
         );
     }
@@ -406,12 +407,12 @@ ja = "このマシン"
 
 "#;
 
-/// A TOML string, whatever is in it.
+/// Quotes any text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// For a comment: one line.
+/// Reduces a text to one line, for a comment.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

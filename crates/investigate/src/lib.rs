@@ -1,6 +1,6 @@
-//! An investigation run: every observer there is, what they saw, and every claim graded from it.
+//! Runs an investigation: runs every observer, and grades every claim from the observations.
 //!
-//! It owns the registry. Nothing here looks at a machine itself, and nothing is printed.
+//! This crate owns the registry of observers. It does not examine the machine itself, and prints nothing.
 #![forbid(unsafe_code)]
 
 mod abilities;

@@ -1,27 +1,27 @@
-//! Which path was seen live on this very machine: its GPU, the server's own library, the model's own types. What was
-//! seen of another build, another card, a stand-in or another type says nothing here.
+//! The path that was seen live on this machine: for its GPU, the server's own library and the model's own types.
+//! Observations of another build, card or type, or of a stand-in, do not count.
 
 use evidence::{Account, Artifact, Basis, Conclusion, DeviceKind, LeftOutWhy, Recorded, Rung, Span, Unit, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is here.
+/// The current state of this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Here {
     pub targets: Vec<String>,
-    /// The hash of the library that the server has mapped; None if no server runs, or it could not be read.
+    /// The hash of the library that the server has mapped; None if no server runs or it could not be read.
     pub library: Option<String>,
     /// The types of the loaded model's matrices.
     pub types: Vec<String>,
 }
 
-/// A stretch of column counts and the path that was launched there.
+/// A range of column counts and the path that was launched there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LivePath {
     pub columns: String,
     pub path: String,
 }
 
-/// None if nothing was seen live of exactly what is here.
+/// None if nothing was seen live of this exact combination.
 pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath>, Conclusion)> {
     let (Some(library), Some(ty)) = (here.library.as_deref(), here.types.first()) else { return None };
     let mine = |recorded: &&Recorded| {
@@ -35,7 +35,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath
             && same_file
             && same_target
     };
-    // The last word on each column count counts: a machine changes.
+    // The latest observation of each column count counts: machines change.
     let mut last: BTreeMap<(Span, String), (&str, String)> = BTreeMap::new();
     let (mut lost, mut partial) = (0, false);
     let mut accounts: Option<BTreeSet<Witness>> = None;
@@ -59,7 +59,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath
     let mut by = by.into_iter();
     let first = by.next()?;
     let count = last.len() as u64;
-    // Launches are found by looking: that there were no others takes a second account.
+    // Launches are found by looking: excluding others needs a second account.
     let mut basis = Basis::live(first, of, Rung::Launched, Unit::Cells, count).asked_of(Rung::Launched).lost(lost);
     for witness in accounts.into_iter().flatten() {
         basis = basis.account(Account::searched(witness));

@@ -1,4 +1,4 @@
-//! Paths on this machine, which are filled into advice.
+//! Paths on this machine that are filled into advice.
 
 use crate::advice::Places;
 use crate::feasible::Feasibility;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 /// ggml's HIP backend: the file that most claims are about.
 const BACKEND: &str = "libggml-hip.so";
-/// As deep as a distribution puts it (`usr/lib/TRIPLET/ggml/backends0`).
+/// The depth at which a distribution installs it (`usr/lib/TRIPLET/ggml/backends0`).
 const DEPTH: usize = 6;
 
 impl Places {
-    /// `around` says which runtimes and trees there are to look at; `takes` is the parser's word.
+    /// `around` says which runtimes and trees to examine; `takes` is the parser's check.
     pub fn of_this_machine(around: &ObserveContext, takes: fn(&str) -> bool) -> Places {
         let mut places = Places { takes: Some(takes), ..Places::default() };
         for installed in around.runtimes() {

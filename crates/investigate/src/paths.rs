@@ -1,4 +1,4 @@
-//! For how many tokens which path: as the source says, as the dry run selected, as it was seen live.
+//! Which path for how many tokens: according to the source, the dry run, and live observation.
 
 use crate::Graded;
 use evidence::{Basis, Conclusion, Found, GradeKind, LeftOutWhy, Question, QuestionReading, Rung, Span, Unit};
@@ -18,7 +18,7 @@ pub struct PathRow {
     pub launched: Option<Conclusion>,
 }
 
-/// A value that was found, where, and by whom.
+/// A value, the rung it was found on, and its observer.
 struct At<'g> {
     span: Span,
     value: &'g str,
@@ -29,18 +29,18 @@ struct At<'g> {
 }
 
 impl Graded {
-    /// The first question with its reading, where that is which path a source's rules take.
+    /// The first question with its reading, if it asks which path a source's rules take.
     pub fn path_question(&self) -> Option<(&Question, &QuestionReading)> {
         let (question, reading) = self.investigation.questions.iter().zip(&self.questions).next()?;
         question.ask.as_ref().filter(|ask| ask.topic == TOPIC && ask.rung == Rung::Declared)?;
         Some((question, reading))
     }
 
-    /// What each rung says to it, a row for every stretch; empty if the first question is another.
+    /// The result of each rung, one row per range; empty if the first question is another one.
     pub fn paths(&self) -> Vec<PathRow> {
         let Some((_, reading)) = self.path_question() else { return Vec::new() };
         let (declared, selected, live) = (found(&reading.found), found(&reading.elsewhere), found(&reading.live));
-        // Without a rule, what was asked of the program itself.
+        // Without a rule, the ranges come from what was asked of the program itself.
         let mut rows: Vec<Span> =
             if declared.is_empty() { &selected } else { &declared }.iter().map(|at| at.span).collect();
         rows.dedup();
@@ -74,7 +74,7 @@ fn chosen(rung: Rung, all: &[At<'_>], row: Span) -> Option<Conclusion> {
     (!here.is_empty()).then(|| basis.choice(here.iter().map(|at| at.value)))
 }
 
-/// Column counts of the row of which something is known. The spans are sorted.
+/// The number of column counts of the row with a known value. The spans are sorted.
 fn covered(here: &[&At<'_>], row: Span) -> u64 {
     let (mut count, mut next) = (0_u64, row.from);
     let end = |span: Span| span.to.unwrap_or(u64::MAX);

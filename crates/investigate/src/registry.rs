@@ -1,4 +1,4 @@
-//! Every observer there is: those that `investigate` runs, in that order (cheap and certain first), and those that look through a verb.
+//! All observers: those that `investigate` runs, in this order (cheap and certain first), and those with a verb.
 
 use doctor::{Host, HostObserver};
 use dryrun::DryrunObserver;

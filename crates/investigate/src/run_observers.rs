@@ -1,4 +1,5 @@
-//! Runs every observer and records what it saw. A run that says the same as the observer's last one is not kept again.
+//! Runs every observer and records the results. A run with the same result as the observer's last one is not recorded
+//! again.
 
 use crate::unchanged::{Ran, Unchanged};
 use evidence::{
@@ -12,10 +13,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What keeps a run from being kept.
+/// Why a run could not be recorded.
 #[derive(Debug)]
 pub enum RunError {
-    /// An observer made an observation that may not be made.
+    /// An observer made an invalid observation.
     Refused(Refused),
     Ledger(LedgerError),
 }
@@ -37,8 +38,8 @@ pub struct Looked {
     pub blocked: Option<Message>,
 }
 
-/// `before`: what each observer said in its last run. `kept` is called after each that put something into the ledger. Gives back also what could not be kept, for want of a ledger that
-/// can be written.
+/// `before`: the results of each observer's last run. `kept` is called after each observer that added to the ledger.
+/// Also returns observations that could not be recorded because the ledger is not writable.
 pub fn run_observers(
     investigation: &Investigation,
     around: &ObserveContext,
@@ -89,11 +90,12 @@ pub fn run_observers(
     Ok((looked, unkept))
 }
 
-/// How the libraries of a runtime stand to each other: a few dozen facts, without which no page can show the stack.
+/// The relations between a runtime's libraries: a few dozen facts that every page needs to show the stack.
 const STACK: &[&str] = &["library.needs", "catalog.serves"];
 
-/// What the investigation can ask for. An observer may know much more (every rule of every release): that can be had
-/// again at any time. Where a sweep speaks for the rest, all that it saw stays: its silence must not be made wider.
+/// Keeps only what the investigation can ask for. An observer may know much more (every rule of every release), which
+/// can be observed again at any time. If there is a sweep, all its sightings are kept, because its silence must not
+/// cover more than it did.
 fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) -> Vec<Sighting> {
     let swept = sightings.iter().filter(|sighting| *sighting.observation.finding() == Finding::Swept);
     let swept: Vec<FieldOfView> = swept.map(|sighting| sighting.observation.field_of_view().clone()).collect();
@@ -111,13 +113,13 @@ fn worth_keeping(mut sightings: Vec<Sighting>, investigation: &Investigation) ->
 fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) -> bool {
     let theirs = before.iter().filter(|recorded| recorded.observer().name == observer);
     let Some(last) = theirs.clone().map(|recorded| recorded.time()).max() else { return sightings.is_empty() };
-    // What was seen, and which kinds of raw evidence go with it: a list that the last run did not keep is something new.
+    // The content and the kinds of raw evidence: a list that the last run did not keep is new.
     type Said = (ObservationId, BTreeSet<String>);
     let then: BTreeSet<Said> = theirs
         .filter(|recorded| recorded.time() == last)
         .map(|recorded| (recorded.content(), recorded.raw_evidence().iter().map(|raw| raw.kind.clone()).collect()))
         .collect();
-    // As the ledger would keep it.
+    // In the form that the ledger would keep.
     let kept = |sighting: &Sighting| {
         let earlier = sighting.observation.raw_evidence().iter().map(|raw| raw.kind.clone());
         let kinds = earlier.chain(sighting.raw.iter().map(|raw| raw.kind.clone())).collect();
@@ -127,7 +129,7 @@ fn says_the_same(observer: &str, sightings: &[Sighting], before: &[Recorded]) ->
     then == now
 }
 
-/// An observer that was kept from looking: recorded on every rung that it would have seen.
+/// An observer that could not look: recorded on every rung in its field of view.
 fn could_not_look(observer: &dyn Observer, blocked: &Blocked, time: &str) -> Result<Vec<Sighting>, Refused> {
     let made = observer.field_of_view().into_iter().map(|(rung, view)| {
         let (why, said) = (blocked.why.to_string(), Some(blocked.why.clone()));

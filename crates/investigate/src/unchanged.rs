@@ -1,8 +1,8 @@
-//! What has not changed need not be looked at again: the files of every runtime, the question, and this program itself.
+//! Skips observers whose inputs have not changed: the files of every runtime, the question, and this program itself.
 //!
-//! An observer that only reads files says the same of the same files. Its last run is in the ledger; what it looked at then
-//! is kept beside the ledger as one hash, and so is each question that was put to it: several investigations of one ledger,
-//! in turn, each find their own. Where anything differs, or the file is gone, everything is looked at again.
+//! An observer that only reads files gives the same result for the same files. Its last run is in the ledger. A hash of
+//! its inputs is kept beside the ledger, and one for each question, so that several investigations of one ledger each
+//! find their own. If anything differs, or the file is missing, everything is observed again.
 
 use observe::ObserveContext;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
 use sys::regular_file;
 
-/// Observers that look at more than files: the machine's settings, processes and devices change without a trace.
+/// Observers that depend on more than files: settings, processes and devices change without a trace.
 const ALWAYS: &[&str] = &["host"];
-/// More places or questions than this are not remembered: the file is read whole each time.
+/// The maximum number of remembered places or questions; the file is read in full each time.
 const MOST: usize = 32;
 const NAME: &str = "looked.json";
 
@@ -32,36 +32,36 @@ pub struct Unchanged {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
-    /// The ledger, by its id: one that was laid in its place has other rows.
+    /// The ledger's id: a different ledger at the same place has other rows.
     ledger: String,
     places: BTreeMap<String, Looked>,
 }
 
-/// Observations of the same files, by question. A change of the files invalidates all of them: what one question's run recorded
-/// about the new files is then the ledger's last word, and each question must be run again.
+/// Observations of the same files, by question. A change of the files invalidates all of them: what one question's run
+/// recorded about the new files is then the latest in the ledger, and each question must be run again.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Looked {
     files: String,
     questions: BTreeMap<String, BTreeMap<String, Ran>>,
 }
 
-/// What an observer came to when the hash was this.
+/// The result of an observer for a hash of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     pub observations: usize,
-    /// How many of them the investigation can ask for: so many stand in the ledger.
+    /// How many of its observations the investigation can ask for, which are in the ledger.
     pub kept: usize,
     pub blocked: Option<say::Message>,
-    /// The ledger's last row when it had run, with its hash, which is chained to every one before it: where the ledger still has
-    /// that row, it has what this run said.
+    /// The ledger's last row after the run, with its hash, which covers all rows before it: if the ledger still has
+    /// that row, it has the results of this run.
     pub row: Option<(u64, String)>,
 }
 
-/// Of what is kept: a place has a few kilobytes.
+/// The maximum size of the file; a place needs a few kilobytes.
 const LONGEST: u64 = 64 << 20;
 
 impl Unchanged {
-    /// `ledger`: its folder, where this is kept. `id`: of which ledger it speaks.
+    /// `ledger`: the directory in which this file is kept. `id`: the ledger's id.
     pub fn read(ledger: &Path, id: &str, around: &ObserveContext) -> Unchanged {
         let file = ledger.join(NAME);
         let kept: Option<Kept> =
@@ -73,14 +73,14 @@ impl Unchanged {
         Unchanged { file, kept, place, files: files(around), question }
     }
 
-    /// How it ended last time, where nothing has changed since. `has`: whether the ledger has a row; one that was put back to what
-    /// it was before has lost the run.
+    /// The result of the last run, if nothing has changed since. `has`: whether the ledger has a row; a ledger that was
+    /// restored to an earlier state has lost the run.
     pub fn last(&self, observer: &str, has: impl FnOnce(u64, &str) -> bool) -> Option<&Ran> {
         let looked = self.kept.places.get(&self.place).filter(|looked| looked.files == self.files)?;
         let ran = looked.questions.get(&self.question)?.get(observer)?;
         let stands = match &ran.row {
             Some((row, hash)) => has(*row, hash),
-            // Nothing was in the ledger, so nothing of it can be missing.
+            // Nothing was recorded, so nothing can be missing.
             None => ran.kept == 0,
         };
         (!ALWAYS.contains(&observer) && stands).then_some(ran)
@@ -99,7 +99,7 @@ impl Unchanged {
         looked.questions.entry(self.question.clone()).or_default().insert(observer.to_owned(), ran);
     }
 
-    /// One that cannot be written costs only time.
+    /// If it cannot be written, that only costs time.
     pub fn keep(&self) {
         if let Ok(bytes) = serde_json::to_vec(&self.kept) {
             let _ = files::replace(&self.file, Access::Private, bytes);
@@ -168,7 +168,7 @@ mod tests {
         Ran { observations, kept: observations, blocked: None, row: Some((row, format!("hash {row}"))) }
     }
 
-    /// A ledger with so many rows.
+    /// A ledger whose last row has this number.
     fn up_to(last: u64) -> impl Fn(u64, &str) -> bool {
         move |row, hash| row <= last && hash == format!("hash {row}")
     }
@@ -193,10 +193,10 @@ mod tests {
         assert_eq!(read().last("inspect", up_to(4)), Some(&saw));
         assert_eq!(read().last("isa", up_to(4)), Some(&blocked));
         assert_eq!(read().last("libraries", up_to(4)), Some(&nothing));
-        // A ledger that was put back to an earlier state has lost the run; another one never had it.
+        // A ledger restored to an earlier state has lost the run; another ledger never had it.
         assert_eq!(read().last("isa", up_to(3)), None);
         assert_eq!(Unchanged::read(dir.path(), "b2", &around).last("inspect", up_to(4)), None);
-        // A machine is looked at every time.
+        // The host is observed every time.
         assert_eq!(read().last("host", up_to(4)), None);
         fs::write(&library, "other").unwrap();
         assert_eq!(read().last("inspect", up_to(4)), None);
@@ -221,7 +221,7 @@ mod tests {
         }
         assert_eq!(read(&one).last("inspect", up_to(9)), Some(&ran(3, 9)));
         assert_eq!(read(&other).last("inspect", up_to(9)), Some(&ran(7, 9)));
-        // A record of one about other files is the last word on them: both run again.
+        // If one of them recorded the changed files, that is the latest state: both run again.
         fs::write(&library, "other").unwrap();
         let mut unchanged = read(&other);
         unchanged.ran("inspect", ran(8, 12));

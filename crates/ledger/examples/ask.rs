@@ -1,5 +1,6 @@
-//! What `ledger list --last 5`, `check` and `ledger verify` ask of a ledger, without the printing, with processor time and
-//! peak memory of this process: `cargo run --release -p whichkernel-ledger --example ask -- DIR list|check|verify|readings|bundle`.
+//! Runs the queries of `ledger list --last 5`, `check` and `ledger verify` without printing, and reports this process's
+//! CPU time and peak memory: `cargo run --release -p whichkernel-ledger --example ask -- DIR
+//! list|check|verify|readings|bundle`.
 
 use ledger::Reader;
 use std::ops::ControlFlow;
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             format!("{used} of the observations are of use to {claims} claims, gathered after {gathered:.2} s")
         }
         "readings" => {
-            // All of them, for comparing two versions.
+            // All readings, for comparing two versions.
             let investigation = evidence::default_investigation()?;
             let observations = reader.observations_for(&investigation)?;
             serde_json::to_string(&investigation.read(&observations, &[]))?
@@ -49,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         other => return Err(format!("{other}: list, check, verify, readings or bundle").into()),
     };
     let wall = begun.elapsed().as_secs_f64();
-    // utime and stime, in ticks of 10 ms (proc(5)); the name in brackets may hold spaces.
+    // utime and stime, in ticks of 10 ms (proc(5)); the name in brackets may contain spaces.
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
     let ticks: u64 = fields.get(11..13).unwrap_or_default().iter().filter_map(|field| field.parse::<u64>().ok()).sum();

@@ -1,7 +1,9 @@
-//! Fills a ledger with many rows, for measuring: `cargo run --release -p whichkernel-ledger --example fill -- DIR 1000000`.
+//! Fills a ledger with many rows, for measuring: `cargo run --release -p whichkernel-ledger --example fill -- DIR
+//! 1000000`.
 //!
-//! What a machine that is watched every day comes to: launches by kernel, registers of kernels, a path now and then that the
-//! embedded investigation asks for, and a sweep for each run. Every run has raw evidence of its own.
+//! The content resembles that of a machine that is watched every day: launches by kernel, registers of kernels, an
+//! occasional path that the embedded investigation asks for, and a sweep for each run. Every run has raw evidence of
+//! its own.
 
 use evidence::{About, Canary, Coverage, Fact, FieldOfView, Finding, Observation, ObserverId, Shipped, Subject};
 use ledger::Ledger;

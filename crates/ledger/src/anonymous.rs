@@ -1,5 +1,5 @@
-//! Taking a person out of what was observed: user names, machine names, paths and notes, on top of the secrets that no ledger
-//! keeps. For an archive that is attached to an issue.
+//! Removes personal data from observations: user names, machine names, paths and notes, in addition to the secrets that
+//! no ledger keeps. For an archive that is attached to an issue.
 
 use crate::redact;
 use regex::Regex;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Who must not be named. Machines that observations name are added on the way.
+/// The names to remove. Machines that observations name are added during processing.
 #[derive(Debug)]
 pub struct Anonymous {
-    /// All of them in one expression.
+    /// All user names in one expression.
     users: Option<Regex>,
     machines: BTreeMap<String, Machine>,
     patterns: Vec<Pattern>,
@@ -27,11 +27,11 @@ struct Pattern {
 #[derive(Debug)]
 struct Machine {
     shown: String,
-    /// None for a name of one letter.
+    /// None if the name has a single letter.
     name: Option<Regex>,
 }
 
-/// One of the names, as a word of its own: `ann` is not in `anna`.
+/// Matches one of the names as a whole word: `ann` does not match in `anna`.
 fn word<S: AsRef<str>>(names: &[S]) -> Option<Regex> {
     let names: Vec<String> = names.iter().map(|name| regex::escape(name.as_ref())).collect();
     let any = names.join("|");
@@ -52,7 +52,7 @@ fn replace_all<'t>(text: Cow<'t, str>, names: &Regex, shown: &str) -> Cow<'t, st
 
 impl Anonymous {
     pub fn new(users: &[String], machines: &[String]) -> Anonymous {
-        // Too short to be told from other text: a path takes them out where they matter.
+        // Too short to distinguish from other text; inside paths they are removed anyway.
         let users: Vec<&String> = users.iter().filter(|name| name.len() > 2 && *name != "root").collect();
         let users = word(&users);
         let patterns = [
@@ -60,7 +60,7 @@ impl Anonymous {
             (':', r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b", "[address]"),
             ('.', r"\b(?:\d{1,3}\.){3}\d{1,3}\b", "[address]"),
             ('/', r"(?i)\b(?:https?|ssh|git)://[^\s/]+", "[address]"),
-            // An absolute path with two parts at least: its last part is kept, which says what it is.
+            // An absolute path of at least two parts. The last part is kept, because it identifies the file.
             ('/', r"(^|[^A-Za-z0-9_.)\]>])((?:/|~/)(?:[A-Za-z0-9_.+@%,-]+/)+)([A-Za-z0-9_.+@%,-]*)", "${1}[path]/${3}"),
         ];
         let patterns = patterns
@@ -72,7 +72,7 @@ impl Anonymous {
         all
     }
 
-    /// Machines are told apart by a number.
+    /// Each machine name is replaced by a number.
     fn machine(&mut self, name: &str) {
         if name.is_empty() || name == "*" || self.machines.contains_key(name) {
             return;
@@ -102,7 +102,8 @@ impl Anonymous {
         out.into_owned()
     }
 
-    /// An observation as the ledger keeps it. Facts that are a person's words are left out whole.
+    /// Anonymises an observation in the ledger's form. Returns false if it consists of a person's words and must be
+    /// left out.
     pub fn observation(&mut self, value: &mut Value) -> bool {
         for place in ["/subject/host", "/subject/artifact/name"] {
             let host = place == "/subject/host"

@@ -1,4 +1,4 @@
-//! One row in full, and what was proved of the whole, as a program reads them.
+//! Machine-readable forms of a single row and of the result of `verify`.
 
 use crate::{Row, RowKind};
 use evidence::{Observation, ObservationId};

@@ -1,6 +1,6 @@
 //! The archive: a whole ledger in one JSON file, rows first, then the raw evidence in pieces. Written and read as a
-//! stream. Observations stand in it as JSON; written compactly, in their own order, they give their bytes back, which the
-//! chain proves.
+//! stream. Observations are stored as JSON. Written compactly with their fields in the original order, they give the
+//! original bytes again, which the chain proves.
 
 use crate::blobs::Measured;
 use crate::chain::{Hash, Row, RowKind};
@@ -131,10 +131,10 @@ impl Reader {
     }
 }
 
-/// The longest row or piece in an archive: an observation's longest text, and what JSON adds to it.
+/// The longest row or piece in an archive: the longest observation, plus the overhead of JSON.
 const LONGEST: u64 = 2 * crate::schema::LONGEST as u64;
 
-/// Counts what is read for one row or piece: JSON alone would read a text of any length into memory.
+/// Limits the bytes read for one row or piece. Without it the JSON parser would read a text of any length into memory.
 struct Metered<R> {
     from: R,
     left: Rc<Cell<u64>>,
@@ -149,7 +149,7 @@ impl<R: Read> Read for Metered<R> {
     }
 }
 
-/// Hands an archive's rows and raw evidence over, one after another.
+/// Passes the rows and raw evidence of an archive on, one at a time.
 pub(crate) fn read(from: impl Read, into: &mut Incoming<'_>) -> Result<(), Message> {
     let left = Rc::new(Cell::new(LONGEST));
     let mut json = serde_json::Deserializer::from_reader(BufReader::new(Metered { from, left: left.clone() }));
@@ -162,7 +162,7 @@ pub(crate) fn read(from: impl Read, into: &mut Incoming<'_>) -> Result<(), Messa
 struct Archive<'a, 'b> {
     into: &'a mut Incoming<'b>,
     left: Rc<Cell<u64>>,
-    /// Why a row or piece is not taken: serde's errors carry text only.
+    /// Why a row or piece was rejected: serde's errors carry only text.
     refused: &'a RefCell<Option<Message>>,
 }
 
@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for Archive<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // Each once and in this order: what comes later was checked against what came before.
+        // Each part occurs once and in this order, because later parts are checked against earlier ones.
         let parts = ["schema", "ledger", "rows", "blobs"];
         let mut had = 0;
         while let Some(key) = map.next_key::<String>()? {

@@ -1,8 +1,8 @@
 //! Raw evidence, kept once under the hash of its content: `blobs/ab/cdef...`. Written and read in pieces, so that a
-//! trace of gigabytes needs no memory to speak of.
+//! trace of gigabytes needs little memory.
 //!
-//! Only this module turns a hash into a path, and only a valid one: 64 lower-case hex digits. A blob is opened only if it is a
-//! regular file, and read no further than its recorded size.
+//! Only this module turns a hash into a path, and only a valid one: 64 lower-case hex digits. A blob is opened only if
+//! it is a regular file, and read no further than its recorded size.
 
 use crate::error::LedgerError;
 use crate::{open_regular, permissions};
@@ -22,17 +22,18 @@ pub struct Blobs {
 
 const PIECE: usize = 64 * 1024;
 
-/// What the stored content really is.
+/// The actual state of the stored content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Measured {
     Missing,
-    /// As it was recorded.
+    /// The content is as recorded.
     Same,
-    /// Another hash, or another size: the hash of what was read, which ends one byte after the recorded size.
+    /// The hash or the size differs. Contains the hash of the bytes read; reading stops one byte after the recorded
+    /// size.
     Other(String),
 }
 
-/// Exactly what `hex::encode` makes of a SHA-256: nothing else may name a file.
+/// Whether the text is exactly what `hex::encode` produces for a SHA-256. No other text may name a file.
 pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -44,7 +45,7 @@ fn is_temporary(name: &str) -> bool {
     numbers.is_some_and(|(process, number)| digits(process) && digits(number))
 }
 
-/// Short enough to print, whatever it is.
+/// A printable form, shortened if the text is long.
 pub(crate) fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(80).flat_map(char::escape_default).collect();
     if shown.len() < text.len() {
@@ -58,7 +59,7 @@ impl Blobs {
         Blobs { dir: ledger.join("blobs") }
     }
 
-    /// An error if `sha256` is not a hash: nothing is stored under it, and no path is made.
+    /// An error if `sha256` is not a hash: nothing is stored under other names.
     pub fn path(&self, sha256: &str) -> io::Result<PathBuf> {
         match sha256.split_at_checked(2) {
             Some((first, rest)) if is_hash(sha256) => Ok(self.dir.join(first).join(rest)),
@@ -69,13 +70,13 @@ impl Blobs {
         }
     }
 
-    /// Durable when it returns, before any row may name it. What is there already is not written again.
+    /// The content is durable when this returns, before any row may name it. Existing content is not written again.
     pub(crate) fn keep(&self, kind: &str, mut from: impl Read) -> Result<Evidence, LedgerError> {
         let (sha256, size, _) = self.put(&mut from)?;
         Ok(Evidence { sha256, size, kind: kind.to_owned() })
     }
 
-    /// Hash, size, and whether it was not there before.
+    /// Returns the hash, the size, and whether the content is new.
     pub(crate) fn put(&self, from: &mut impl Read) -> Result<(String, u64, bool), LedgerError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -87,11 +88,11 @@ impl Blobs {
         result.map_err(|error| LedgerError::io(&self.dir, say::key!("ledger-doing-keeping"), error))
     }
 
-    /// Undoes a `put` of something that was not there before.
+    /// Undoes a `put` of new content.
     pub(crate) fn remove(&self, sha256: &str) {
         if let Ok(path) = self.path(sha256) {
             let _ = files::remove(&path);
-            // Only where it is empty: else others live there.
+            // Fails harmlessly if other blobs are in the directory.
             let _ = path.parent().map(fs::remove_dir);
         }
     }
@@ -125,18 +126,18 @@ impl Blobs {
     /// A file that is locked while its writer lives, to distinguish it from the remains of a killed writer.
     fn begin(&self, temporary: &Path) -> io::Result<File> {
         loop {
-            // A process of this number may have been killed here before.
+            // A killed process with the same process id may have left this file.
             let _ = files::remove(temporary);
             let file = open_regular::create(temporary)?;
             flock(&file, FlockOperation::LockExclusive)?;
-            // Another process may have removed it between the two.
+            // Another process may have removed the file between creating and locking it.
             if rustix::fs::fstat(&file)?.st_nlink > 0 {
                 return Ok(file);
             }
         }
     }
 
-    /// Takes away what writers that were killed have left half written. The lock of one that lives is never to be had.
+    /// Removes half-written files of killed writers. A living writer holds the lock on its file, so its file stays.
     pub(crate) fn sweep(&self) -> io::Result<()> {
         let inside = match fs::read_dir(&self.dir) {
             Ok(inside) => inside,
@@ -161,7 +162,7 @@ impl Blobs {
         open_regular::open(&self.path(sha256)?)
     }
 
-    /// Hands out the content in pieces, and says at the end whether it was what was recorded.
+    /// Passes the content on in pieces, and returns at the end whether it matched the record.
     pub fn read(&self, evidence: &Evidence, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Measured> {
         let file = match self.open(&evidence.sha256) {
             Ok(file) => file,
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(blobs.path(&"ab".repeat(32)).unwrap().parent(), Some(Path::new("/ledger/blobs/ab")));
     }
 
-    /// A writer that reads what it keeps from a pipe may take as long as it likes; one that was killed does not come back.
+    /// A writer may wait on a pipe for any length of time, so age does not show that a writer is dead.
     #[test]
     fn only_what_dead_writers_left_is_swept() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! A redacted archive: the ledger once more, without persons, machines and paths, as an archive that `import` takes.
+//! A redacted archive: a copy of the ledger without persons, machines and paths, in the format that `import` reads.
 //!
-//! The rows are others than those of the ledger, so they make a chain of their own: what comes out proves itself, and
-//! proves nothing of the ledger that it was made from.
+//! The redacted rows differ from the ledger's, so they form a new chain. That chain proves the archive's own integrity
+//! and nothing about the original ledger.
 
 use crate::anonymous::Anonymous;
 use crate::blobs::Measured;
@@ -15,24 +15,24 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// What went in, and what was left out.
+/// What was included, and what was left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bundled {
     pub observations: u64,
-    /// A person's words, or nothing that could be read once names were taken out.
+    /// Observations that are a person's words, or that could not be read after the names were removed.
     pub left_out: u64,
-    /// Notes are a person's own words: none goes in.
+    /// Notes are a person's own words, so none is included.
     pub notes: u64,
     pub evidence: u64,
-    /// Raw evidence that is not text: its content is unknown.
+    /// Raw evidence that is not text, so it cannot be checked for names.
     pub evidence_left_out: u64,
 }
 
-/// Longer texts are left out: they cannot be looked through at once.
+/// Longer texts are left out, because they cannot be searched in one piece.
 const LONGEST: u64 = 16 << 20;
 
 impl Reader {
-    /// Writes the archive; `work` is an empty directory of ours.
+    /// Writes the archive; `work` is an empty temporary directory.
     pub fn bundle(&self, mut who: Anonymous, work: &Path, out: &mut impl Write) -> Result<Bundled, LedgerError> {
         let mut bundled = Bundled::default();
         let mut made = Ledger::open(work)?;
@@ -73,7 +73,7 @@ impl Reader {
         Ok(bundled)
     }
 
-    /// A text without names, kept in the new ledger.
+    /// Keeps a text in the new ledger with the names removed.
     fn shown(&self, evidence: &Evidence, who: &Anonymous, into: &mut Ledger) -> Result<Option<Evidence>, LedgerError> {
         if evidence.size > LONGEST {
             return Ok(None);

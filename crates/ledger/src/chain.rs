@@ -1,4 +1,4 @@
-//! Rows and the chain that holds them: each row's hash covers the row before it, every field, and its length.
+//! Rows and their hash chain: each row's hash covers the previous row, every field, and the lengths.
 
 use crate::blobs::is_hash;
 use evidence::{Evidence, Recorded};
@@ -20,7 +20,7 @@ impl Hash {
     }
 
     pub fn parse(hex: &str) -> Option<Hash> {
-        // One spelling for each hash: else two texts could name one row.
+        // Only one spelling per hash is accepted: otherwise two texts could name one row.
         let mut bytes = [0; 32];
         is_hash(hex).then(|| hex::decode_to_slice(hex, &mut bytes).ok()).flatten()?;
         Some(Hash(bytes))
@@ -61,10 +61,10 @@ pub struct Row {
     /// From 1, without gaps.
     pub seq: u64,
     pub kind: RowKind,
-    /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it, and ` via LEDGER` for
-    /// each hand through which it came since: those may have altered it.
+    /// Where an imported row comes from: `LEDGER#SEQ@HASH` of the ledger that first recorded it, then ` via LEDGER` for
+    /// each ledger that passed it on and may have altered it.
     pub origin: Option<String>,
-    /// When it was first recorded, here or where it comes from.
+    /// When it was first recorded, here or in the ledger of origin.
     pub time: String,
     pub body: Vec<u8>,
     pub prev: Hash,
@@ -100,7 +100,7 @@ impl Row {
         Hash(sha.finalize().into())
     }
 
-    /// The observation in it, with the ledger whose word it is; None for a note.
+    /// The observation in the row, with its origin; None for a note.
     pub fn observation(&self) -> Result<Option<Recorded>, serde_json::Error> {
         match self.kind {
             RowKind::Observation => Ok(Some(Recorded::from_canonical(&self.body)?.imported(self.origin.clone()))),
@@ -108,7 +108,7 @@ impl Row {
         }
     }
 
-    /// The raw evidence that it names, read without the rest of the observation.
+    /// The raw evidence that the row names, parsed without the rest of the observation.
     pub fn evidence(&self) -> Result<Vec<Evidence>, serde_json::Error> {
         #[derive(serde::Deserialize)]
         struct Only {

@@ -1,6 +1,7 @@
-//! A checkpoint: where a ledger's chain ends, as three lines that a key of the user's signs (C2SP `tlog-checkpoint`: origin,
-//! size, root hash). The root hash here is the hash of the last row, which covers every row before it; it is a chain's, not
-//! a tree's, so tools of transparency logs can check the signature and not prove single rows.
+//! A checkpoint: where a ledger's chain ends, as three lines signed with a key of the user (C2SP `tlog-checkpoint`:
+//! origin, size, root hash). The root hash here is the hash of the last row, which covers every row before it; because
+//! it is the hash of a chain and not of a tree, transparency-log tools can check the signature but cannot prove single
+//! rows.
 
 use crate::chain::Hash;
 use crate::note::{NoteError, Signer, Verifier};
@@ -15,7 +16,7 @@ pub struct Checkpoint {
     pub ledger: String,
     /// How many rows there were.
     pub rows: u64,
-    /// The last row's hash; the chain's beginning if there is none.
+    /// The last row's hash; the genesis hash if there are no rows.
     pub hash: Hash,
 }
 
@@ -41,7 +42,7 @@ impl Checkpoint {
         signer.sign(&self.text())
     }
 
-    /// What this key signed.
+    /// Verifies a note with this key and parses its checkpoint.
     pub fn open(note: &str, verifier: &Verifier) -> Result<Checkpoint, CheckpointError> {
         let mut lines = verifier.open(note)?.lines();
         let ledger = lines.next().and_then(|line| line.strip_prefix(ORIGIN)).filter(|id| is_id(id));

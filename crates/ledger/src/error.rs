@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger, each with its place and what to do.
+//! The errors of a ledger, each with its location and a remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ say::worded! { LedgerError {
 }}
 
 impl LedgerError {
-    /// An error of a plain file, told apart where a person would.
+    /// Classifies an I/O error of a plain file by the cause that a user can act on.
     pub(crate) fn io(path: &Path, doing: say::Key, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -58,7 +58,7 @@ impl LedgerError {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => LedgerError::Full { path, doing: say::key!("ledger-doing-writing") },
-            // What SQLite says when a write beyond RLIMIT_FSIZE fails: the limit is a full disk of another kind.
+            // SQLite reports this when a write exceeds RLIMIT_FSIZE; treat it like a full disk.
             Some(ErrorCode::SystemIoFailure) if file_limit() => {
                 LedgerError::Full { path, doing: say::key!("ledger-doing-writing") }
             }
@@ -76,7 +76,7 @@ impl LedgerError {
     }
 }
 
-/// SQLite's rollback journal is beside the database during a write.
+/// Whether SQLite's rollback journal exists, as it does during a write and after a killed one.
 pub(crate) fn unfinished(database: &Path) -> bool {
     let mut journal = database.as_os_str().to_owned();
     journal.push("-journal");

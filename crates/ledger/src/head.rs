@@ -1,14 +1,14 @@
-//! Where the chain ends, kept outside the database.
+//! The position and hash of the last row, kept outside the database.
 //!
-//! The file holds two slots of equal length. A write goes, in place, into the older slot, so it needs no space on a full disk,
-//! and a write that a crash interrupts leaves the other slot. The order of a commit is: blobs, then the database, then the head;
-//! `append` returns after the head. Hence, for later readers:
+//! The file holds two slots of equal length. A write overwrites the older slot in place, so it needs no space on a full
+//! disk, and an interrupted write leaves the other slot intact. The order of a commit is: blobs, then the database,
+//! then the head; `append` returns after the head. Hence, for later readers:
 //!
 //! - database at the head: nothing happened;
 //! - database ahead of the head, chained on to it: a writer died between the two; its rows were never acknowledged,
 //!   are whole all the same, and the next writer moves the head on;
 //! - database behind the head, or another hash at the head's row: rows were cut off or replaced. No crash does that;
-//! - a slot that cannot be read while the database is not ahead of the other: somebody wrote into the head.
+//! - a slot that cannot be read while the database is not ahead of the other: the head was modified by something else.
 
 use crate::chain::Hash;
 use crate::error::LedgerError;
@@ -88,7 +88,7 @@ fn checksum(content: &str) -> String {
     hex::encode(Sha256::digest(content.as_bytes()).get(..8).unwrap_or_default())
 }
 
-/// A new head file with both slots at the chain's beginning, durable before the first row is.
+/// Creates a head file with both slots at the start of the chain; it is durable before the first row is written.
 pub fn create(path: &Path, head: &Head) -> io::Result<()> {
     // Written to a temporary file, then renamed: a crash leaves no head rather than an empty one.
     let beside = path.with_extension("new");

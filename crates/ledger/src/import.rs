@@ -28,12 +28,13 @@ pub struct Imported {
     pub added: u64,
     /// Rows that were here already.
     pub known: u64,
-    /// Of those added: rows that the other ledger had from a third one, and of which only its word is here.
+    /// Those of the added rows that the other ledger had imported from a third one; only the other ledger vouches for
+    /// them.
     pub passed_on: u64,
 }
 
-/// What an import may cost. An archive is not compressed, so that it unpacks to no more than its own size; a directory may
-/// hold files that are larger than what was ever written into them.
+/// Limits of an import. An archive is not compressed, so it cannot expand; a directory may contain sparse files, which
+/// are larger than what was written into them.
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub rows: u64,
@@ -77,8 +78,8 @@ impl Ledger {
         Ok(Imported { from, added, known, passed_on })
     }
 
-    /// Raw evidence, then rows. The raw evidence is removed again if the rows cannot be written. No other row can refer to it
-    /// meanwhile: writers wait for this lock and check that theirs exists.
+    /// Takes in raw evidence, then rows. The raw evidence is removed again if the rows cannot be written. Until then no
+    /// other row can refer to it: writers wait for this lock and check that their evidence exists.
     fn take_in(&mut self, spool: &mut Spool) -> Result<(), LedgerError> {
         let dir = self.reader().dir().to_owned();
         let fail = |error: io::Error| LedgerError::io(&dir, say::key!("ledger-doing-importing"), error);
@@ -98,7 +99,7 @@ impl Ledger {
                 ledger.write_locked(rows.map(|row| row.map_err(fail))).map(drop)
             });
             match written {
-                // Then the rows are there, and name it.
+                // In this case the rows were written and name the evidence, so it must stay.
                 Err(error @ LedgerError::HeadNotWritten { .. }) => Err(error),
                 Err(error) => {
                     placed.iter().for_each(|sha256| blobs.remove(sha256));
@@ -110,7 +111,7 @@ impl Ledger {
     }
 }
 
-/// Another ledger on its way in.
+/// Another ledger while it is being imported.
 #[derive(Debug)]
 pub(crate) struct Incoming<'a> {
     here: &'a Reader,
@@ -122,10 +123,10 @@ pub(crate) struct Incoming<'a> {
     bytes: u64,
     known: u64,
     passed_on: u64,
-    /// The origins of rows from third ledgers, each once.
+    /// The origins of rows from third ledgers, to reject duplicates.
     claimed: HashSet<[u8; 32]>,
     spool: Spool,
-    /// The raw evidence under way: its hash as far as it was read.
+    /// The hash so far of the raw evidence being read.
     under_way: Sha256,
 }
 
@@ -156,7 +157,7 @@ impl<'a> Incoming<'a> {
         Ok(())
     }
 
-    /// The next row: it must follow from the one before, and be an observation that this version can read.
+    /// Takes the next row. It must follow from the previous row and be an observation that this version can read.
     pub fn row(&mut self, row: Row) -> Result<(), Message> {
         self.seq += 1;
         let seq = self.seq;
@@ -188,7 +189,7 @@ impl<'a> Incoming<'a> {
         self.spool.row(&draft).map_err(|error| error.message())
     }
 
-    /// Is it here already? A row that claims to be ours and is not here was forged: no other ledger can give us our own rows.
+    /// Whether the row is here already. A row that claims this ledger as its origin but is not here was forged.
     fn is_here(&mut self, row: &Row, origin: &str) -> Result<bool, Message> {
         let seq = row.seq;
         let Some(parsed) = Origin::parse(origin) else {
@@ -217,7 +218,7 @@ impl<'a> Incoming<'a> {
         self.here.has_received(parsed.first, row).map_err(failed)
     }
 
-    /// A piece of raw evidence; gives it its hash with the last one.
+    /// Takes a piece of raw evidence; `last` completes it and checks its hash.
     pub fn piece(&mut self, sha256: &str, data: &[u8], last: bool) -> Result<(), Message> {
         let failed = |error: io::Error| error.message();
         let Some(size) = self.spool.wanted.get(sha256).copied() else {
@@ -244,7 +245,7 @@ impl<'a> Incoming<'a> {
         if bytes > self.limits.total { Err(say!("ledger-import-bytes", most = self.limits.total)) } else { Ok(()) }
     }
 
-    /// All raw evidence that a row names has come, or was here, and is whole.
+    /// Checks that all raw evidence named by a row was received or was here already, and is complete.
     fn check_blobs(&self) -> Result<(), Message> {
         let mut missing = Vec::new();
         for (sha256, &size) in self.spool.wanted.iter().filter(|(sha256, _)| !self.spool.kept.contains_key(*sha256)) {
@@ -260,8 +261,8 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// A directory that anybody may have filled: its database is copied before it is looked at, and a journal beside it is
-    /// left alone (SQLite would play it back, and delete files that it names).
+    /// Imports a directory that may have been written by anyone. The database is copied before it is opened, and a
+    /// journal beside it is ignored: SQLite would replay it and delete files that it names.
     fn directory(&mut self, path: &Path) -> Result<(), LedgerError> {
         let bad = |what: say::Message| LedgerError::Archive { path: path.to_owned(), what };
         let database = path.join("ledger.sqlite");
@@ -302,7 +303,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// SQLite opens files by their names only; this one goes when it is no longer needed.
+/// SQLite opens files only by name; this copy is deleted when dropped.
 struct Copy {
     path: PathBuf,
     file: File,
@@ -326,7 +327,7 @@ fn copied(from: File, dir: &Path, most: u64) -> io::Result<Copy> {
 
 const COPY: &str = "import-database-";
 
-/// Copies of imports that were killed, and one of our own number.
+/// Removes copies left by killed imports, and one with our own process id.
 fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();

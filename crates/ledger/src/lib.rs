@@ -1,8 +1,8 @@
 //! The append-only store of observations, hash-chained, and the proof that nothing was altered or lost.
 //!
-//! A ledger is a directory: `ledger.sqlite` (the rows), `head` (where the chain ends, outside the database, so that a
-//! cut tail is seen), `blobs/` (raw evidence by content hash), `lock` (one writer at a time). `docs/ledger.md` says what
-//! survives what. Nothing here grades: that is `evidence`'s work.
+//! A ledger is a directory: `ledger.sqlite` (the rows), `head` (the end of the chain, kept outside the database so that
+//! a cut tail is noticed), `blobs/` (raw evidence by content hash), `lock` (one writer at a time). `docs/ledger.md`
+//! explains what the ledger survives. Grading is done in the `evidence` crate.
 #![forbid(unsafe_code)]
 
 mod anonymous;

@@ -1,4 +1,4 @@
-//! The rows as they are listed: what a reader needs of each, and which were asked for.
+//! The rows as `ledger list` shows them, and the filter that selects them.
 
 use crate::{LedgerError, Reader, Row, RowKind, WorklogNote};
 use evidence::{Glance, ObservationId, Rung, saw};
@@ -7,16 +7,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// Which rows are wanted; the default is all.
+/// Selects rows; the default selects all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub observer: Option<String>,
     pub rung: Option<Rung>,
     /// `notes`, a rung, or an observer's name.
     pub only: Option<String>,
-    /// How the topic begins.
+    /// A prefix of the topic.
     pub topic: Option<String>,
-    /// Only the last so many that fit.
+    /// Only this many of the last matching rows.
     pub last: Option<usize>,
 }
 
@@ -126,7 +126,7 @@ impl Reader {
             }
             Ok(if enough(&rows) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        // The last ones are found from the end: a long ledger need not be read for them.
+        // Reads backwards from the end, so that a long ledger is not read in full.
         if filter.last.is_some() {
             self.rows_back(take)?;
             rows.reverse();

@@ -1,5 +1,5 @@
-//! Signed notes: a text, a blank line, and lines of signatures (C2SP `signed-note`, the format of Go's checksum database and
-//! of transparency logs). Keys are written as there, so that other tools can check what was signed here.
+//! Signed notes: a text, a blank line, and lines of signatures (C2SP `signed-note`, the format of Go's checksum
+//! database and of transparency logs). Keys use the same encoding, so that other tools can verify our signatures.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// The signature type of Ed25519 in a key's encoding.
 const ED25519: u8 = 1;
-/// Limits of Go's reader, so that what is read here is read there.
+/// The limits of Go's reader, so that both readers accept the same notes.
 const LONGEST: usize = 1 << 20;
 const SIGNATURES: usize = 100;
 
@@ -29,7 +29,7 @@ say::worded! { NoteError {
     Random(why) => "ledger-note-random",
 }}
 
-/// A key that signs. Its encoding is a secret.
+/// A signing key. Its encoding is a secret.
 pub struct Signer {
     name: String,
     key: KeyPair,
@@ -41,14 +41,14 @@ impl std::fmt::Debug for Signer {
     }
 }
 
-/// A key that checks, to be handed out.
+/// A public key that verifies signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verifier {
     name: String,
     key: PublicKey,
 }
 
-/// No spaces and no plus: they part the fields.
+/// A name may not contain spaces or `+`, because they separate the fields.
 fn check_name(name: &str) -> Result<(), NoteError> {
     let bad = name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+');
     if bad { Err(NoteError::Key(say::key!("ledger-key-name"))) } else { Ok(()) }
@@ -143,7 +143,7 @@ impl Verifier {
         &self.name
     }
 
-    /// The note's text, once this key's signature was found to fit. Signatures by other keys do not matter.
+    /// Returns the note's text if this key's signature is valid. Signatures by other keys are ignored.
     pub fn open<'a>(&self, note: &'a str) -> Result<&'a str, NoteError> {
         if note.len() > LONGEST || note.contains(|c: char| c < ' ' && c != '\n') {
             return Err(NoteError::Note(say::key!("ledger-note-long")));

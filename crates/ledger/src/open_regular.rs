@@ -1,5 +1,5 @@
-//! Opening a ledger's files, whose names or directory may come from another user: only regular files, never through a symlink in
-//! the last component, and never waiting for the other end of a pipe.
+//! Opening a ledger's files, whose names or directory may come from another user: only regular files, never through a
+//! symlink in the last component, and never blocking on a pipe.
 
 use std::fs::File;
 use std::io;
@@ -8,15 +8,16 @@ use sys::files::{self, Access};
 
 pub use sys::regular_file::open_itself as open;
 
-/// A new file: it must not exist, and only its owner may read it.
+/// Creates a file that only its owner may read. Fails if it exists.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     files::create_new(path, Access::Private)
 }
 
-/// A file without a name, for what must be whole before it may be kept. It goes when it is closed, also by a kill.
+/// A file without a name, for data that must be complete before it may be kept. It disappears when it is closed, even
+/// if the process is killed.
 pub(crate) fn nameless(dir: &Path, name: &str) -> io::Result<File> {
     let path = dir.join(name);
-    // Of a process of the same number that was killed between the two.
+    // A killed process with the same process id may have left it.
     let _ = files::remove(&path);
     let file = create(&path)?;
     files::remove(&path)?;

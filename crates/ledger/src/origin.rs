@@ -1,21 +1,21 @@
-//! Where an imported row comes from, in one text: `LEDGER#ROW@HASH`, then ` via LEDGER` for every further hand.
+//! The origin of an imported row as one text: `LEDGER#ROW@HASH`, then ` via LEDGER` for each ledger that passed it on.
 //!
-//! The first part names the row as its own ledger has it. A ledger's archive proves its own rows by its chain; of rows that
-//! it had from others it can only say so, and `via` says whose word that is.
+//! The first part names the row in the ledger that recorded it. An archive's chain proves only the rows of its own
+//! ledger. For rows that it imported, the ledgers after `via` vouch.
 
 use crate::blobs::is_hash;
 
-/// With more steps than this, the origin is no longer meaningful.
+/// A longer chain of ledgers is rejected, because such an origin is no longer meaningful.
 const HANDS: usize = 8;
 
-/// A ledger's id: 128 bits, as `new_id` writes them.
+/// A ledger's id: 128 bits in the form that `new_id` writes.
 pub(crate) fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin<'a> {
-    /// Ledger, row and hash: what it is, through whatever hands it came.
+    /// Ledger, row and hash: identifies the row regardless of the ledgers that passed it on.
     pub first: &'a str,
     pub ledger: &'a str,
     pub seq: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// None for what no ledger writes.
+    /// None if no ledger writes such a text.
     pub fn parse(text: &'a str) -> Option<Origin<'a>> {
         let mut hands = text.split(" via ");
         let first = hands.next()?;
@@ -41,7 +41,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// The origin of a row of `from`'s archive once it is here.
+/// The origin that a row of `from`'s archive gets when it is imported here.
 pub(crate) fn received(from: &str, seq: u64, hash: &str, before: Option<&str>) -> String {
     match before {
         None => format!("{from}#{seq}@{hash}"),

@@ -1,7 +1,7 @@
-//! Reading many observations: one thread fetches rows, the others hold them to the chain and read what is wanted.
+//! Reads many observations: one thread fetches rows, the others check them against the chain and parse the wanted ones.
 //!
-//! A row names the hash of the row before it, so each batch can be checked by itself; that every batch follows from the
-//! one before it is seen at the end, before anything is given out.
+//! A row contains the hash of the previous row, so each batch can be checked independently. The links between batches
+//! are checked at the end, before anything is returned.
 
 use crate::chain::{Hash, Row, RowKind};
 use crate::error::LedgerError;
@@ -12,15 +12,16 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Batches that may wait for the workers. On a busy machine these lag behind: what waits is bounded by this, not by how many they are.
+/// The number of batches that may wait for the workers. This bounds the memory on a busy machine where the workers lag
+/// behind.
 const AHEAD: usize = 4;
-/// More workers would only wait for the one that fetches, and each has its own heap.
+/// More workers would only wait for the fetching thread, and each has its own heap.
 const WORKERS: usize = 4;
 
-/// A batch of rows after the one before it, by number.
+/// A numbered batch of consecutive rows.
 type Batch = (usize, Vec<Row>);
 
-/// What a worker leaves of a batch, for the link to the next.
+/// The ends of a checked batch, for linking it to its neighbours.
 struct Link {
     batch: usize,
     seq: u64,
@@ -30,14 +31,14 @@ struct Link {
 }
 
 impl Reader {
-    /// Every observation, own and imported, in the order of recording. The chain is followed on the way: what was
-    /// altered gives no grade.
+    /// Every observation, own and imported, in the order of recording. The chain is checked on the way, so altered rows
+    /// give an error instead of a grade.
     pub fn observations(&self) -> Result<Vec<Recorded>, LedgerError> {
         self.observations_where(|_| true)
     }
 
-    /// Those that `wanted` takes, which may depend on nothing but the glance; of the others no more is read than that. The
-    /// chain is followed all the same.
+    /// The observations for which `wanted` is true. `wanted` may depend only on the glance; nothing else of the other
+    /// observations is read. The whole chain is checked regardless.
     pub fn observations_where(
         &self,
         wanted: impl Fn(&Glance<'_>) -> bool + Sync,
@@ -50,13 +51,13 @@ impl Reader {
         Ok(kept.into_iter().flat_map(|(_, rows)| rows).collect())
     }
 
-    /// Those that an investigation can use.
+    /// The observations that an investigation can use.
     pub fn observations_for(&self, investigation: &Investigation) -> Result<Vec<Recorded>, LedgerError> {
         let wanted = investigation.wanted();
         let observations = self.observations_where(|glance| wanted.takes(glance))?;
         match wanted.again() {
             Some(wanted) => {
-                // The second pass has them all again: two of them at one time would take twice the memory.
+                // The second pass reads them all again; keeping both lists would need twice the memory.
                 drop(observations);
                 self.observations_where(|glance| wanted.takes(glance))
             }
@@ -64,7 +65,7 @@ impl Reader {
         }
     }
 
-    /// Of each observer the observations of its last run: those that carry its latest time. In no order.
+    /// The observations of each observer's last run, in no particular order. A run is identified by its time.
     pub fn last_runs(&self) -> Result<Vec<Recorded>, LedgerError> {
         let keep = |runs: &mut HashMap<String, Vec<Recorded>>, rows: Vec<Recorded>| {
             for recorded in rows {
@@ -85,7 +86,7 @@ impl Reader {
         Ok(runs.into_values().flatten().collect())
     }
 
-    /// What each worker has made of the batches that fell to it.
+    /// Runs the workers and returns what each made of its batches.
     fn gather<S: Default + Send>(
         &self,
         wanted: impl Fn(&Glance<'_>) -> bool + Sync,
@@ -102,7 +103,7 @@ impl Reader {
             let mut batch = 0;
             let read = self.batches(0, |rows| {
                 batch += 1;
-                // Workers that stop early are not a failure of the reader.
+                // A worker that stops early is not an error of the reader.
                 send.send((batch, rows)).is_ok()
             });
             drop(send);
@@ -166,7 +167,7 @@ fn read_batch(
     Ok(kept)
 }
 
-/// The first thing that is wrong, in the order of the rows.
+/// The first problem in row order.
 fn check_links(path: &Path, genesis: Hash, mut links: Vec<Link>) -> Result<(), LedgerError> {
     links.sort_by_key(|link| link.batch);
     let mut prev = genesis;

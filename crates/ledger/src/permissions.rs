@@ -1,5 +1,5 @@
-//! What was observed is its owner's business: directories 0700, files 0600. A ledger of an older version, whose files
-//! others may read, is closed to them when its owner next writes.
+//! Observations are private to their owner: directories have mode 0700, files 0600. If an older version left a ledger
+//! readable by others, its next write by the owner removes that access.
 
 use std::fs;
 use std::io;
@@ -9,18 +9,18 @@ use sys::files::{self, Access};
 
 const OTHERS: u32 = 0o077;
 
-/// Makes the directory, and those above it that are missing, for the owner alone.
+/// Creates the directory and its missing parents, accessible to the owner only.
 pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
     files::create_dir_all(dir, Access::Private)
 }
 
-/// Removes other users' access to the ledger; returns how many files and directories had any. Only for its owner: other users may
-/// not, and root leaves another user's ledger unchanged.
+/// Removes other users' access to the ledger; returns how many files and directories had any. Only the owner does this:
+/// other users may not, and root leaves another user's ledger unchanged.
 pub(crate) fn tighten(dir: &Path) -> io::Result<u64> {
     let mine = rustix::process::geteuid().as_raw();
     let mut changed = 0;
     let mut open = vec![dir.to_owned()];
-    // A private directory has private content: a walk through a million blobs is made once.
+    // A private directory protects its content, so the walk through a million blobs is needed only once.
     let wide = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.mode() & OTHERS != 0);
     if ![".", "ledger.sqlite", "head", "lock", "blobs"].iter().any(|name| wide(&dir.join(name))) {
         return Ok(0);

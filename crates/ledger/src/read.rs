@@ -1,4 +1,4 @@
-//! Reading a ledger: works in a read-only directory, during writes, and before a ledger exists.
+//! Reading a ledger. Works in a read-only directory, during writes, and before a ledger exists.
 
 use crate::blobs::Blobs;
 use crate::chain::{Hash, Row, RowKind};
@@ -10,7 +10,7 @@ use say::say;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Rows fetched at a time, and at how many bytes of them it is enough.
+/// The most rows per batch, and the number of bytes at which a batch is full.
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 /// Batches that may wait for a worker.
@@ -20,35 +20,35 @@ const AHEAD: usize = 4;
 pub struct Reader {
     pub(crate) dir: PathBuf,
     pub(crate) database: PathBuf,
-    /// None: nothing was recorded yet.
+    /// None if nothing was recorded yet.
     pub(crate) connection: Option<Connection>,
-    /// The database is our own copy without writers.
+    /// Whether the database is our own copy, which has no writers.
     pub(crate) copy: bool,
-    /// The tables are those that this version makes; else no row is read.
+    /// Whether the tables are those that this version creates; otherwise no row is read.
     pub(crate) sound: bool,
 }
 
-/// Which way to go from a row.
+/// The direction in which rows are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     On,
     Back,
 }
 
-/// Some rows, and what kept it from reading the next.
+/// Rows, whether there are more, and the error that stopped the reading.
 type Batch = (Vec<Row>, bool, Option<LedgerError>);
 
-/// The head names rows, but the database is missing.
+/// The error for a head that names rows while the database is missing.
 pub(crate) fn gone(dir: &Path, head: &Head) -> LedgerError {
     let what = say::say!("ledger-database-gone", row = head.seq);
     LedgerError::BrokenChain { path: dir.to_owned(), what }
 }
 
 impl Reader {
-    /// A directory without a ledger reads as an empty one; nothing is created. One whose tail is cut is refused: what
-    /// is left may not be all there was.
+    /// A directory without a ledger reads as an empty ledger; nothing is created. A ledger whose tail was cut is
+    /// refused, because rows may be missing.
     pub fn open(dir: &Path) -> Result<Reader, LedgerError> {
-        // The head first: a writer at work may then only be ahead of it.
+        // Read the head first: a concurrent writer can then only be ahead of it.
         let slots = Slots::read(&dir.join("head"))?;
         let reader = Reader::open_as_it_is(dir)?;
         match slots.as_ref().and_then(Slots::newest) {
@@ -59,7 +59,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Whatever is there, for `verify`.
+    /// Opens the ledger in any state, for `verify`.
     pub fn open_as_it_is(dir: &Path) -> Result<Reader, LedgerError> {
         let database = dir.join("ledger.sqlite");
         let connection = if schema::check_header(&database)? { Some(schema::connect(&database, false)?) } else { None };
@@ -74,12 +74,12 @@ impl Reader {
         Reader { dir: dir.to_owned(), database, connection, copy: true, sound: true }.checked()
     }
 
-    /// Before the first row is asked for.
+    /// Checks the tables before the first row is read.
     fn checked(mut self) -> Result<Reader, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(self) };
         match schema::is_made(connection, &self.database) {
             Ok(true) => match schema::check_tables(connection, &self.database) {
-                // `verify` is to name it, and nothing else reads past it.
+                // `verify` must report this; all other reads stop here.
                 Err(LedgerError::Damaged { .. }) => self.sound = false,
                 checked => checked?,
             },
@@ -113,14 +113,14 @@ impl Reader {
         self.connection.is_some()
     }
 
-    /// The ledger's own id, made when it was; None if there is none.
+    /// The id that the ledger got when it was created; None if there is no ledger.
     pub fn id(&self) -> Result<Option<String>, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(None) };
         self.sound()?;
         connection.query_row("SELECT id FROM ledger", [], |row| row.get(0)).optional().map_err(|e| self.fail(e))
     }
 
-    /// Every row from `from` on, in order. They are fetched in batches, so that a slow `take` keeps no writer waiting.
+    /// Every row from `from` on, in order. Rows are fetched in batches, so that a slow `take` does not block writers.
     pub fn rows(
         &self,
         from: u64,
@@ -141,7 +141,7 @@ impl Reader {
         mut take: impl FnMut(Row) -> Result<ControlFlow<()>, LedgerError>,
     ) -> Result<(), LedgerError> {
         let mut next = from;
-        // The first batch is small: who wants five rows shall not wait for a thousand.
+        // The first batch is small, so that a request for five rows does not wait for a thousand.
         let mut most = 16;
         loop {
             let (batch, more, error) = self.batch(next, way, most)?;
@@ -160,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// Only a damaged tree gives them out of order.
+    /// Checks the order of rows; only a damaged tree returns them out of order.
     fn follows(&self, next: u64, row: &Row, way: Way) -> Result<u64, LedgerError> {
         match way {
             Way::On if row.seq < next => {
@@ -172,8 +172,8 @@ impl Reader {
         }
     }
 
-    /// Every row from `from` on, a batch at a time, to a worker in another thread: this one reads on meanwhile. The error is
-    /// what kept it from reading all; the worker gives back what it made of the rest.
+    /// Passes every row from `from` on, in batches, to a worker in another thread while this thread reads on. The error
+    /// is the reason why reading stopped early; the worker's result covers the rows until then.
     pub(crate) fn stream<T: Send>(
         &self,
         from: u64,
@@ -185,7 +185,7 @@ impl Reader {
             let worker = scope.spawn(move || work(&mut receive.into_iter()));
             let read = self.batches(from, |batch| {
                 progress(batch.last().map_or(0, |row| row.seq));
-                // A worker that stops early is not a failure of the reader.
+                // A worker that stops early is not an error of the reader.
                 send.send(batch).is_ok()
             });
             drop(send);
@@ -196,7 +196,7 @@ impl Reader {
         })
     }
 
-    /// Every row from `from` on, a batch at a time, until `take` says that it is enough.
+    /// Passes every row from `from` on to `take`, in batches, until it returns false.
     pub(crate) fn batches(&self, from: u64, mut take: impl FnMut(Vec<Row>) -> bool) -> Result<(), LedgerError> {
         let mut next = from;
         loop {
@@ -281,11 +281,11 @@ impl Reader {
         Err(LedgerError::BrokenChain { path: self.database.clone(), what })
     }
 
-    /// Is this row, first recorded as `first` says, here, from whatever hand? One that says the same of itself and reads
-    /// otherwise is another.
+    /// Whether this row, first recorded as `first`, is here, from any ledger. A row with the same origin but different
+    /// content does not count.
     pub(crate) fn has_received(&self, first: &str, row: &Row) -> Result<bool, LedgerError> {
         let Some(connection) = &self.connection else { return Ok(false) };
-        // Between the two: the origin itself, and the same with " via ..." behind it ('!' comes after the space).
+        // The range contains the origin itself and the origin followed by " via ..." ('!' sorts after the space).
         let sql = "SELECT 1 FROM row WHERE origin >= ?1 AND origin < ?1 || '!' AND (origin = ?1 OR origin >= ?1 || ' via ') \
                    AND kind = ?2 AND time = ?3 AND body = ?4 LIMIT 1";
         let mut statement = connection.prepare_cached(sql).map_err(|e| self.fail(e))?;

@@ -1,4 +1,4 @@
-//! The database's shape, and how it is opened without touching what is not ours.
+//! The database schema, and how to open a database without modifying foreign files.
 
 use crate::error::{LedgerError, unfinished};
 use crate::open_regular;
@@ -9,16 +9,16 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
 
-/// Stands in the file's header, where `file` finds it too.
+/// Stored in the file's header, where `file` also finds it.
 pub const APPLICATION_ID: u32 = u32::from_be_bytes(*b"whkl");
 pub const FORMAT: u32 = 1;
 /// How long to wait for another process's write.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The longest row. An observation with a list of all kernels of a library has about a tenth of it.
+/// The longest row. An observation that lists all kernels of a library needs about a tenth of it.
 pub const LONGEST: usize = 8 << 20;
 
-/// Compared word for word by `verify`.
+/// `verify` compares them verbatim.
 pub const STATEMENTS: [&str; 5] = [
     "CREATE TABLE ledger (id TEXT NOT NULL) STRICT",
     "CREATE TABLE row (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, origin TEXT, time TEXT NOT NULL, \
@@ -28,8 +28,8 @@ pub const STATEMENTS: [&str; 5] = [
     "CREATE TRIGGER row_is_not_deleted BEFORE DELETE ON row BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
 ];
 
-/// What the first bytes of the file say, read without SQLite: a file of a newer version is never opened.
-/// Offsets: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+/// Reads the file's header without SQLite, so that a file of a newer version is never opened. Offsets:
+/// <https://www.sqlite.org/fileformat2.html#the_database_header>.
 fn read_header(path: &Path) -> Result<Option<u64>, LedgerError> {
     match open_regular::open(path) {
         Ok(file) => header_of(&file, path),
@@ -38,7 +38,7 @@ fn read_header(path: &Path) -> Result<Option<u64>, LedgerError> {
     }
 }
 
-/// A copy of the database at `path`.
+/// Checks a copy of the database at `path`.
 pub fn check_copy(copy: &File, path: &Path) -> Result<(), LedgerError> {
     let fail = |source| LedgerError::Io { path: path.to_owned(), source };
     (&*copy).rewind().map_err(fail)?;
@@ -56,7 +56,7 @@ fn header_of(file: &File, path: &Path) -> Result<Option<u64>, LedgerError> {
     let mut header = Vec::new();
     let read = file.take(100).read_to_end(&mut header);
     read.map_err(|source| LedgerError::Io { path: path.to_owned(), source })?;
-    // A process died between creating the file and its first page: nothing was ever in it.
+    // A process died between creating the file and writing its first page: the file never had content.
     if header.is_empty() {
         return Ok(None);
     }
@@ -80,20 +80,20 @@ fn header_of(file: &File, path: &Path) -> Result<Option<u64>, LedgerError> {
         0 => return Err(not(say::say!("ledger-no-format"))),
         _ => {}
     }
-    // A page size of 65,536 is written as 1. The page count is good where both change counters agree.
+    // A page size of 65,536 is stored as 1. The page count is valid if both change counters agree.
     let page = header.get(16..18).and_then(|b| b.try_into().ok()).map_or(0, u16::from_be_bytes);
     let page = if page == 1 { 65_536 } else { u64::from(page) };
     let wanted = if word(24) == word(92) { u64::from(word(28)) * page } else { 0 };
     Ok(Some(wanted))
 }
 
-/// Is there a database, as far as its header tells? One that is shorter than it says was cut.
+/// Whether there is a database, according to its header. A file shorter than its header says is truncated.
 pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
     let mut patience = 25;
     loop {
         let Some(wanted) = read_header(path)? else { return Ok(false) };
         let size = std::fs::metadata(path).map_err(|source| LedgerError::Io { path: path.to_owned(), source })?.len();
-        // During a write, or after a killed one, pages may be missing that the journal restores.
+        // During a write, or after a killed one, the journal may restore missing pages.
         if size >= wanted || unfinished(path) {
             return Ok(true);
         }
@@ -106,10 +106,10 @@ pub fn check_header(path: &Path) -> Result<bool, LedgerError> {
     }
 }
 
-/// For writing, or for reading what others may be writing.
+/// Opens for writing, or for reading while other processes may write.
 pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     if write {
-        // SQLite would make it readable for all; an empty file is one where nothing was ever committed.
+        // SQLite would make the file readable for everyone. An empty file is a database without any commit.
         match open_regular::create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(LedgerError::io(path, say::key!("ledger-doing-making"), error));
@@ -125,7 +125,7 @@ pub fn connect(path: &Path, write: bool) -> Result<Connection, LedgerError> {
     connection.busy_timeout(PATIENCE).map_err(fail)?;
     if write {
         // A rollback journal can be read in a directory that cannot be written; a write-ahead log cannot. EXTRA also
-        // syncs the directory when the journal goes, so that a commit is a commit after a power cut.
+        // syncs the directory after the journal is deleted, so that a commit survives a power failure.
         connection.pragma_update(None, "journal_mode", "DELETE").map_err(fail)?;
         connection.pragma_update(None, "synchronous", "EXTRA").map_err(fail)?;
     } else {
@@ -147,15 +147,15 @@ pub fn connect_copy(path: &Path) -> Result<Connection, LedgerError> {
 
 fn harden(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "trusted_schema", false)?;
-    // Where a page was damaged SQLite says so instead of reading past it.
+    // Makes SQLite report a damaged page instead of reading past it.
     connection.pragma_update(None, "cell_size_check", true)?;
-    // The statement that inserts a row must fit beside it.
+    // The INSERT statement must fit in addition to the row.
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, (LONGEST + (1 << 20)) as i32)?;
     Ok(())
 }
 
-/// Whether anything was ever committed: who was killed while making the ledger leaves a file that SQLite rolls back to
-/// nothing at the first look.
+/// Whether anything was ever committed. A process that was killed while creating the ledger leaves a file that SQLite
+/// rolls back to empty when it is first opened.
 pub fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerError> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let made = count("SELECT count(*) FROM sqlite_schema")
@@ -163,8 +163,8 @@ pub fn is_made(connection: &Connection, path: &Path) -> Result<bool, LedgerError
     made.map_err(|source| LedgerError::database(path, source))
 }
 
-/// A table of ours is what it says: no view that never ends under its name, no virtual table. Asked before the first row
-/// is read of a database that anybody may have written.
+/// Checks that each table is an ordinary table, and not an endless view or a virtual table of the same name. Called
+/// before the first row is read from a database that anyone may have written.
 pub fn check_tables(connection: &Connection, path: &Path) -> Result<(), LedgerError> {
     let ours = |name: &str| -> Result<Option<String>, rusqlite::Error> {
         connection

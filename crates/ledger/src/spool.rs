@@ -1,4 +1,4 @@
-//! What is being imported, kept aside in files without a name until all of it was checked: rows, and raw evidence.
+//! Keeps an import's rows and raw evidence in unnamed files until all of it was checked.
 
 use crate::chain::RowKind;
 use crate::open_regular;
@@ -10,15 +10,15 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// In the ledger's directory, where the space will be needed anyway.
+/// The files are in the ledger's directory, where the space will be needed anyway.
 #[derive(Debug)]
 pub(crate) struct Spool {
     rows: BufWriter<File>,
     pub count: u64,
     blobs: File,
-    /// Hash to place and size.
+    /// Hash to position and size.
     pub kept: BTreeMap<String, (u64, u64)>,
-    /// Hash to size, of all that a row names.
+    /// Hash to size, for all evidence that a row names.
     pub wanted: BTreeMap<String, u64>,
     end: u64,
 }
@@ -46,7 +46,7 @@ impl Spool {
         self.blobs.write_all(data)
     }
 
-    /// What was written since the last is raw evidence of this hash.
+    /// Records that the bytes written since the previous call are raw evidence with this hash.
     pub fn blob(&mut self, sha256: &str) -> io::Result<()> {
         let now = self.blobs.stream_position()?;
         self.kept.insert(sha256.to_owned(), (self.end, now - self.end));
@@ -54,7 +54,7 @@ impl Spool {
         Ok(())
     }
 
-    /// How much of the raw evidence under way was written, and how much in all.
+    /// The bytes written of the current raw evidence, and in total.
     pub fn written(&mut self) -> io::Result<(u64, u64)> {
         let now = self.blobs.stream_position()?;
         Ok((now - self.end, now))
@@ -80,7 +80,7 @@ impl Spool {
         Ok(Some((&self.blobs).take(size)))
     }
 
-    /// The rows again, in their order.
+    /// The rows again, in order.
     pub fn rows(&mut self) -> io::Result<Rows> {
         self.rows.flush()?;
         let mut file = self.rows.get_ref().try_clone()?;

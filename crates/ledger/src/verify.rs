@@ -1,5 +1,5 @@
-//! What can be proved of a ledger by itself: every row, every blob, the head, the schema, the database. Rows are read in one
-//! thread, hashed in a second, and SQLite's own check and the raw evidence have a third.
+//! Checks everything that a ledger can prove on its own: every row, every blob, the head, the schema, the database. One
+//! thread reads rows, a second hashes them, and a third runs SQLite's own check and checks the raw evidence.
 
 use crate::blobs::{Blobs, Measured};
 use crate::chain::{Hash, Row};
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// One thing that is not as it was written, and where.
+/// A deviation from what was written, and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     Altered { seq: u64 },
@@ -44,17 +44,17 @@ say::worded! { Problem {
     Database { what } => "ledger-proof-database",
 }}
 
-/// Whoever can write here can also cut the tail and set the head back, or write a new chain: only a hash that is kept
-/// elsewhere ([`Proof::row_of`]) speaks against that.
+/// Anyone who can write here can also cut the tail and set the head back, or write a new chain. Only a hash that is
+/// kept elsewhere ([`Proof::row_of`]) detects that.
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
     pub ledger: Option<String>,
     pub rows: u64,
     pub blobs: u64,
     pub blob_bytes: u64,
-    /// The hash of the last row: with a copy of it one can prove that this is the same ledger, grown.
+    /// The hash of the last row. A copy of it proves later that this is the same ledger with rows added.
     pub head: Option<Hash>,
-    /// Rows whose writer died before it could move the head: whole, and never acknowledged to anybody.
+    /// Complete rows whose writer died before it moved the head, so their append was never acknowledged.
     pub unacknowledged: u64,
     pub problems: Vec<Problem>,
     chain: Vec<(u64, Hash)>,
@@ -72,12 +72,12 @@ impl Proof {
 }
 
 impl Reader {
-    /// Goes through everything. Problems are collected; an error is what keeps it from looking at all.
+    /// Checks everything. Problems are collected; an error means that the check itself could not run.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Proof, LedgerError> {
         self.prove(true, progress)
     }
 
-    /// All but the raw evidence.
+    /// Checks everything except the raw evidence.
     pub(crate) fn verify_rows_only(&self) -> Result<Proof, LedgerError> {
         self.prove(false, &mut |_| {})
     }
@@ -93,7 +93,7 @@ impl Reader {
             return Ok(proof);
         };
         proof.problems = verify_schema(connection);
-        // Tables that are not ours may be anything: views without an end, too.
+        // Foreign tables may be anything, including endless views.
         if !self.sound {
             return Ok(proof);
         }
@@ -201,10 +201,10 @@ fn integrity(connection: &Connection) -> Vec<Problem> {
     problems
 }
 
-/// Rows whose old place is looked for; of more it is only said that they were altered.
+/// The number of altered rows for which the original position is searched. Further rows are only reported as altered.
 const SUSPECTS: usize = 256;
 
-/// The way along the chain.
+/// The state of the walk along the chain.
 struct Walk {
     next: u64,
     prev: Hash,
@@ -248,7 +248,7 @@ impl Walk {
             Ok(list) => {
                 for one in list {
                     if self.sent.insert((one.sha256.clone(), one.size)) {
-                        // Whoever measures ends after this one.
+                        // The receiving thread outlives this one, so sending cannot fail.
                         let _ = send.send((row.seq, one));
                     }
                 }
@@ -261,7 +261,7 @@ impl Walk {
     }
 }
 
-/// What is looked at beside the rows.
+/// The results of the checks that run beside the rows.
 #[derive(Default)]
 struct Beside {
     problems: Vec<Problem>,
@@ -287,16 +287,15 @@ impl Beside {
         }
     }
 }
-/// A row that does not give its hash was altered, or it is a true row in another's place: then it follows from a row
-/// that is still there, and gives its hash with the number that comes after that one.
+/// A row that does not match its hash was either altered or moved. A moved row follows from a row that still exists,
+/// and matches its hash with the number after that row.
 fn name_suspects(proof: &mut Proof, suspects: &[Row], hashes: &[(u64, Hash)]) {
     if suspects.is_empty() {
         return;
     }
     let mut after: HashMap<[u8; 32], u64> = hashes.iter().map(|(seq, hash)| (hash.0, seq + 1)).collect();
     after.insert(Hash::genesis(proof.ledger.as_deref().unwrap_or("")).0, 1);
-    // Rows may have changed places with each other, so the row that it followed may stand elsewhere now: every place is
-    // tried. There are few suspects.
+    // Rows may have been swapped, so the predecessor may be anywhere: every position is tried. There are few suspects.
     let places = hashes.last().map_or(0, |(seq, _)| *seq) + 1;
     for row in suspects {
         let there = after.get(&row.prev.0).copied();
@@ -324,7 +323,7 @@ fn verify_head(proof: &mut Proof, slots: Option<&Slots>, hashes: &[(u64, Hash)])
     if Some(head.ledger.as_str()) != proof.ledger.as_deref() {
         odd(say::say!("ledger-head-foreign"));
     }
-    // A crash tears a slot only while the database is ahead of the other.
+    // A crash damages a slot only while the database is ahead of the other slot.
     if !slots.both_readable() && last <= head.seq {
         odd(say::say!("ledger-slot-altered"));
     }

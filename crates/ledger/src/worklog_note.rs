@@ -1,7 +1,7 @@
-//! A note of the worklog: a person's words, and what they are about. The phase and the claim stand in lines before the text, so
-//! that a note stays a text that anybody can read.
+//! A note of the worklog: a person's words and what they are about. The phase and the claim are on lines before the
+//! text, so that the note remains readable as plain text.
 
-/// The note's statement about itself.
+/// The parsed note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorklogNote {
     pub phase: Option<String>,
@@ -11,7 +11,7 @@ pub struct WorklogNote {
 }
 
 impl WorklogNote {
-    /// Of the body of a row. A note without such lines is all text.
+    /// Parses the body of a row. Without header lines, the whole body is the text.
     pub fn parse(body: &str) -> WorklogNote {
         let mut note = WorklogNote { phase: None, about: None, text: String::new() };
         let mut rest = body;
@@ -30,7 +30,8 @@ impl WorklogNote {
         WorklogNote { phase: None, about: None, text: body.to_owned() }
     }
 
-    /// As the ledger keeps it. A value with a line break in it would be read as something else, so that is taken out.
+    /// The body as the ledger keeps it. Line breaks are removed from the header values, because the rest would be
+    /// parsed as another line.
     pub fn body(&self) -> String {
         let line = |name: &str, value: &Option<String>| {
             value.as_ref().map(|value| format!("{name}: {}\n", value.replace(['\n', '\r'], " "))).unwrap_or_default()

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use sys::clock::now;
 use sys::files::{self, Access};
 
-/// A ledger open for writing. Several processes may have it open; each write takes the lock for itself.
+/// A ledger open for writing. Several processes may have it open; each write takes the lock.
 #[derive(Debug)]
 pub struct Ledger {
     reader: Reader,
@@ -22,7 +22,7 @@ pub struct Ledger {
     closed: u64,
 }
 
-/// What was written: its place in the chain, and for an observation its name.
+/// The result of a write: the position in the chain and, for an observation, its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub seq: u64,
@@ -30,7 +30,7 @@ pub struct Receipt {
     pub observation: Option<ObservationId>,
 }
 
-/// A row before it has its place in the chain.
+/// A row without its position in the chain.
 pub(crate) struct Draft {
     pub kind: RowKind,
     pub origin: Option<String>,
@@ -51,14 +51,15 @@ impl Ledger {
         ledger.locked(|ledger| {
             ledger.closed = permissions::tighten(&ledger.reader.dir).map_err(fail)?;
             ledger.connect()?;
-            // What cannot be taken away costs space and nothing else.
+            // Leftover files that cannot be removed only cost space.
             let _ = ledger.reader.blobs().sweep();
             Ok(())
         })?;
         Ok(ledger)
     }
 
-    /// How many files and directories others could read until this ledger was opened now. Worth a word to its owner.
+    /// How many files and directories other users could read until this ledger was opened. Worth reporting to the
+    /// owner.
     pub fn closed_to_others(&self) -> u64 {
         self.closed
     }
@@ -67,14 +68,14 @@ impl Ledger {
         &self.reader
     }
 
-    /// Keeps raw evidence under its hash, for an observation that is to name it. Of a text the secrets are left out first.
+    /// Keeps raw evidence under its hash for an observation that will name it. Secrets are removed from text first.
     pub fn keep(&mut self, kind: &str, from: impl Read) -> Result<Evidence, LedgerError> {
         let shown = redact::raw(kind, from)
             .map_err(|error| LedgerError::io(&self.reader.dir, say::key!("ledger-doing-reading-raw"), error))?;
         self.reader.blobs().keep(kind, shown)
     }
 
-    /// Records observations: all of them, or none. When it returns they are on the disk. Secrets are left out.
+    /// Records all of the observations or none. They are on disk when this returns. Secrets are removed.
     pub fn append(&mut self, observations: &[Observation]) -> Result<Vec<Receipt>, LedgerError> {
         let time = now();
         let draft = |observation: &Observation| Draft {
@@ -97,12 +98,12 @@ impl Ledger {
         receipts.pop().ok_or_else(|| self.broken(say::say!("ledger-note-lost")))
     }
 
-    /// What they name is there: an import that failed may have taken away again what both had brought.
+    /// Checks that the named evidence exists: a failed import may have removed evidence that both had added.
     fn check_evidence(&self, observations: &[Observation]) -> Result<(), LedgerError> {
         let blobs = self.reader.blobs();
         let mut seen: Option<&str> = None;
         for evidence in observations.iter().flat_map(Observation::raw_evidence) {
-            // Most name the same as the one before.
+            // Most observations name the same evidence as the previous one.
             if seen.replace(&evidence.sha256) == Some(&evidence.sha256) {
                 continue;
             }
@@ -177,7 +178,7 @@ impl Ledger {
             return Err(gone(&self.reader.dir, head));
         }
         let connection = schema::connect(&path, true)?;
-        // A header may be there of a file that a killed creation left: rolled back, it is empty.
+        // A killed creation may have left a file with a header; after the rollback it is empty.
         let made = schema::is_made(&connection, &path)?;
         if let Some(head) = head.filter(|head| !made && head.seq > 0) {
             return Err(gone(&self.reader.dir, head));
@@ -198,7 +199,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Where the chain ends, after a look at whether it ends where it should.
+    /// Returns where the chain ends, after checking that it ends where the head says.
     fn check_tail(&self) -> Result<(Slots, Head), LedgerError> {
         let path = self.head_path();
         let slots = Slots::read(&path)?.ok_or_else(|| self.broken(say::say!("ledger-head-missing")))?;
@@ -222,7 +223,7 @@ impl Ledger {
             }
             Some(_) => {}
         }
-        // Rows beyond the head: their writer died before it could move it. They must follow from it, then they stay.
+        // Rows beyond the head: their writer died before moving it. They are kept if they follow from the head.
         let mut tail = head;
         self.reader.rows(tail.seq + 1, |row| {
             if row.seq != tail.seq + 1 || row.prev != tail.hash || row.hash != row.expected_hash() {

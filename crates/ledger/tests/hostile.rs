@@ -1,4 +1,4 @@
-//! Archives and directories that somebody filled with ill will: refused with a word, and the ledger is as it was.
+//! Hostile archives and directories: each is refused with a message, and the ledger is unchanged.
 
 mod common;
 
@@ -44,7 +44,7 @@ impl Place {
         all
     }
 
-    /// It is refused with this word, and nothing of the ledger has changed.
+    /// Checks that it is refused with this word, and that nothing in the ledger has changed.
     fn refuses(&mut self, path: &Path, word: &str) {
         let before = self.all();
         let error = self.ledger.import(path).unwrap_err().to_string();
@@ -62,7 +62,7 @@ impl Place {
 
 const THEIRS: &str = "0123456789abcdef0123456789abcdef";
 
-/// An archive whose chain is right, whatever its rows say.
+/// An archive with a valid chain, whatever its rows contain.
 fn archive(ledger: &str, rows: &[(Option<String>, Value)], blobs: &[(&str, &[u8])]) -> Value {
     let mut prev = Hash::genesis(ledger);
     let time = "2026-01-01T00:00:00.000Z";
@@ -122,7 +122,7 @@ fn every_piece_of_raw_evidence_must_come() {
     let mut place = Place::new();
     let (one, two, three) = (sha256(b"one"), sha256(b"two"), sha256(b"three"));
     let rows = [(None, naming(&one, 3)), (None, naming(&two, 3)), (None, naming(&three, 5))];
-    // The first is there, others are not: that used to be taken, and never verified again.
+    // The first piece exists, others do not: this used to be accepted, and then never verified.
     for there in [&[(one.as_str(), b"one".as_slice())][..], &[(two.as_str(), b"two")], &[(three.as_str(), b"three")]] {
         place.refuses_archive(&archive(THEIRS, &rows, there), "and 1 more are missing");
     }
@@ -146,7 +146,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
     let fact = serde_json::to_value(observation(7)).unwrap();
     let hash = "ab".repeat(32);
     let real = place.ledger.reader().row(1).unwrap().unwrap().hash.to_string();
-    // As if it were this very ledger's: by its id, by an origin, also with a true row's number and hash.
+    // Claims to come from this very ledger: by its id, by an origin, also with the number and hash of a real row.
     place.refuses_archive(&archive(&own, &[(None, fact.clone())], &[]), "of this ledger, which has no such row");
     for forged in [format!("{own}#1@{hash}"), format!("{own}#99@{hash}"), format!("{own}#1@{real}")] {
         place.refuses_archive(
@@ -163,7 +163,7 @@ fn a_forged_origin_is_refused_and_another_ledgers_word_is_marked() {
         [(Some(third.clone()), fact.clone()), (Some(third.clone()), serde_json::to_value(observation(8)).unwrap())];
     place.refuses_archive(&archive(THEIRS, &twice, &[]), "is there twice");
     place.refuses_archive(&archive("../../x", &[(None, fact.clone())], &[]), "is not a ledger's ID");
-    // What a ledger had from a third one is taken on its word, and says so.
+    // Rows that a ledger imported from a third one are accepted on its word, and marked as such.
     let path = place.path("archive.json");
     fs::write(&path, archive(THEIRS, &twice[..1], &[]).to_string()).unwrap();
     let imported = place.ledger.import(&path).unwrap();
@@ -180,7 +180,7 @@ fn parts_in_the_wrong_order_twice_or_without_end_are_refused() {
     let good = archive(THEIRS, &[(None, serde_json::to_value(observation(1)).unwrap())], &[]).to_string();
     let path = place.path("archive.json");
     let rows = &good[good.find("\"rows\"").unwrap()..good.find(",\"blobs\"").unwrap()];
-    // Rows that come after the raw evidence were never checked against it.
+    // Rows after the raw evidence were never checked against it.
     let twice = good.replace("\"blobs\":[]", &format!("\"blobs\":[],{rows}"));
     let long = good.replace("2026-01-01T00:00:00.000Z", &"9".repeat(40 << 20));
     let nested = good.replace("\"observation\":{", &format!("\"observation\":{}{{", "[".repeat(100_000)));
@@ -243,13 +243,13 @@ fn a_directory_of_another_make_is_refused_and_left_alone() {
     let mut other = Ledger::open(&theirs).unwrap();
     record(&mut other, 1).unwrap();
     drop(other);
-    // A journal that somebody planted: played back, it could name files to delete.
+    // A planted journal: if it were replayed, it could name files to delete.
     let planted = place.path("planted");
     copy(&theirs, &planted);
     fs::write(planted.join("ledger.sqlite-journal"), "anything").unwrap();
     place.refuses(&planted, "was killed while writing");
     assert!(planted.join("ledger.sqlite-journal").exists());
-    // A view that never ends, in place of the rows.
+    // An endless view in place of the rows.
     let endless = place.path("endless");
     copy(&theirs, &endless);
     let connection = rusqlite::Connection::open(endless.join("ledger.sqlite")).unwrap();
@@ -287,7 +287,7 @@ fn there_is_an_end_to_what_an_import_may_cost() {
             assert!(place.all() == before);
         }
     }
-    // A file that is larger than it ever was written: its hash would take days.
+    // A sparse file that is larger than anything written to it: hashing it would take days.
     let row = other.reader().row(1).unwrap().unwrap();
     let blob = other.reader().blobs().path(&row.evidence().unwrap()[0].sha256).unwrap();
     fs::File::options().write(true).open(blob).unwrap().set_len(1 << 40).unwrap();

@@ -1,4 +1,4 @@
-//! What is nobody else's business: the ledger's files are its owner's, and secrets do not come into it.
+//! Privacy: only the owner can access the ledger's files, and secrets are not stored in it.
 
 mod common;
 
@@ -47,7 +47,7 @@ fn an_older_one_that_others_could_read_is_closed_once() {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    // What is not the ledger's is left alone.
+    // Files that do not belong to the ledger are not changed.
     let other = dir.join("notes.txt");
     fs::write(&other, "mine").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).unwrap();

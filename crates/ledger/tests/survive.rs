@@ -1,4 +1,4 @@
-//! What a ledger survives: kill -9 at any moment, several writers at once, a full disk, a directory that cannot be written.
+//! What a ledger survives: kill -9 at any moment, several concurrent writers, a full disk, a read-only directory.
 
 mod common;
 
@@ -11,7 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-/// Not a test: the child process of the tests below. It records and says each row's number once `append` has returned.
+/// Not a test: the child process of the tests below. It records rows, and prints each row's number after `append` has
+/// returned.
 #[test]
 #[ignore = "the writer that other tests start"]
 fn scribe() {
@@ -72,7 +73,7 @@ fn killed_at_any_moment_it_loses_nothing_that_was_acknowledged() {
         let mut child = start(&dir, 1_000_000);
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         let mut text = String::new();
-        // The first rounds die while the ledger is being made, the others between 0 and 6 ms after a row.
+        // The first rounds are killed while the ledger is being created, the others 0 to 6 ms after a row.
         if round >= 6 {
             while rows(&text).is_empty() {
                 assert_ne!(lines.read_line(&mut text).unwrap(), 0, "{text}");
@@ -103,14 +104,14 @@ fn several_processes_write_one_chain() {
     assert_eq!(problems(&dir), Vec::<String>::new());
 }
 
-/// A limit on file size fails writes as a full disk does, and needs no privilege.
+/// A limit on the file size makes writes fail like a full disk, and needs no privileges.
 #[test]
 fn a_full_disk_is_said_and_leaves_the_ledger_whole() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().join("ledger");
     record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
     let mut command = Command::new("sh");
-    // 128 blocks of 512 bytes; the signal that would come with it is ignored, as a full disk sends none.
+    // 128 blocks of 512 bytes; the signal is ignored, because a full disk sends none.
     command.args(["-c", "ulimit -f 128; trap '' XFSZ; exec \"$0\" --ignored --exact scribe --nocapture"]);
     command.arg(env::current_exe().unwrap());
     arguments(&mut command, &dir, 1_000_000);
@@ -122,7 +123,7 @@ fn a_full_disk_is_said_and_leaves_the_ledger_whole() {
     assert_eq!(record(&mut Ledger::open(&dir).unwrap(), 2).unwrap(), acknowledged + 1, "with space it goes on");
 }
 
-/// A real one, where the system lets us mount a small file system of our own.
+/// A real full file system, if we may mount a small one.
 #[test]
 fn a_full_file_system_too() {
     let dir = tempfile::tempdir().unwrap();
@@ -147,7 +148,7 @@ fn a_read_only_directory_is_read_and_not_written() {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("ledger");
     record(&mut Ledger::open(&dir).unwrap(), 1).unwrap();
-    // For all to read: whoever tries below is somebody else.
+    // Readable by all, because another user tries below.
     let read_only = |on: bool| {
         let mut open = vec![dir.clone()];
         while let Some(path) = open.pop() {
@@ -168,7 +169,7 @@ fn a_read_only_directory_is_read_and_not_written() {
     let mut program = env::current_exe().unwrap();
     let root = rustix::process::getuid().is_root();
     if root {
-        // Root writes anywhere: somebody else must try, with a copy of this program in a place that all can reach.
+        // Root can write anywhere, so another user must try, with a copy of this program in an accessible place.
         use std::os::unix::fs::PermissionsExt;
         let copied = keep.path().join("scribe");
         assert!(Command::new("cp").arg(&program).arg(&copied).status().unwrap().success());
@@ -230,7 +231,7 @@ fn an_archive_is_merged_once_and_keeps_its_origin() {
     assert!(row.origin.as_deref().is_some_and(|origin| origin.starts_with(&format!("{id}#1@"))), "{row:?}");
     assert_eq!(ledger.reader().blobs().measure(&raw).unwrap(), ledger::Measured::Same);
     assert_eq!(problems(&dir), Vec::<String>::new());
-    // And home again: our own rows are known, theirs are too.
+    // Imported back: our own rows are known, and so are theirs.
     ledger.reader().export(&mut fs::File::create(&archive).unwrap()).unwrap();
     let imported = other.import(&archive).unwrap();
     assert_eq!((imported.added, imported.known), (1, 5));
@@ -270,8 +271,8 @@ fn an_archive_that_was_touched_is_refused_whole() {
     assert!(error.contains("No such file"), "{error}");
 }
 
-/// As a kill leaves it in the middle of the first transaction: some of the pages, and a journal that says that the file was
-/// empty before (<https://www.sqlite.org/fileformat2.html#the_rollback_journal>).
+/// The state after a kill in the middle of the first transaction: some of the pages, and a journal that says that the
+/// file was empty before (<https://www.sqlite.org/fileformat2.html#the_rollback_journal>).
 #[test]
 fn a_creation_that_was_killed_reads_as_empty_and_is_made_again() {
     let keep = tempfile::tempdir().unwrap();

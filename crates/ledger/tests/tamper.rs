@@ -1,4 +1,4 @@
-//! Whatever is altered, cut, moved or removed, `verify` finds it and names it.
+//! `verify` finds and names everything that was altered, cut, moved or removed.
 
 mod common;
 
@@ -149,8 +149,8 @@ fn raw_evidence_that_was_altered_or_removed_is_named() {
     assert_eq!(found[1], format!("raw evidence {second} (row 2) is missing"));
 }
 
-/// A flip in the newest slot looks like a write that a crash tore: the rows are whole, and the last is reported as not
-/// acknowledged. With the last row gone as well it is a problem.
+/// A flipped byte in the newest slot looks like a write interrupted by a crash: the rows are complete, and the last is
+/// reported as not acknowledged. If the last row is missing as well, it is a problem.
 #[test]
 fn every_flipped_byte_of_the_head_is_seen() {
     let (keep, dir) = fresh();
@@ -169,9 +169,9 @@ fn every_flipped_byte_of_the_head_is_seen() {
     }
 }
 
-/// Every byte of the database in turn (every 13th here, all with WHICHKERNEL_FLIP_ALL=1): the flip is found, or what can
-/// be read is, to the last bit, what was written. The latter are bytes that hold nothing: free space in a page, and
-/// fields of the header that SQLite does not use.
+/// Every byte of the database in turn (every 13th here, all with WHICHKERNEL_FLIP_ALL=1): either the flip is found, or
+/// everything readable is exactly what was written. The latter are unused bytes: free space in a page, and header
+/// fields that SQLite does not use.
 #[test]
 fn a_flipped_byte_of_the_database_is_seen_or_holds_nothing() {
     let (keep, dir) = fresh();
@@ -230,7 +230,7 @@ fn a_ledger_of_a_newer_version_is_left_alone() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// Whoever knows the format can make yesterday's ledger of it. A head that was kept elsewhere says so.
+/// An attacker who knows the format can restore yesterday's ledger. A head hash that was kept elsewhere detects that.
 #[test]
 fn a_tail_cut_with_the_head_set_back_is_whole_and_not_what_was_expected() {
     let (_keep, dir) = fresh();

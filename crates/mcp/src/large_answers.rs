@@ -1,4 +1,4 @@
-//! Answers that are too big for a message: kept under an address for a while, the oldest given up first.
+//! Answers that are too large for a message: kept under an address for a while; the oldest are dropped first.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub struct Document {
     pub text: String,
 }
 
-/// So many, and so many bytes in all.
+/// The maximum number of documents, and of their bytes in total.
 const MOST: usize = 16;
 const BYTES: usize = 256 << 20;
 
@@ -22,7 +22,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The address that it can be read at from now on.
+    /// Keeps a document and returns the address at which it can be read.
     pub fn keep(&mut self, tool: &str, description: String, text: String) -> String {
         self.made += 1;
         let uri = format!("whichkernel://answer/{}", self.made);

@@ -1,8 +1,8 @@
-//! A Model Context Protocol server over lines of JSON, for tools that only look.
+//! A Model Context Protocol server over JSON lines, for read-only tools.
 //!
-//! Bytes in, bytes out: what a tool does is the caller's ([`Offer`]). Nothing a client sends can stop it, fill its memory or
-//! make it wait for ever: lines, waiting calls and kept answers are bounded, and every request has an answer unless it was
-//! cancelled. <https://modelcontextprotocol.io/specification/2025-06-18>
+//! The caller implements the tools ([`Offer`]). No client can stop the server, fill its memory or block it forever:
+//! lines, waiting calls and kept answers are limited, and every request has an answer unless it was cancelled.
+//! <https://modelcontextprotocol.io/specification/2025-06-18>
 #![forbid(unsafe_code)]
 
 mod large_answers;
@@ -19,7 +19,7 @@ pub use server::serve;
 
 use serde_json::{Map, Value};
 
-/// One tool, as a client is told of it.
+/// One tool, as described to a client.
 #[derive(Debug, Clone)]
 pub struct Tool {
     pub name: String,
@@ -28,12 +28,12 @@ pub struct Tool {
     pub input: Value,
 }
 
-/// What a server offers.
+/// The tools and documents that a server offers.
 pub trait Offer: Sync {
-    /// Name, version, and how to use it in a few sentences.
+    /// Name, version, and a short description of its use.
     fn about(&self) -> [String; 3];
     fn tools(&self) -> Vec<Tool>;
-    /// Documents that are always there, such as schemas.
+    /// Permanent documents, such as schemas.
     fn documents(&self) -> Vec<Document>;
     /// Runs one tool, which is one of [`Offer::tools`].
     fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Done;

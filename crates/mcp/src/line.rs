@@ -1,8 +1,8 @@
-//! Lines of bounded length: a longer one is read to its end and told, never kept.
+//! Lines of limited length: a longer line is read to its end and reported, but not kept.
 
 use std::io::{self, BufRead};
 
-/// No request of a client has more: names of files and a few options.
+/// Requests contain file names and a few options, so none is longer.
 pub const LONGEST: usize = 1 << 20;
 
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0: what a line asks for, and how an answer is written.
+//! JSON-RPC 2.0: parses requests and writes answers.
 
 use serde_json::{Map, Value, json};
 
@@ -6,17 +6,17 @@ pub const PARSE: i64 = -32700;
 pub const INVALID: i64 = -32600;
 pub const NO_METHOD: i64 = -32601;
 pub const BAD_PARAMS: i64 = -32602;
-/// Ours: too many calls are waiting.
+/// Our own code: too many calls are waiting.
 pub const BUSY: i64 = -32000;
 /// The protocol's error for a missing resource.
 pub const NO_RESOURCE: i64 = -32002;
 
-/// A number or a string, as the protocol has it; kept as the client wrote it.
+/// A number or a string, as the protocol requires; kept as the client wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Id(Value);
 
 impl Id {
-    /// None for what cannot be one: null, fractions, objects.
+    /// None for values that cannot be an id: null, fractions, objects.
     pub fn of(value: &Value) -> Option<Id> {
         (value.is_string() || value.is_i64() || value.is_u64()).then(|| Id(value.clone()))
     }
@@ -33,9 +33,9 @@ pub enum Message {
         method: String,
         params: Map<String, Value>,
     },
-    /// An answer to something; we ask nothing.
+    /// An answer to a request of ours; we make none.
     Answer,
-    /// With the id where there is one, so that the client knows which of its requests it was.
+    /// With the id if there is one, so that the client can match it with its request.
     Wrong {
         id: Option<Id>,
         why: &'static str,
@@ -69,7 +69,7 @@ impl Message {
     }
 }
 
-/// What went wrong, in the protocol's terms.
+/// An error in the protocol's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub code: i64,

@@ -1,21 +1,21 @@
-//! The result of a call as a client gets it: the answer if it is small, otherwise its outline and an address.
+//! The result of a call: the answer if it is small, otherwise its outline and an address.
 
 use crate::large_answers::Kept;
 use serde_json::{Map, Value, json};
 
-/// More than this is not put into a message: whoever asked reads it in parts, or not at all.
+/// Larger answers are not put into a message; the client can read them in parts.
 const WHOLE: usize = 24 << 10;
-/// A field of a big answer that is smaller than this stands in the outline as it is.
+/// Smaller fields of a large answer are included in the outline unchanged.
 const SMALL: usize = 1 << 10;
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Debug, Default)]
 pub struct Done {
     /// The answer, an object; None if there is none.
     pub answer: Option<Value>,
-    /// Remarks beside it, or what went wrong.
+    /// Remarks, or the error.
     pub notes: Vec<String>,
-    /// It could not run; `notes` says why.
+    /// Whether the call failed; `notes` says why.
     pub failed: bool,
 }
 
@@ -25,7 +25,7 @@ impl Done {
     }
 }
 
-/// The result of `tools/call`: the answer once, as compact text. What was left out of it can be read as a resource.
+/// The result of `tools/call`: the answer once, as compact text. Omitted parts can be read as a resource.
 pub fn result(tool: &str, done: Done, kept: &mut Kept) -> Value {
     let mut content = Vec::new();
     if let Some(answer) = done.answer {
@@ -50,7 +50,7 @@ pub fn result(tool: &str, done: Done, kept: &mut Kept) -> Value {
     json!({"content": content, "isError": done.failed})
 }
 
-/// The same without fields that are null, and of texts in several languages the English one.
+/// The value without null fields, and with only the English version of translated texts.
 fn compact(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(compact).collect(),
@@ -65,7 +65,7 @@ fn compact(value: &Value) -> Value {
     }
 }
 
-/// The fields of a big answer: small ones as they are, of big ones how much there is.
+/// The fields of a large answer: small ones unchanged, and the sizes of large ones.
 fn outline(answer: &Value) -> Value {
     let Value::Object(fields) = answer else { return Value::Null };
     let short = |value: &Value| {

@@ -1,7 +1,7 @@
-//! The server: one thread reads and answers what takes no time, one runs the calls in their order.
+//! The server: one thread reads and answers quick requests, another runs the calls in order.
 //!
-//! A call that is cancelled while it waits is not run; one that is running is finished and its answer thrown away: nothing
-//! of what it did is left, because nothing here writes.
+//! A call that is cancelled while it waits is not run. A running call is finished and its answer discarded; it has no
+//! side effects, because the tools are read-only.
 
 use crate::large_answers::Kept;
 use crate::line::{self, Line};
@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The newest first; what a client asks for otherwise is answered with the newest, and it decides.
+/// The newest first. A request for another version is answered with the newest, and the client decides.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// The maximum number of waiting calls.
 const WAITING: usize = 64;
@@ -36,7 +36,7 @@ struct Server<'a, W> {
     state: Mutex<State>,
 }
 
-/// Until the input ends; what was asked before is still answered.
+/// Serves until the input ends; earlier requests are still answered.
 pub fn serve<W: Write + Send>(mut input: impl BufRead, output: W, offer: &dyn Offer) -> io::Result<()> {
     let server = Server { offer, output: Mutex::new(output), state: Mutex::default() };
     let (calls, waiting) = channel();
@@ -70,7 +70,7 @@ impl<W: Write> Server<'_, W> {
                 Err(error) => {
                     self.write(&message::answer(None, Err(Fault::new(PARSE, format!("no JSON: {error}")))))?;
                 }
-                // Revision 2025-03-26 has batches. The calls among them are answered one by one, as they are done.
+                // Revision 2025-03-26 has batches. Their calls are answered one by one as they finish.
                 Ok(Value::Array(batch)) if !batch.is_empty() => {
                     for one in batch {
                         self.message(one, calls)?;
@@ -205,7 +205,7 @@ fn entry(document: &Document) -> Value {
     })
 }
 
-/// What a client sent goes back shortened: it knows it.
+/// Shortens what a client sent before it is echoed.
 fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -1,4 +1,4 @@
-//! A client that behaves, and many that do not.
+//! A well-behaved client, and many that are not.
 
 use crate::{Document, Done, Offer, Tool, serve};
 use serde_json::{Map, Value, json};
@@ -155,7 +155,7 @@ fn a_big_answer_is_a_resource_with_an_outline() {
     let read =
         json!({"jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": {"uri": "whichkernel://answer/1"}});
     let list = json!({"jsonrpc": "2.0", "id": 3, "method": "resources/list"});
-    // The calls have a thread of their own: what is read comes after the answer was seen.
+    // The calls run in a separate thread, so the next line is sent only after the answer was seen.
     let (offer, ..) = echo();
     let (input, feed) = pipe();
     let (output, seen) = shared();

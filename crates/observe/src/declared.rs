@@ -1,5 +1,5 @@
-//! Declared: what the rules of a release come to, from the decision tables that come with the program. No tree, no
-//! device and no network is needed, so `investigate` always has it.
+//! Declared: the results of a release's rules, from the embedded decision tables. This needs no source tree, device or
+//! network, so `investigate` always has it.
 
 use crate::observer::{Blocked, Content, ObserveContext, Observer, Raw, Sighting};
 use evidence::{
@@ -27,7 +27,7 @@ impl Observer for DeclaredRules {
         vec![(Rung::Declared, FieldOfView::new(views).reach(reach).blind(key!("view-source-blind")))]
     }
 
-    /// The releases that the investigation speaks of; all of them where it names none that is known.
+    /// Uses the releases that the investigation names; all of them if it names no known one.
     fn observe(&self, around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let named = |table: &&DecisionTable| {
             let commit = around.scope.commit.as_deref().is_some_and(|commit| table.commit.starts_with(commit));
@@ -44,7 +44,7 @@ impl Observer for DeclaredRules {
                 why: error.message(),
                 fix: "report this: a built-in table is wrong".to_owned(),
             })?;
-            // The whole table goes with them as raw evidence: the rules with file, line and values, and every other type.
+            // The whole table is attached as raw evidence: the rules with file, line and values, and all other types.
             let raw = Raw { kind: "application/json".to_owned(), content: Content::Bytes(whole(table)) };
             sightings.extend(observed.into_iter().map(|seen| Sighting::from(seen).with(raw.clone())));
         }
@@ -52,7 +52,7 @@ impl Observer for DeclaredRules {
     }
 }
 
-/// As it is embedded, with the release that it is of.
+/// The embedded table together with its release.
 fn whole(table: &DecisionTable) -> Vec<u8> {
     serde_json::to_vec(table).unwrap_or_default()
 }
@@ -62,9 +62,9 @@ pub fn observations(table: &DecisionTable, id: &ObserverId, time: &str) -> Resul
     asked(table, id, time, &[])
 }
 
-/// The requested ones; all if there is no request.
+/// The requested observations; all if nothing was requested.
 fn asked(table: &DecisionTable, id: &ObserverId, time: &str, asked: &[View]) -> Result<Vec<Observation>, Refused> {
-    // What is asked for of each topic, looked up once: a view may name several by a pattern.
+    // The requests for each topic, looked up once: a view may name several topics by a pattern.
     let any = |topic: &str| Fact::new(topic, About::default(), "");
     let of = |topic: &'static str| {
         let views = asked.iter().filter(|view| View::new(&view.topic).shows(&any(topic)));
@@ -132,7 +132,7 @@ fn span(from: i64, to: i64) -> String {
     if from == to { from.to_string() } else { format!("{from}..{to}") }
 }
 
-/// What changes the path of a type, as far as a table shows it: columns, the target, the type itself.
+/// The inputs that change the path of a type, as far as a table shows them: columns, the target, the type itself.
 fn depends(table: &DecisionTable, target: &str, ty: &str) -> Vec<String> {
     let paths = |target: &str, ty: &str| -> Option<Vec<(Option<i64>, &str)>> {
         let plan = table.plans.get(*table.targets.get(target)?.types.get(ty)?)?;

@@ -10,11 +10,11 @@ use evidence::{
 use source::Tree;
 use std::collections::BTreeSet;
 
-/// The observer of trees: it examines the tree that its verb is given.
+/// The observer of source trees. Its verb names the tree.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredTree;
 
-/// Beside what the rules come to, which is the same as of a table.
+/// Topics in addition to the rules' results, which are the same as for a table.
 const TOPICS: [&str; 7] = [
     "source.chain",
     "source.remap",
@@ -42,7 +42,7 @@ impl Observer for DeclaredTree {
     }
 }
 
-/// A way found between two functions, by their names.
+/// A call path between two functions, given by their names.
 #[derive(Debug, Clone, Copy)]
 pub struct Way<'a> {
     pub from: &'a str,
@@ -94,12 +94,12 @@ fn split_mode(caller: &str, beside: &[Beside], go: bool) -> Vec<Fact> {
     let row = About::new([("caller", caller), ("mode", "LLAMA_SPLIT_MODE_ROW")]);
     vec![
         Fact::new("source.split-mode", About::new([("caller", caller)]), mode.trim_end_matches(',')),
-        // A topic of its own: as `split-mode` with one parameter more it would contradict the line above.
+        // This is a separate topic: as `split-mode` with one more parameter it would contradict the fact above.
         Fact::new("source.split-request", row, Value::Nothing),
     ]
 }
 
-/// What rocBLAS' sources say of GPUs.
+/// What rocBLAS' sources say about GPUs.
 pub fn rocblas(tree: &Tree, found: &Rocblas, files: usize) -> Result<Vec<Observation>, Refused> {
     let mut facts = Vec::new();
     for processor in &found.processors {
@@ -131,7 +131,7 @@ fn at(place: &CodeLocation) -> String {
     format!("{}:{}", place.file, place.line)
 }
 
-/// A function without its class or receiver: the name that a claim uses.
+/// A function's name without its class or receiver, as claims use it.
 fn bare(title: &str) -> &str {
     title.rsplit(['.', ':']).next().unwrap_or(title)
 }
@@ -157,7 +157,7 @@ fn observations(tree: &Tree, name: &str, facts: Vec<Fact>, files: usize) -> Resu
     Ok(out)
 }
 
-/// The commit, else the release that the tree's own build file names, else what the user typed.
+/// The commit, else the release named by the tree's build file, else the text that the user typed.
 fn version(tree: &Tree) -> String {
     let named = || {
         let path = tree.paths().filter(|path| path.ends_with("CMakeLists.txt")).min_by_key(|path| path.len())?;
@@ -168,7 +168,7 @@ fn version(tree: &Tree) -> String {
     tree.commit.clone().or_else(named).unwrap_or_else(|| tree.label.clone())
 }
 
-/// Which path is chosen, for every range of column counts that was asked about.
+/// The chosen path for every requested range of column counts.
 pub fn rules(tree: &Tree, survey: &source::Survey<'_>) -> Result<Vec<Observation>, Refused> {
     let ollama = survey.backends.iter().any(|backend| backend.preset.builder == source::Builder::Ollama);
     let name = if ollama { "ollama" } else { "llama.cpp" };

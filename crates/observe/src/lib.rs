@@ -1,8 +1,9 @@
-//! The one interface of whatever sees something ([`Observer`]), and the observers that only read: source trees, files,
-//! libraries and their catalogs, instructions, the maps of a process.
+//! The interface of all observers ([`Observer`]), and the observers that only read: source trees, files, libraries and
+//! their catalogs, instructions, and the maps of a process.
 //!
-//! No rights are needed here and no raw system call is made: what runs a program or watches one has a room of its own
-//! (`dryrun`, `uprobe`, `watch`). `investigate` holds the list of them all; `docs/observers.md` says how to add one.
+//! This crate needs no privileges and makes no raw system calls. Observers that run or watch a program are in their own
+//! crates (`dryrun`, `uprobe`, `watch`). `investigate` has the list of all observers; `docs/observers.md` explains how
+//! to add one.
 #![forbid(unsafe_code)]
 
 pub mod answers;

@@ -1,32 +1,33 @@
-//! The one interface of everything that can see something.
+//! The interface of all observers.
 
 use evidence::{FieldOfView, Observation, ObserverId, Rung, Scope, View};
 use runtime::{Cache, installed::Installed};
 use say::{Message, say};
 use std::path::{Path, PathBuf};
 
-/// What an observer may look at, and what it may do to get there.
+/// What an observer may examine, and what it may do for that.
 #[derive(Debug, Clone, Default)]
 pub struct ObserveContext {
-    /// The investigation's subject: look at this first, where it is here.
+    /// The investigation's subject. Examine this first if it is here.
     pub scope: Scope,
-    /// What the investigation asks: topics with their parameters. Of what comes by the thousand, record this much.
+    /// The investigation's requests: topics with their parameters. Observers that could record thousands of facts
+    /// record only these.
     pub asked: Vec<View>,
     /// Runtimes, libraries and source trees that the user named.
     pub paths: Vec<PathBuf>,
-    /// The run's time, for every observation of it: it ties a sweep to its sightings.
+    /// The time of the run, used for all its observations: it connects a sweep with its sightings.
     pub time: String,
-    /// Long work is wanted too.
+    /// Whether long-running work is wanted too.
     pub deep: bool,
 }
 
 impl ObserveContext {
-    /// What there is to look at: what was named, the cache, and what is installed on this machine.
+    /// The runtimes to examine: those named by the user, in the cache, and installed on this machine.
     pub fn runtimes(&self) -> Vec<Installed> {
         runtime::installed::list(&self.paths, &Cache::from_env(), Path::new("/"))
     }
 
-    /// Those whose every byte is worth reading: a ROCm tree of the system only where long work is wanted.
+    /// The runtimes to read in full. A ROCm tree of the system is included only if long-running work is wanted.
     pub fn runtimes_to_read(&self) -> Vec<Installed> {
         self.runtimes().into_iter().filter(|one| self.deep || !one.is_rocm_tree).collect()
     }
@@ -72,7 +73,7 @@ impl Sighting {
     }
 }
 
-/// It could not look at all. Recorded as such, so that a claim can say why it is open.
+/// The observer could not look at all. This is recorded, so that a claim can say why it is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
     pub why: Message,
@@ -80,18 +81,18 @@ pub struct Blocked {
     pub fix: String,
 }
 
-/// An observer states its field of view before it runs, and never fails silently: what it could not see is a
-/// [`Blocked`], or a gap in the coverage of what it did.
+/// An observer states its field of view before it runs, and never fails silently: anything it could not see becomes a
+/// [`Blocked`] or a gap in the coverage.
 pub trait Observer {
     /// A plain noun, the same in the ledger, in `doctor` and in the documentation.
     fn name(&self) -> &'static str;
 
-    /// Changes whenever the same input could give another observation.
+    /// Must change whenever the same input could give a different observation.
     fn version(&self) -> &'static str {
         env!("CARGO_PKG_VERSION")
     }
 
-    /// What it would see, by rung, if it were there.
+    /// What it would see if it were present, by rung.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
     /// The verb of the observer, if an investigation cannot run it automatically: it needs a named process, program or file.
@@ -99,14 +100,14 @@ pub trait Observer {
         None
     }
 
-    /// Looks. `progress` takes a line for a person when the work takes over a second. One that is asked through its verb has nothing to look
-    /// at here.
+    /// Runs the observer. `progress` takes a line for the user when the work takes over a second. An observer with a
+    /// verb has nothing to do here.
     fn observe(&self, _around: &ObserveContext, _progress: &mut dyn FnMut(&str)) -> Result<Vec<Sighting>, Blocked> {
         let why = say!("observe-given-nothing");
         Err(Blocked { why, fix: format!("whichkernel {} --record", self.verb().unwrap_or_else(|| self.name())) })
     }
 
-    /// Who signs its observations.
+    /// The id in its observations.
     fn id(&self) -> ObserverId {
         ObserverId::new(self.name(), self.version())
     }

@@ -1,17 +1,17 @@
-//! From what an observer hands back to the ledger: raw evidence first, then the observations that name it.
+//! Writes an observer's results to the ledger: raw evidence first, then the observations that name it.
 
 use crate::{Content, Raw, Sighting};
 use evidence::{Evidence, Observation};
 use ledger::{Ledger, LedgerError};
 
-/// What is held in memory to be compared with: so many, of so many bytes.
+/// Limits on the raw evidence that is kept in memory for comparison: number and bytes.
 const KNOWN: usize = 64;
 const LONGEST: usize = 1 << 20;
 
-/// Records all of them, or none; returns how many.
+/// Records all of them or none; returns their number.
 pub fn record(ledger: &mut Ledger, sightings: Vec<Sighting>) -> Result<usize, LedgerError> {
     let mut observations: Vec<Observation> = Vec::with_capacity(sightings.len());
-    // Many name the same table or list: it is kept once.
+    // Many observations name the same table or list, which is kept once.
     let mut known: Vec<(Raw, Evidence)> = Vec::new();
     for sighting in sightings {
         let mut observation = sighting.observation;

@@ -1,4 +1,4 @@
-//! What is concluded of a directory reaches no further than what could be read of it.
+//! A conclusion about a directory covers only what could be read of it.
 
 use evidence::Word;
 use gpu::Arch;
@@ -107,7 +107,7 @@ fn of_a_catalog_whose_root_is_cut_nothing_is_known() {
         said.left_out().iter().any(|left| left.what.as_str().contains("TensileLibrary_lazy_gfx900.dat")),
         "{said:?}"
     );
-    // Another target's root is not there at all, which the names tell.
+    // The names show that another target's root does not exist at all.
     assert_eq!(serves(&serve(&cut, "gfx1201", &mut |_| ())).word(), Word::No);
     let survey = Survey::default();
     let catalog = CatalogSaid { path: Path::new("library"), files: 1, serves: Some(said) };

@@ -1,4 +1,4 @@
-//! The observer of libraries and catalogs on a real runtime: what the field notes ask of theirs, answered for Debian's.
+//! The observer of libraries and catalogs on a real runtime: the field notes' questions, answered for Debian's.
 
 use evidence::{Finding, Scope, Value};
 use observe::libraries::RuntimeLibraries;

@@ -1,4 +1,4 @@
-//! Live processes: our own child, a program inside an unpacked tree, a deleted library, a process of somebody else.
+//! Live processes: our own child, a program inside an unpacked tree, a deleted library, another user's process.
 
 use dryrun::sandbox::Enter;
 use observe::process::{Origin, Process, ProcessError};
@@ -19,7 +19,7 @@ impl Drop for Running {
     }
 }
 
-/// Reads until `ready` says so: a program needs a moment to be loaded.
+/// Polls until `ready` is true: a program needs a moment to load.
 fn wait_for(pid: u32, ready: impl Fn(&Process) -> bool) -> Process {
     let mut last = None;
     for _ in 0..1200 {
@@ -59,7 +59,7 @@ fn dlopened_and_deleted() {
         "#include <dlfcn.h>\n#include <unistd.h>\nint main(int c,char**v){void*h=dlopen(v[1],RTLD_NOW);if(!h)return 3;write(1,\"x\",1);sleep(60);return 0;}",
     );
     let cc = |args: &[&str]| Command::new("cc").args(args).current_dir(dir.path()).status();
-    // A name as AMD's own builds have it.
+    // A name in the form of AMD's own builds.
     let inner = ["-shared", "-fPIC", "-o", "librocblas.so.4.3.60303", "inner.c", "-Wl,-soname,librocblas.so.4"];
     assert!(cc(&inner).expect("a C compiler").success());
     std::os::unix::fs::symlink("librocblas.so.4.3.60303", dir.path().join("librocblas.so.4")).unwrap();
@@ -89,7 +89,7 @@ fn dlopened_and_deleted() {
     assert!(gone.soname.as_deref() == Some("libhipblas.so.3") || gone.problem.is_some(), "{gone:?}");
 }
 
-/// The real llama-server in its own root: paths are those that it sees, the chain is Debian's.
+/// The real llama-server in its own root: paths are those that it sees, and the chain is Debian's.
 #[test]
 fn llama_server_inside_a_tree() {
     let Some(dir) = test_artifacts::need("debian-sid") else { return };
@@ -113,7 +113,7 @@ fn llama_server_inside_a_tree() {
 #[test]
 fn what_is_not_there_is_said() {
     assert!(matches!(Process::read(u32::MAX), Err(ProcessError::Gone { .. })));
-    // Process 2 is the kernel's thread starter outside of containers; in one it may be anything or nothing.
+    // Outside containers, process 2 is the kernel's thread starter; in one it may be anything.
     if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
         let error = Process::read(2).unwrap_err();
         assert!(matches!(error, ProcessError::Empty { .. } | ProcessError::Refused { .. }), "{error}");
@@ -124,7 +124,7 @@ fn what_is_not_there_is_said() {
     }
 }
 
-/// What `inspect PID --record` writes is made here, under the name that a watch gives this machine, and in the view that the
+/// Creates what `inspect PID --record` writes, with the machine name that a watch uses and the field of view that the
 /// observer states.
 #[test]
 fn what_is_recorded_of_a_process_has_the_subject_and_the_view_of_everybody() {

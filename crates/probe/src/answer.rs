@@ -1,4 +1,4 @@
-//! What `probe` answers: the server, every probe with its true count, and what could not be read.
+//! The answer of `probe`: the server, every probe with its true count, and what could not be read.
 
 use crate::change::{Change, Power};
 use crate::launches::{Launch, Watched};
@@ -138,17 +138,17 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// None if part of the prompt came from the cache: the rest is not the work of a prompt of that length.
+    /// None if part of the prompt came from the cache: the rest does not represent a prompt of that length.
     pub fn prompt_per_second(&self) -> Option<f64> {
         rate(self.evaluated.filter(|_| self.is_exact() || self.evaluated == self.reported)?, self.prompt_ms?)
     }
 
-    /// So many tokens were to be evaluated, and were.
+    /// Whether exactly the intended number of tokens was evaluated.
     pub fn is_exact(&self) -> bool {
         self.evaluated.is_some() && self.asked == self.evaluated
     }
 
-    /// The first token comes out of the prompt's own evaluation: what follows it are the decode steps.
+    /// The first token comes from the evaluation of the prompt; only the following ones are decode steps.
     pub fn decode_per_second(&self) -> Option<f64> {
         rate(self.eval_count?.checked_sub(1)?, self.eval_ms?)
     }

@@ -1,9 +1,11 @@
-//! Where the time of a prompt steps: every place is tested at once, and what would not have been seen is computed.
+//! Finds steps in the time of a prompt over its length. All places are tested together, and the smallest detectable
+//! step is computed.
 //!
-//! Runs of one length are summed up by the Hodges-Lehmann centre of their logarithms, without what a whole round was slower or
-//! faster. At every place a line is fitted to the lengths around it, with and without a step. A step counts where it is
-//! larger than the largest one of 97 % of the shuffles of the residuals, whatever its place (Westfall and Young 1993). Lines are
-//! never fitted across a step that was found. The seed is fixed, so that the same numbers give the same answer.
+//! Runs of one length are summed up by the Hodges-Lehmann centre of their logarithms, corrected for rounds that were
+//! slower or faster as a whole. At every place a line is fitted to the lengths around it, with and without a step. A
+//! step counts where it is larger than the largest one of 97 % of the shuffles of the residuals, whatever its place
+//! (Westfall and Young 1993). Lines are never fitted across a step that was found. The seed is fixed, so that the same
+//! numbers give the same answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,30 +40,31 @@ pub struct Power {
     pub runs_for_tenth: u64,
 }
 
-/// One length and its times, one for each round.
+/// One length and its times, one per round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub length: u64,
     pub times: Vec<f64>,
 }
 
-/// On each side of a place at least so many lengths, and at most so many.
+/// The minimum and maximum number of lengths on each side of a place.
 const LEAST: usize = 5;
 const WINDOW: usize = 30;
-/// Neighbours on each side that a length's own time is held against.
+/// The number of neighbours on each side with which a length's time is compared.
 const NEAR: usize = 8;
 const SHUFFLES: u32 = 199;
 /// Times that agree this closely are not measurements.
 const LEAST_NOISE: f64 = 1e-9;
-/// A step counts below this. Residuals of lines are a little smaller than the noise: at 0.03, chance alone is called a step in 5 % of sweeps at most.
+/// A step counts if its p is below this. Residuals of fitted lines are slightly smaller than the noise: at 0.03, at
+/// most 5 % of sweeps report a step by chance.
 pub const STRIKING: f64 = 0.03;
 const MOST_CHANGES: usize = 32;
-/// Quantile of the normal distribution for four of five, and a little for what a step adds to the noise around it.
+/// Quantile of the normal distribution for 80 %, plus a margin for the noise that a step adds around it.
 const FOUR_OF_FIVE: f64 = 1.2;
-/// The step that a sweep should find.
+/// The size of a step that a sweep should find.
 const TENTH: f64 = 0.10;
 
-/// Steps in ascending order, and what would not have been seen. Points in ascending order of length.
+/// Steps in ascending order, and what could not have been detected. Points must be in ascending order of length.
 pub fn changes(points: &[Point]) -> (Vec<Change>, Option<Power>) {
     let runs = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
     let series = centres(points);
@@ -88,12 +91,12 @@ pub fn changes(points: &[Point]) -> (Vec<Change>, Option<Power>) {
     }
 }
 
-/// The largest step that is not behind a wall, and how it compares with chance.
+/// The largest step that is not beyond a wall, compared with chance.
 struct Test {
     place: usize,
     p: f64,
     noise: f64,
-    /// What 97 % of the shuffles stay below, and how much noise an average place has.
+    /// The limit that 97 % of the shuffles stay below, and the noise of an average place.
     limit: f64,
     spread: f64,
 }
@@ -104,7 +107,7 @@ impl Test {
         let places: Vec<Boundary> = (0..series.len()).filter_map(|k| Boundary::new(series, &fit, walls, k)).collect();
         let times: Vec<f64> = series.iter().zip(&fit).map(|((_, time), (fit, _))| time / fit).collect();
         let best = places.iter().max_by(|a, b| a.size(&times).total_cmp(&b.size(&times)))?;
-        // What a step itself adds to the residuals around it stays in: then chance is overrated, never underrated.
+        // The residuals that the step itself causes are kept: chance is then overestimated, never underestimated.
         let mut residuals: Vec<f64> = times.iter().zip(&fit).map(|(time, (_, spare))| (time - 1.0) / spare).collect();
         let mean = residuals.iter().sum::<f64>() / residuals.len() as f64;
         residuals.iter_mut().for_each(|one| *one -= mean);
@@ -145,7 +148,7 @@ impl Test {
     }
 }
 
-/// Of the places beside it the one at which lines on both sides fit best.
+/// Of the neighbouring places, the one where lines on both sides fit best.
 fn nearest(series: &[(f64, f64)], walls: &[usize], at: usize) -> usize {
     let cost = |place: &usize| -> f64 {
         let mut all = walls.to_vec();
@@ -159,7 +162,7 @@ fn nearest(series: &[(f64, f64)], walls: &[usize], at: usize) -> usize {
     places.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(at)
 }
 
-/// The time at the first length after a place, by the line before it and by the line after it.
+/// The time at the first length after a place, from the line before it and from the line after it.
 fn both_sides(series: &[(f64, f64)], walls: &[usize], place: usize) -> (f64, f64) {
     let fit = smoothed(series, walls);
     let at = |i: usize| (series[i].0, fit[i].0);
@@ -172,7 +175,7 @@ struct Boundary {
     at: usize,
     from: usize,
     weights: Vec<f64>,
-    /// How much of the noise of a length is in the step.
+    /// How much of a length's noise is in the step.
     spread: f64,
 }
 
@@ -183,7 +186,7 @@ impl Boundary {
         if at - low < LEAST || high - at < LEAST {
             return None;
         }
-        // Times as shares of the line: 1/f and x/f make every line, and the step is 0 before the place and 1 behind it.
+        // Times relative to the line: 1/f and x/f span all lines, and the step is 0 before the place and 1 after it.
         let share = |i: usize| 1.0 / fit[i].0;
         let middle = series[low..high].iter().map(|point| point.0).sum::<f64>() / (high - low) as f64;
         let mut one: Vec<f64> = (low..high).map(share).collect();
@@ -214,20 +217,20 @@ fn scale(list: &mut [f64]) -> Option<()> {
     (size > 1e-12).then_some(())
 }
 
-/// Without the component along `unit`.
+/// Removes the component along `unit`.
 fn without(list: &mut [f64], unit: &[f64]) {
     let along: f64 = list.iter().zip(unit).map(|(a, b)| a * b).sum();
     list.iter_mut().zip(unit).for_each(|(part, unit)| *part -= along * unit);
 }
 
-/// For every length the line of its neighbours, and the share of its noise that is left beside a line through it.
+/// For every length, the line of its neighbours, and the share of its noise that remains after fitting.
 fn smoothed(series: &[(f64, f64)], walls: &[usize]) -> Vec<(f64, f64)> {
     let ends = |i: usize, near: usize| {
         let low = walls.iter().copied().filter(|wall| *wall <= i).max().unwrap_or(0);
         let high = walls.iter().copied().filter(|wall| *wall > i).min().unwrap_or(series.len());
         (low.max(i.saturating_sub(near)), high.min(i + near + 1))
     };
-    // A length counts by the level around it, not by its own time: a wild one would weigh itself.
+    // A length is weighted by the level around it, not by its own time: an outlier would weight itself.
     let level = |i: usize| {
         let (low, high) = ends(i, 2);
         let mut times: Vec<f64> = series[low..high].iter().map(|point| point.1).collect();
@@ -256,7 +259,7 @@ fn smoothed(series: &[(f64, f64)], walls: &[usize]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Length and centre of its times, without what a round was slower or faster than the others.
+/// Length and centre of its times, corrected for slower and faster rounds.
 fn centres(points: &[Point]) -> Vec<(f64, f64)> {
     let rounds = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
     let regular = points.iter().all(|point| point.times.len() == rounds);
@@ -278,7 +281,8 @@ fn centres(points: &[Point]) -> Vec<(f64, f64)> {
     points.iter().zip(&logs).map(|(point, list)| (point.length as f64, level(list))).collect()
 }
 
-/// The median of all averages of two (and of each with itself); of many, the mean of the middle half, which is as good.
+/// The median of all pairwise averages (including each with itself); for long lists the mean of the middle half, which
+/// is as good.
 fn hodges_lehmann(list: &[f64]) -> f64 {
     if list.len() > 40 {
         let mut sorted = list.to_vec();
@@ -342,12 +346,12 @@ mod tests {
         assert_eq!(changes(&flat).0, []);
     }
 
-    /// The share of 200 sweeps in which something is found where nothing is, and the share in which a step of the size is found
-    /// that the sweep itself says it would find.
+    /// The share of 200 sweeps without a step in which one is found, and the share in which a step of the stated
+    /// detectable size is found.
     #[test]
     fn chance_is_no_step_and_the_stated_power_is_true() {
         const SWEEPS: u64 = 200;
-        // A quarter of the recorded noise, in logarithms: a machine that does nothing else.
+        // A quarter of the recorded noise, in logarithms: an otherwise idle machine.
         const CALM: f64 = 0.25;
         let (mut false_alarms, mut smallest) = (0, 0.0);
         for seed in 0..SWEEPS {

@@ -1,4 +1,4 @@
-//! Whether what was counted is all that was to be asked, by the server's own account beside ours.
+//! Checks that everything that was to be asked was counted, by the server's own account in addition to ours.
 
 use crate::answer::{self, Failure, Probe, Server};
 use crate::exchange::Exchange;
@@ -8,16 +8,17 @@ use evidence::{Account, Basis, Blind, Conclusion, LeftOutWhy, Rung, Unit, Witnes
 use say::Message;
 use server::{Counters, Purpose, counts};
 
-/// How much was to be asked, and what the server's own counters add up to.
+/// How much was to be asked, and the sum of the server's own counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
-    /// Questions of the plan; None for a recording, which holds what it holds.
+    /// Questions in the plan; None for a recording.
     pub planned: Option<u64>,
-    /// Evaluated prompt tokens between the first and the last look at the server's counters: the server's sum and ours.
+    /// Prompt tokens evaluated between the first and the last read of the server's counters: the server's sum and ours.
     pub counters: Option<(u64, u64)>,
 }
 
-/// Whether every question that was to be asked was asked, and its true count is known: by the server's own count beside what was sent.
+/// Whether every planned question was asked and its true count is known, by the server's own count and by what was
+/// sent.
 pub fn counted(
     server: &Server,
     probes: &[Probe],
@@ -37,7 +38,7 @@ pub fn counted(
     let answered = good.len() as u64;
     let known = asked.planned.unwrap_or(answered);
     let mut basis = Basis::new("probe", server.url.as_deref(), Rung::Loaded, Unit::Probes, known, answered);
-    // A busy server is asked again under the same name.
+    // If a server is busy, it is asked again under the same name.
     let again = |name: &str| good.iter().any(|probe| probe.name == name);
     let failures: Vec<&str> = failed.iter().map(|failure| failure.name.as_str()).filter(|name| !again(name)).collect();
     let left = [(failures, LeftOutWhy::Failed), (off, LeftOutWhy::Disagrees), (unknown, LeftOutWhy::Undetermined)];
@@ -66,7 +67,7 @@ fn several(names: &[&str]) -> String {
     format!("{}{more}", names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
 }
 
-/// The first and the last look at the server's own counters, with what was asked in between.
+/// The first and the last read of the server's counters, with the questions in between.
 struct Looks<'a> {
     first: Counters,
     last: Counters,
@@ -81,8 +82,8 @@ fn looks(recording: &Recording) -> Option<Looks<'_>> {
     Some(Looks { first: at(first)?, last: at(last)?, between: recording.exchanges.get(first..last)? })
 }
 
-/// The server's counter of processed prompt tokens: how much it grew between the first and the last look, and what the answers in
-/// between add up to. None if an answer has no count.
+/// The growth of the server's counter of prompt tokens between the first and the last read, and the sum of the answers
+/// in between. None if an answer has no count.
 pub fn counters(recording: &Recording) -> Option<(u64, u64)> {
     let looks = looks(recording)?;
     let nothing_cached = cached_nothing(recording);
@@ -95,7 +96,7 @@ pub fn counters(recording: &Recording) -> Option<(u64, u64)> {
     Some((theirs, ours.sum::<Option<u64>>()?))
 }
 
-/// By the server's own counter, nothing came from its cache in the whole run.
+/// Whether the server's own counter shows that nothing came from its cache in the whole run.
 pub fn cached_nothing(recording: &Recording) -> bool {
     looks(recording).is_some_and(|looks| looks.first.cached.is_some() && looks.first.cached == looks.last.cached)
 }

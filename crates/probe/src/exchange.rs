@@ -1,4 +1,4 @@
-//! One question and its answer, with what the server launched meanwhile.
+//! One question and its answer, with the launches that the server made meanwhile.
 
 use crate::launches::Launch;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,4 @@
-//! From a recording, or from exchanges that just happened, to the answer.
+//! Computes the answer from a recording or from live exchanges.
 
 use crate::answer::{Answer, Fact, Missing, Offload, Probe, Server, TypeCount};
 use crate::change::{Change, Point, Power, changes};
@@ -16,17 +16,17 @@ use server::{Build, Identity, llama_build};
 use source::Device;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the user decided.
+/// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// A GPU whose rules are asked, whatever the server says.
+    /// A GPU whose rules are used, whatever the server reports.
     pub device: Option<Device>,
-    /// A model file that was named, or found where the server says it is.
+    /// A model file that the user named, or that was found where the server reports it.
     pub model: Option<Mix>,
     pub url: Option<String>,
 }
 
-/// What the whole recording tells, before any probe is read.
+/// What the whole recording shows, before any probe is read.
 struct Around {
     identity: Identity,
     claims: Claims,
@@ -35,7 +35,7 @@ struct Around {
     offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
-    /// The user named it, whatever the server says.
+    /// Whether the user named it, whatever the server reports.
     asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,
@@ -78,7 +78,7 @@ impl Around {
         }
     }
 
-    /// Whose rules apply: those of the GPU that the user named, or of the server's own if its backend follows them.
+    /// The target whose rules apply: the GPU that the user named, or the server's own if its backend follows them.
     fn target(&self) -> Option<String> {
         let goes = self.asked_for || self.backend.as_deref().is_none_or(has_rules);
         self.device.as_ref().filter(|_| goes).map(|device| device.target.clone())
@@ -88,7 +88,7 @@ impl Around {
     fn why(&self) -> &'static str {
         match (&self.device, &self.build, self.backend.as_deref()) {
             (None, _, Some("cpu")) => "cpu",
-            // The rules are those of ggml's CUDA backend, which is HIP's too; others choose by rules of their own.
+            // The rules are those of ggml's CUDA backend, which HIP shares; other backends have their own.
             (_, _, Some(other)) if !self.asked_for && !has_rules(other) => "other-backend",
             (None, ..) => "no-gpu",
             (_, None, _) => "no-version",
@@ -131,12 +131,12 @@ impl Around {
     }
 }
 
-/// Everything, computed anew from what was asked and answered.
+/// Computes everything from the questions and answers.
 pub fn answer(recording: &Recording, wanted: &Wanted, more: Claims) -> Answer {
     gathered(recording, wanted, more).0
 }
 
-/// The same, with every run of every length beside it: the answer lists one of each.
+/// The same, plus every run of every length; the answer lists one of each.
 pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer, Vec<Probe>) {
     let around = Around::look(recording, wanted, more);
     let rules = Rules::new(around.target(), around.tables.clone(), around.why());
@@ -148,7 +148,7 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     for exchange in &recording.exchanges {
         match reader.take(exchange) {
             Some(Ok(probe)) => probes.push(probe),
-            // A step on the way to a length, which was taken another way.
+            // A calibration step on the way to a length, which was then reached another way.
             Some(Err(failure)) if is_step(&failure.name) => {}
             Some(Err(failure)) => failed.push(failure),
             None => {}
@@ -169,29 +169,29 @@ pub fn gathered(recording: &Recording, wanted: &Wanted, more: Claims) -> (Answer
     (Answer { server, probes, counted, failed, speed, load, changes, power, watch: None, left_out, ended: None }, every)
 }
 
-/// What was said elsewhere than in a log, kept as if it were one.
+/// The name under which information from outside the logs is kept, as if it were a log.
 pub const GATHERED: &str = "gathered.log";
 
 /// Prefixes of question names that are not probes.
 const STEP: &str = "calibrate-";
 
-/// So many lengths in a row are a sweep; fewer say nothing of a course.
+/// The minimum number of consecutive lengths for a sweep; fewer show no trend.
 pub const SWEEP: usize = 30;
 
-/// A run of ours: named `LENGTH#ROUND`.
+/// Whether it is one of our runs, named `LENGTH#ROUND`.
 pub fn is_rung(probe: &Probe) -> bool {
     probe.asked.is_some()
         && probe.name.split_once('#').is_some_and(|(_, round)| round.parse::<u64>().is_ok())
         && !probe.name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Of repeated runs the first is listed; steps on the way to a length are not probes.
+/// The first of repeated runs is listed; calibration steps are not probes.
 fn is_shown(probe: &Probe) -> bool {
     let first = || probe.name.split_once('#').is_none_or(|(_, round)| round == "0");
     !is_step(&probe.name) && (!is_rung(probe) || first())
 }
 
-/// Enough lengths, and most of those between the first and the last at their own distance: a ladder of scattered lengths has no course.
+/// Whether there are enough lengths and most of them are evenly spaced: scattered lengths show no trend.
 fn is_sweep(every: &[Probe]) -> bool {
     let lengths: BTreeSet<u64> =
         every.iter().filter(|probe| probe.is_exact()).filter_map(|probe| probe.asked).collect();
@@ -201,7 +201,7 @@ fn is_sweep(every: &[Probe]) -> bool {
     list.len() >= SWEEP && (last - first) / step < 2 * list.len() as u64
 }
 
-/// Lengths are asked in any order, and listed in their own.
+/// Lengths are asked in any order, and listed in ascending order.
 fn by_length(probes: &mut [Probe]) {
     let places: Vec<usize> = (0..probes.len()).filter(|place| is_rung(&probes[*place])).collect();
     let mut rungs: Vec<Probe> = places.iter().map(|place| probes[*place].clone()).collect();
@@ -213,14 +213,14 @@ fn is_step(name: &str) -> bool {
     name.starts_with(STEP) || name == "warm-up"
 }
 
-/// Times of every length, of the runs in which exactly that many tokens were evaluated, one round after the other.
+/// The times of every length, from the runs that evaluated exactly that many tokens, round by round.
 pub fn points<'a>(probes: impl Iterator<Item = (u64, f64)> + 'a) -> Vec<Point> {
     let mut times: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     probes.filter(|(_, time)| *time > 0.0).for_each(|(length, time)| times.entry(length).or_default().push(time));
     times.into_iter().map(|(length, times)| Point { length, times }).collect()
 }
 
-/// Steps in the time over length, and what the rules and the batches declare there.
+/// Steps in the time over length, and what the rules and batches declare there.
 fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     let exact = every.iter().filter(|probe| probe.is_exact() && probe.eval_count == Some(1));
     let points = points(exact.filter_map(|probe| Some((probe.asked?, probe.prompt_ms?))));
@@ -229,7 +229,7 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     let (mut found, power) = changes(&points);
     for change in &mut found {
         let before = points.iter().rev().map(|point| point.length).find(|length| *length < change.at);
-        // A point or two beside the place still is the place: neighbours cannot be told apart by noise alone.
+        // One or two lengths beside the place count as the place: noise makes neighbours indistinguishable.
         let (from, to) = (before.unwrap_or(change.at).saturating_sub(2), change.at + 1);
         let near = |last: u64| (from..=to).contains(&last);
         change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone()).collect();
@@ -242,7 +242,8 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     (found, power)
 }
 
-/// Where the rules declare another path for some type of the model: the last length before, and what changes.
+/// Where the rules declare another path for some type of the model: the last length before the change, and what
+/// changes.
 fn limits(around: &Around) -> Vec<(u64, String)> {
     let Some(target) = around.target() else { return Vec::new() };
     let mut list: Vec<(u64, String)> = Vec::new();
@@ -265,13 +266,14 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
     list
 }
 
-/// Both sides of each are worth a probe.
+/// The lengths on both sides of each change, which are worth a probe.
 pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec<u64> {
     let around = Around::look(recording, wanted, claims);
     limits(&around).into_iter().map(|(last, _)| last).collect()
 }
 
-/// How much of the model is on the GPU: by the log of the load, by Ollama's own list, or by the command line, which only asks for it.
+/// How much of the model is on the GPU: from the log of the load, from Ollama's own list, or from the command line,
+/// which is only a request.
 fn offload(claims: &Claims, model: Option<&str>) -> Option<Offload> {
     let whole = claims.blocks.map(|blocks| blocks + 1);
     let mut asked = None;
@@ -297,7 +299,7 @@ fn offload(claims: &Claims, model: Option<&str>) -> Option<Offload> {
     share.or(asked)
 }
 
-/// What computes, as the server says. Silence is not the CPU.
+/// The backend according to the server. If it does not say, that does not mean the CPU.
 fn backend(claims: &Claims, stage: &Stage) -> Option<String> {
     let mut said = None;
     for claim in &claims.list {
@@ -310,12 +312,12 @@ fn backend(claims: &Claims, stage: &Stage) -> Option<String> {
     said.or_else(|| stage.no_gpu.then(|| "cpu".to_owned()))
 }
 
-/// Whether a backend chooses by the rules that are known here.
+/// Whether a backend follows the rules that are known here.
 fn has_rules(backend: &str) -> bool {
     ["rocm", "hip", "cuda"].contains(&backend)
 }
 
-/// As Ollama names it.
+/// The quantisation in Ollama's notation.
 fn quantization(recording: &Recording) -> Option<String> {
     let shows = recording.exchanges.iter().filter(|exchange| exchange.route() == "/api/show" && exchange.status == 200);
     let mut levels = shows.filter_map(|exchange| {
@@ -325,7 +327,7 @@ fn quantization(recording: &Recording) -> Option<String> {
     levels.find(|level| !level.is_empty())
 }
 
-/// A GPU that the server names: by target, or by the title that its driver gives it.
+/// A GPU that the server names, by target or by its driver's title.
 fn device(claims: &Claims, stage: &Stage) -> Option<Device> {
     let named = claims.list.iter().filter_map(|claim| match &claim.meaning {
         Meaning::Backend { device, library } if !library.eq_ignore_ascii_case("cpu") && !device.is_empty() => {

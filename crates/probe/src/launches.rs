@@ -1,4 +1,4 @@
-//! What a server launched while it answered a question: the rows of a watch, told apart by question.
+//! The launches that a server made while it answered a question: the rows of a watch, separated by question.
 
 use evidence::{Canary, Conclusion, Contamination, DeviceKind, Rung};
 use schemars::JsonSchema;
@@ -39,7 +39,7 @@ pub struct Watched {
     pub seen: Conclusion,
 }
 
-/// What an observation of the watch carries besides what it saw.
+/// The parts of a watch's report that its observations need.
 #[derive(Debug, Clone)]
 pub struct Account {
     pub observer: &'static str,
@@ -47,7 +47,7 @@ pub struct Account {
     pub contamination: Contamination,
 }
 
-/// An observer that looks on while questions are asked.
+/// An observer that watches while questions are asked.
 pub struct Onlooker {
     source: Box<dyn Source>,
     tally: Tally,
@@ -58,7 +58,7 @@ pub struct Onlooker {
 
 type Key = (&'static str, String, Option<u64>, [u32; 3], String);
 
-/// How long launches may still arrive after an answer, and how long nothing must come for it to be all.
+/// How long launches may still arrive after an answer, and how long it must be quiet before they count as complete.
 const MOST: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(20);
 const QUIET: u32 = 3;
@@ -74,7 +74,7 @@ impl Onlooker {
         Onlooker { source, tally: Tally::default(), before: BTreeMap::new(), attributed: 0, over: false }
     }
 
-    /// Looks for a moment; true while something comes.
+    /// Polls for a moment; true while something arrives.
     pub fn look(&mut self, time: Duration) -> Result<bool, WatchError> {
         if self.over {
             std::thread::sleep(time);
@@ -90,14 +90,14 @@ impl Onlooker {
         }
     }
 
-    /// What came until now belongs to no question.
+    /// Launches until now belong to no question.
     pub fn begin(&mut self) -> Result<(), WatchError> {
         self.settle()?;
         self.before = counts(&self.tally.rows());
         Ok(())
     }
 
-    /// What came since [`Onlooker::begin`], when the last of it is in.
+    /// The launches since [`Onlooker::begin`], once the last of them has arrived.
     pub fn since(&mut self) -> Result<Vec<Launch>, WatchError> {
         self.settle()?;
         let rows = self.tally.rows();
@@ -121,7 +121,7 @@ impl Onlooker {
         Ok(())
     }
 
-    /// A question of ours was seen to launch something in the target itself.
+    /// One of our questions was seen to launch something in the target itself.
     pub fn canary(&mut self, what: String) {
         self.source.canary_in_target(what);
     }

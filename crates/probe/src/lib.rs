@@ -1,8 +1,10 @@
-//! The phase proxy: what a server was asked, what it really evaluated, how fast, and what the source rules declare for it.
+//! The phase proxy: what a server was asked, what it actually evaluated, how fast, and what the source rules declare
+//! for that.
 //!
-//! A server's count of prompt tokens is not the number of columns of its matrix products: a cached prefix is not evaluated, a long
-//! prompt is cut, and the last layer sees one token. Every exchange is kept as it went over the wire, and everything that is said
-//! is computed from those exchanges, live or from a recording, by the same code. No rights are needed; what is inferred is called so.
+//! A server's count of prompt tokens is not the number of columns of its matrix products: a cached prefix is not
+//! evaluated, a long prompt is cut, and the last layer sees one token. Every exchange is kept as it was sent and
+//! received, and all results are computed from those exchanges by the same code, live or from a recording. No
+//! privileges are needed; inferred results are labelled as such.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -1,35 +1,35 @@
-//! What a server's prompt cache must hold, from the prompts that it was sent: for servers that do not say what they reused.
+//! Models a server's prompt cache from the prompts that it was sent, for servers that do not report what they reused.
 //!
-//! A tokenizer splits at words before it does anything else, so where a prompt has as many words as the server counted tokens,
-//! every word is one token, and how much two prompts have in common is known exactly. Ollama keeps what a slot evaluated (the
-//! prompt and all generated tokens but the last) and reuses the longest common beginning (runner/*/cache.go).
+//! A tokenizer splits at words first. So if a prompt has as many words as the server counted tokens, every word is one
+//! token, and the common prefix of two prompts is known exactly. Ollama keeps what a slot evaluated (the prompt and all
+//! generated tokens but the last) and reuses the longest common beginning (runner/*/cache.go).
 
-/// What a slot holds, as far as it is known.
+/// The content of a slot, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Held {
-    /// The begin-of-text token that the model puts first counts as one.
+    /// A begin-of-text token that the model adds counts as one word.
     words: Vec<String>,
-    /// Nothing more than these words.
+    /// Whether it contains nothing but these words.
     whole: bool,
-    /// Of a prompt whose words are not its tokens, at best the text is known.
+    /// For a prompt whose words are not its tokens, at most the text is known.
     text: Option<Option<String>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     held: Vec<Held>,
-    /// Slots may hold prompts from before the first one here: of an earlier run or another client.
+    /// Slots may contain prompts from before the first question, by an earlier run or another client.
     strange: bool,
-    /// The server failed: it may have begun anew with nothing.
+    /// The server failed, and may have restarted with an empty cache.
     shaken: bool,
 }
 
-/// Ollama has at most so many slots unless it was told otherwise (server/sched.go, until 2025), and each new prompt takes the oldest.
+/// The default maximum number of slots in Ollama (server/sched.go, until 2025); each new prompt takes the oldest.
 const USUAL_SLOTS: u64 = 4;
 
 const BEGIN: &str = "\u{2}begin of text";
 
-/// A prompt's tokens, where its words are its tokens. `begin`: whether the model puts a token of its own first.
+/// A prompt's tokens, if its words are its tokens. `begin`: whether the model adds a begin-of-text token.
 pub fn tokens(prompt: &str, counted: u64, begin: Option<bool>) -> Option<Vec<String>> {
     let words: Vec<String> = words(prompt);
     let count = words.len() as u64;
@@ -53,7 +53,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Memory {
-    /// The model was loaded anew: every slot is empty.
+    /// The model was loaded again: every slot is empty.
     pub fn clear(&mut self) {
         *self = Memory::default();
     }
@@ -68,13 +68,13 @@ impl Memory {
         self.held.push(Held { text: Some(text.map(str::to_owned)), ..Held::default() });
     }
 
-    /// An error of the server's own, with this prompt.
+    /// The server failed with an error of its own on this prompt.
     pub fn shake(&mut self, text: Option<&str>) {
         self.lose(text);
         self.shaken = true;
     }
 
-    /// How many tokens of this prompt are reused; None if it cannot be said.
+    /// How many tokens of this prompt are reused; None if unknown.
     pub fn reused(&self, prompt: &[String], slots: Option<u64>) -> Option<u64> {
         let slots = usize::try_from(slots.unwrap_or(USUAL_SLOTS)).unwrap_or(usize::MAX).max(1);
         if self.strange && self.held.len() < slots {
@@ -83,16 +83,16 @@ impl Memory {
         let mut held = self.held.iter().rev().take(slots);
         let Some(last) = held.next() else { return Some(0) };
         let recent = self.common(last, prompt)?;
-        // Another slot may still hold an older prompt.
+        // Another slot may still contain an older prompt.
         let older = held.map(|held| self.common(held, prompt)).collect::<Option<Vec<u64>>>()?;
         if older.into_iter().max() > Some(recent) {
             return None;
         }
-        // One token is always evaluated: it gives the first answer.
+        // At least one token is always evaluated, to generate the first token.
         Some(recent.min((prompt.len() as u64).saturating_sub(1))).filter(|reused| *reused == 0 || !self.shaken)
     }
 
-    /// This prompt was evaluated, and `generated` came back as `count` tokens.
+    /// Records that this prompt was evaluated, and generated `count` tokens with the text `generated`.
     pub fn keep(&mut self, mut prompt: Vec<String>, generated: &str, count: u64) {
         self.shaken = false;
         let answer = words(generated);
@@ -114,8 +114,9 @@ impl Memory {
         all_known.then_some(count as u64)
     }
 
-    /// Whether the first token of a text is another than this word. The word is one token, so it is where the text does not begin with the
-    /// word, or begins with a longer word that was counted as one token before: a tokenizer splits the same word the same way each time.
+    /// Whether the first token of a text differs from this word. The word is one token, so this holds if the text does
+    /// not begin with the word, or begins with a longer word that was counted as one token before: a tokenizer always
+    /// splits the same word the same way.
     fn begins_otherwise(&self, text: &str, word: &str) -> bool {
         let counted = |first: &String| self.held.iter().any(|held| held.words.contains(first));
         !text.starts_with(word) || words(text).first().is_some_and(|first| first != word && counted(first))
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(memory.reused(&of(" bb", false), Some(1)), Some(0));
     }
 
-    /// The begin-of-text token is the same in every prompt: a unique first word does not make a cold cache.
+    /// The begin-of-text token is the same in every prompt: a unique first word does not make the cache cold.
     #[test]
     fn a_begin_of_text_token_is_reused() {
         let mut memory = Memory::default();

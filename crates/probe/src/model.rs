@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 pub enum LayerGroup {
     /// Sees every token of the micro-batch.
     Layers,
-    /// The last layer's feed-forward and the output: only the tokens whose answer is wanted (llama.cpp `inp_out_ids`).
+    /// The last layer's feed-forward and the output: only tokens that need an output (llama.cpp `inp_out_ids`).
     Last,
-    /// Experts: `mul_mat_id` has rules of its own.
+    /// Experts: `mul_mat_id` has its own rules.
     Experts,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mix {
-    /// How many matrices, by type and place.
+    /// The number of matrices by type and place.
     pub counts: BTreeMap<(String, LayerGroup), u64>,
     pub from: &'static str,
     /// Whether the model puts a begin-of-text token before every prompt.
     pub begins: Option<bool>,
-    /// Types are known, and not which matrix has which.
+    /// The types are known, but not which matrix has which.
     pub vague: bool,
 }
 
@@ -32,7 +32,7 @@ impl Mix {
         let last = blocks
             .and_then(|blocks| blocks.checked_sub(1))
             .or_else(|| tensors.clone().filter_map(|(name, ..)| block(name)).max());
-        // A model without an output matrix uses its embedding for it.
+        // A model without an output matrix uses its embedding instead.
         let tied = !tensors.clone().any(|(name, ..)| name == "output.weight");
         let mut mix = Mix::default();
         for (name, kind, dims) in tensors {
@@ -61,7 +61,7 @@ impl Mix {
             of("tokenizer.ggml.pre").and_then(Value::as_str),
         );
         let Some(tensors) = show.get("tensors").and_then(Value::as_array) else {
-            // Older releases list no tensors: the level is the type of most of them.
+            // Older releases list no tensors: the quantisation level is the type of most of them.
             let level = show.get("details")?.get("quantization_level")?.as_str()?;
             let mut mix = Mix { vague: true, from: "/api/show", begins, ..Mix::default() };
             mix.counts.insert((main_type(level), LayerGroup::Layers), 1);
@@ -93,7 +93,8 @@ impl Mix {
         Mix { from: "GGUF", begins, ..Mix::of(list.into_iter(), file.hyper("block_count")) }
     }
 
-    /// The loader's list of types. Norms and biases are F32 in every model, so F32 counts only where there is nothing else.
+    /// From the loader's list of types. Norms and biases are F32 in every model, so F32 counts only if there is nothing
+    /// else.
     pub fn from_log(types: &[(String, u64)]) -> Option<Mix> {
         let weights: Vec<&(String, u64)> = types.iter().filter(|(kind, _)| kind != "F32").collect();
         let list = if weights.is_empty() { types.iter().collect() } else { weights };
@@ -123,8 +124,8 @@ fn main_type(level: &str) -> String {
     }
 }
 
-/// llama.cpp (src/llama-vocab.cpp): said by the file, else by the tokenizer: SentencePiece and WordPiece begin with a token of
-/// their own; byte-pair vocabularies only where their pre-tokenizer is Llama 3's kin.
+/// llama.cpp (src/llama-vocab.cpp): decided by the file, else by the tokenizer. SentencePiece and WordPiece begin with
+/// their own token; byte-pair vocabularies only if their pre-tokenizer is related to Llama 3's.
 fn begins(flag: Option<bool>, model: Option<&str>, pre: Option<&str>) -> Option<bool> {
     flag.or(match (model?, pre) {
         ("llama" | "bert", _) => Some(true),

@@ -1,16 +1,16 @@
-//! The probe as an investigation knows it: what its verb could close.
+//! The probe as an observer for investigations: which claims its verb can decide.
 
 use evidence::{FieldOfView, Rung, View};
 use observe::Observer;
 use say::{key, say};
 
-/// Who signs what a server answered.
+/// The observer of a server's answers.
 #[derive(Debug)]
 pub struct ProbeObserver;
 
 pub(crate) const NAME: &str = "probe";
 
-/// What `record` writes down.
+/// The topics that `record` writes.
 pub(crate) const TOPICS: [&str; 2] = ["probe.response", "server.timing"];
 
 impl Observer for ProbeObserver {

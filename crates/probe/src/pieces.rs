@@ -28,13 +28,13 @@ pub enum Known {
 }
 
 impl Batching {
-    /// llama.cpp: an evaluation is never larger than its call (src/llama-context.cpp takes the smaller of both).
+    /// llama.cpp: an evaluation is never larger than its call (src/llama-context.cpp takes the smaller one).
     pub fn new(batch: u64, micro_batch: u64, known: Known) -> Batching {
         let batch = batch.max(1);
         Batching { batch, micro_batch: micro_batch.clamp(1, batch), known }
     }
 
-    /// The evaluations of so many tokens: first cut into calls, then each call into micro-batches.
+    /// The evaluations of this many tokens: first cut into calls, then each call into micro-batches.
     pub fn cut(&self, tokens: u64) -> Vec<u64> {
         let mut pieces = Vec::new();
         let mut left = tokens;
@@ -51,7 +51,7 @@ impl Batching {
     }
 }
 
-/// No prompt has more evaluations; a count that says so is not a count.
+/// No prompt has more evaluations; a larger count is invalid.
 const MOST: usize = 1 << 20;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The speeds as a picture: in the terminal by characters, and as SVG.
+//! A plot of the speeds: as characters in the terminal, and as SVG.
 
 use crate::speed::Speed;
 use std::fmt::Write;
 
-/// Points: length, and the least, middle and most of what was measured.
+/// Points: length, and minimum, median and maximum of the measurements.
 fn points(speeds: &[Speed]) -> Vec<(f64, f64, f64, f64)> {
     let one = |speed: &Speed| {
         let spread = speed.prompt_ms?;
@@ -49,7 +49,7 @@ pub fn terminal(speeds: &[Speed], width: usize) -> Option<String> {
     Some(out)
 }
 
-/// A picture of its own: 640 by 360, with the changes that were found.
+/// A standalone picture of 640 by 360, with the changes that were found.
 pub fn svg(speeds: &[Speed], changes: &[u64], title: &str) -> String {
     let points = points(speeds);
     let (low, high) = (points.first().map_or(0.0, |point| point.0), points.last().map_or(1.0, |point| point.0));

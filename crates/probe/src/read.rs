@@ -1,4 +1,4 @@
-//! Exchanges in the order in which they happened, read one after the other into probes.
+//! Reads exchanges in order and turns them into probes.
 
 use crate::answer::{Basis, Failure, Mark, Probe};
 use crate::exchange::Exchange;
@@ -24,16 +24,16 @@ pub struct Reader {
     pub stage: Stage,
     pub mix: Mix,
     pub rules: Rules,
-    /// By model: what its runner must hold, and the options that it runs with.
+    /// By model: the modelled cache of its runner, and the options that it runs with.
     runners: BTreeMap<String, (Memory, Option<String>)>,
-    /// Cache lines of a log that is not kept by request.
+    /// Cache lines of a log that is not split by request.
     pool: Vec<CacheSlot>,
     used: BTreeSet<String>,
-    /// Models that were loaded, when the server was last asked.
+    /// The loaded models when the server was last asked.
     loaded: Option<BTreeSet<String>>,
-    /// Who looked on.
+    /// The report of the observer of launches.
     pub account: Option<Account>,
-    /// The server's own counter says that nothing came from its cache.
+    /// Whether the server's own counter shows that nothing came from its cache.
     pub cached_nothing: bool,
 }
 
@@ -44,8 +44,8 @@ impl Reader {
         Reader { identity, stage, mix, rules, runners, pool, used, loaded, account, cached_nothing: false }
     }
 
-    /// A log of all exchanges. Files whose name begins with `start` were written before the first exchange: they tell how the
-    /// server runs, and nothing about requests.
+    /// A log of all exchanges. Files whose name begins with `start` were written before the first exchange: they show
+    /// how the server runs, but nothing about requests.
     pub fn log(&mut self, name: &str, text: &str) {
         text.lines().for_each(|line| self.stage.line(line));
         if !name.starts_with("start") {
@@ -53,7 +53,7 @@ impl Reader {
         }
     }
 
-    /// None for what evaluates nothing.
+    /// None for an exchange that evaluates nothing.
     pub fn take(&mut self, exchange: &Exchange) -> Option<Result<Probe, Failure>> {
         exchange.log.lines().for_each(|line| self.stage.line(line));
         if exchange.purpose() == Purpose::Other {
@@ -142,23 +142,23 @@ impl Reader {
         }
     }
 
-    /// The true count, by the best that tells it.
+    /// The true count, from the best available source.
     fn evaluated(&mut self, exchange: &Exchange, counts: &Counts, lines: &Lines) -> (Option<u64>, Basis) {
         let embedding = exchange.purpose() == Purpose::Embed;
-        // The cache is followed in any case, so that a later request can be told from it.
+        // The cache model is always updated, so that later requests can be derived from it.
         let guessed = self.remember(exchange, counts);
         let reported = counts.reported;
         if let Some(processed) = counts.processed {
-            // Builds of 2024 count before they take one token back to have something to evaluate.
+            // Builds of 2024 count before they take back one token to have something to evaluate.
             return (Some(processed.max(1)), Basis::Processed);
         }
         if let (Some(cached), Some(reported)) = (counts.cached, reported) {
-            // Anthropic's count leaves the cached part out.
+            // Anthropic's count excludes the cached part.
             let evaluated = if exchange.route() == "/v1/messages" { reported } else { reported.saturating_sub(cached) };
             return (Some(evaluated.max(1)), Basis::CachedCount);
         }
         if self.identity.count_means() == CountMeans::Evaluated && !embedding {
-            // Left out where it would be 0.
+            // The field is omitted if it would be 0.
             return (Some(reported.unwrap_or(0).max(1)), Basis::CountIsEvaluated);
         }
         if let Some(slot) = self.slot(reported, lines) {
@@ -177,7 +177,8 @@ impl Reader {
         (None, Basis::Unknown)
     }
 
-    /// The debug line of this request: of its own lines, or of the whole log in order; one that counts as many tokens.
+    /// The debug line of this request, from its own lines or from the whole log in order; it must count the same number
+    /// of tokens.
     fn slot(&mut self, reported: Option<u64>, lines: &Lines) -> Option<CacheSlot> {
         let mine = |slot: &&CacheSlot| Some(slot.prompt) == reported && !self.used.contains(&slot.line);
         let found = lines.slots.iter().find(mine).or_else(|| {
@@ -189,7 +190,7 @@ impl Reader {
         Some(found)
     }
 
-    /// What the prompts so far say on how much of this one is reused.
+    /// How much of this prompt is reused, according to the earlier prompts.
     fn remember(&mut self, exchange: &Exchange, counts: &Counts) -> Option<u64> {
         if !self.identity.kind.caches_silently() {
             return None;
@@ -224,7 +225,7 @@ impl Reader {
         reused
     }
 
-    /// What the model's runner must hold. One that was loaded before the first question here may hold anything.
+    /// The modelled cache of the model's runner. If it was loaded before the first question, its content is unknown.
     fn runner(&mut self, exchange: &Exchange) -> &mut (Memory, Option<String>) {
         let name = model(exchange);
         let empty = self.loaded.as_ref().is_some_and(|loaded| !loaded.contains(&name));
@@ -232,7 +233,7 @@ impl Reader {
         self.runners.entry(name).or_insert_with(fresh)
     }
 
-    /// An answer without counts may have changed the cache all the same.
+    /// An answer without counts may still have changed the cache.
     fn failed(&mut self, exchange: &Exchange, why: &Unread) {
         let (memory, runner) = self.runner(exchange);
         match why {
@@ -255,7 +256,7 @@ impl Reader {
     fn batching(&self, exchange: &Exchange, counts: &Counts) -> Option<Batching> {
         let (batch, micro) = (self.stage.batch, self.stage.micro_batch);
         if batch.is_some() || micro.is_some() {
-            // Ollama gives both the same size; what llama-server was not told is its default.
+            // Ollama uses the same size for both; llama-server uses its default for what is not set.
             let (usual_batch, usual_micro) =
                 if self.identity.kind == Kind::Ollama { (micro, batch) } else { (None, None) };
             let batch = batch.or(usual_batch).unwrap_or(2048);
@@ -273,7 +274,8 @@ impl Reader {
     }
 }
 
-/// Whether a second account agrees: the tokens that were sent beside the server's count of those it evaluated, or its log beside its answer.
+/// Whether a second account agrees: the number of tokens sent with the server's count of evaluated tokens, or its log
+/// with its answer.
 fn agreed(exchange: &Exchange, counts: &Counts, evaluated: Option<u64>, basis: Basis) -> bool {
     let Some(evaluated) = evaluated else { return false };
     let sent = exchange.asked.or_else(|| Some(exchange.prompt_ids()?.saturating_sub(counts.cached.unwrap_or(0))));

@@ -1,4 +1,4 @@
-//! Probes in the ledger: a server's answers are on the rung Loaded, with the raw exchanges beside them.
+//! Probes in the ledger: a server's answers are on the rung Loaded, with the raw exchanges attached.
 
 use crate::answer::{Answer, Probe};
 use crate::observer::{NAME, TOPICS};
@@ -14,21 +14,21 @@ use say::say;
 const CASES: &[(u64, u64, &str)] =
     &[(3, 1, "short_np1"), (11, 1, "medium_np1"), (290, 1, "long_np1"), (3, 16, "short_np16")];
 
-/// The server's device as this machine knows it: never the card that the user chose for the rules.
+/// The server's device as known on this machine: never the card that the user chose for the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ground {
     pub device: Option<DeviceKind>,
-    /// `gfx1201`, only of a device that was seen to be real.
+    /// `gfx1201`; only for a device that was seen to be real.
     pub target: Option<String>,
     /// `rx-9070-xt`.
     pub card: Option<String>,
-    /// Which installation serves, where it is known: `ollama-rocm-60303`.
+    /// The installation of the server, if known: `ollama-rocm-60303`.
     pub runtime: Option<String>,
-    /// The server is on another machine: nothing here is about this host.
+    /// Set if the server is on another machine: the observations are then not about this host.
     pub host: Option<String>,
 }
 
-/// `raw`: the exchanges as [`crate::replay::text`] writes them, so that everything can be computed anew.
+/// `raw`: the exchanges in the form of [`crate::replay::text`], so that everything can be recomputed.
 pub fn sightings(answer: &Answer, raw: &str, ground: &Ground, time: &str) -> Result<Vec<Sighting>, Refused> {
     let mut subject = Subject::of(Artifact::None).device(ground.device.unwrap_or(DeviceKind::Unknown));
     subject.target = ground.target.clone();
@@ -63,7 +63,7 @@ pub fn sightings(answer: &Answer, raw: &str, ground: &Ground, time: &str) -> Res
     let mut list = Vec::new();
     for fact in facts {
         let id = ObserverId::new(NAME, env!("CARGO_PKG_VERSION"));
-        // What an answer says is said, however many others were not given.
+        // An answer is valid regardless of how many others are missing.
         let coverage = if list.is_empty() { coverage() } else { Coverage::complete("answers", 1) };
         let one = Observation::on::<Loaded>(id, subject.clone(), Finding::Saw(fact), coverage, time)?;
         list.push(Sighting::from(one.view(view()).contamination(Contamination::Untouched)).with(Raw::text(raw)));
@@ -72,9 +72,9 @@ pub fn sightings(answer: &Answer, raw: &str, ground: &Ground, time: &str) -> Res
 }
 
 fn of_probe(probe: &Probe) -> Vec<Fact> {
-    // The notes knew a prompt by what the server reported of it.
+    // The notes identify a prompt by the count that the server reported.
     let (Some(told), Some(generated)) = (probe.reported.or(probe.asked), probe.eval_count) else { return Vec::new() };
-    // A cold start's prompt, or one among several at once, is another case than the same prompt alone.
+    // The prompt of a cold start, or one of several at once, is a different case from the same prompt alone.
     let plain = probe.name.split('#').next().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()));
     let known = CASES.iter().find(|(prompt, predict, _)| plain && (*prompt, *predict) == (told, generated));
     let case = match known {

@@ -1,20 +1,20 @@
-//! Which of the built-in decision tables speak for a server: its own build, or those before and after it.
+//! The built-in decision tables that apply to a server: its own build, or those before and after it.
 
 use server::identity::build_number;
 use server::{Build, Identity, Kind};
 use source::decision_table::{self, DecisionTable};
 
-/// The tables to ask: one where it is exactly that build, else those on both sides of it. `exact` says which.
+/// The tables to use: one if it is exactly that build, else those on both sides of it. `exact` says which.
 #[derive(Debug, Clone)]
 pub struct Tables {
     pub list: Vec<&'static DecisionTable>,
     pub exact: bool,
-    /// The server is newer than every table: what changed since is unknown here.
+    /// The server is newer than every table: later changes are unknown.
     pub beyond: bool,
 }
 
 pub fn tables(identity: &Identity, build: &Build) -> Tables {
-    // Ollama's own tree has defines of its own: its table goes first where it vendors the same llama.cpp.
+    // Ollama's tree has its own defines, so its table comes first if it vendors the same llama.cpp.
     if identity.kind == Kind::Ollama && build.number == OLLAMA_TABLE && !build.or_later {
         let own = decision_table::all().iter().filter(|table| table.source == "ollama").collect();
         return Tables { list: own, exact: false, beyond: false };
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(of(Kind::LlamaServer, "b5664-3cb203c8"), (5664, vec!["b5664"], true, false));
         assert_eq!(of(Kind::LlamaServer, "b11669-Debian"), (11669, vec!["b10586"], false, true));
         assert_eq!(of(Kind::Ollama, "0.13.5").1, ["4fda6980"]);
-        // Newer than every release that is listed: it is not said to have the last one's build.
+        // Newer than every listed release: it is not assumed to have the last one's build.
         assert_eq!(of(Kind::Ollama, "7.0.0"), (10488, vec!["b10586"], false, true));
         let identity = Identity { kind: Kind::Ollama, version: Some("7.0.0".into()), ..Identity::default() };
         let from = build(&identity, None).unwrap().from;

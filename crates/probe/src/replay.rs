@@ -1,4 +1,4 @@
-//! Recorded answers, read again: a folder with an `index.json`, the bodies beside it, and the server's lines.
+//! Reads recorded answers again: a folder with an `index.json`, the bodies and the server's logs.
 
 use crate::exchange::Exchange;
 use crate::launches::Account;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
 use sys::regular_file;
 
-/// The most that is read of one file, and of all of them together.
+/// The maximum number of bytes read of one file and in total.
 const MOST_FILE: u64 = 64 << 20;
 const MOST_ALL: u64 = 512 << 20;
 const MOST_EXCHANGES: usize = 100_000;
@@ -33,15 +33,15 @@ say::worded! { ReplayError {
 pub struct Recording {
     /// In the order in which they happened.
     pub exchanges: Vec<Exchange>,
-    /// Logs that belong to no single exchange: name and text.
+    /// Logs that do not belong to a single exchange: name and text.
     pub logs: Vec<(String, String)>,
-    /// What the index names and the folder does not have.
+    /// Files that the index names but the folder does not have.
     pub missing: Vec<String>,
-    /// Why a run that just happened ended before its last question.
+    /// Why a live run ended before its last question.
     pub ended: Option<Message>,
-    /// Questions that were to be asked, of a run that just happened.
+    /// The number of planned questions of a live run.
     pub planned: Option<u64>,
-    /// Who looked on, of a run that was watched. Never read from a file.
+    /// The observer's report of a watched run. Never read from a file.
     pub account: Option<Account>,
 }
 
@@ -96,7 +96,7 @@ pub fn text(recording: &Recording) -> String {
             "wall_ms": exchange.wall_ms, "beside": exchange.beside,
         }));
     }
-    // One exchange a line: a person may want to look.
+    // One exchange per line, so that a person can read it.
     let lines: Vec<String> = index.iter().map(Value::to_string).collect();
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
@@ -154,7 +154,7 @@ fn exchange(dir: &Path, name: &str, entry: &Value, left: &mut u64, missing: &mut
     }))
 }
 
-/// Whoever made the folder names the files: nothing outside of it is opened, and what is read is bounded.
+/// The creator of the folder chooses the file names: nothing outside of it is opened, and the size read is limited.
 fn read_below(dir: &Path, path: &Path, left: &mut u64) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     regular_file::open_below(dir, path)?.take(MOST_FILE.min(*left)).read_to_end(&mut bytes)?;
@@ -162,7 +162,7 @@ fn read_below(dir: &Path, path: &Path, left: &mut u64) -> std::io::Result<String
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `*.log` beside the index, the start before the load.
+/// `*.log` files beside the index, the start before the load.
 fn logs(dir: &Path, left: &mut u64) -> Vec<(String, String)> {
     let names =
         std::fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());

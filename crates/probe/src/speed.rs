@@ -1,4 +1,4 @@
-//! Speed with its spread: repeated runs of one length, summed up as hyperfine does it.
+//! Speed with its spread: repeated runs of one length, summarised like hyperfine does.
 
 use crate::answer::Probe;
 use schemars::JsonSchema;
@@ -52,7 +52,7 @@ pub struct Speed {
     pub decode_per_second: Option<Spread>,
 }
 
-/// By length, in order. Probes of one length carry one name before `#`.
+/// By length, in order. Probes of one length share the name before `#`.
 pub fn speeds(probes: &[&Probe]) -> Vec<Speed> {
     let mut groups: Vec<(&str, Vec<&Probe>)> = Vec::new();
     for probe in probes.iter().filter(|probe| probe.asked.is_some()) {

@@ -1,8 +1,8 @@
-//! What the source rules declare for a column count: the path per tensor type, graded by the one judge there is.
+//! What the source rules declare for a column count: the path per tensor type, graded by the judge.
 //!
-//! A probe observes no launches, so the best possible grade is Inferred, by the rule `declared-choice`, from the tables of the
-//! matching release. If the server's build is between two tables, both must agree. If a watch observed launches for that type and
-//! width, they replace the declaration, on their own rung.
+//! A probe observes no launches, so the best possible grade is Inferred, by the rule `declared-choice`, from the tables
+//! of the matching release. If the server's build is between two tables, both must agree. If a watch observed launches
+//! for that type and width, they replace the declaration, on their own rung.
 
 use crate::launches::{Account, Launch};
 use crate::model::{LayerGroup, Mix};
@@ -58,12 +58,12 @@ pub enum Part {
     Parallel,
 }
 
-/// Who is asked: a GPU's rules in the releases around the server's.
+/// The rules to use: those of a GPU in the releases around the server's.
 #[derive(Debug)]
 pub struct Rules {
     target: Option<String>,
     tables: Option<Tables>,
-    /// Why there is nothing to ask.
+    /// Why there are no rules.
     why: &'static str,
     known: BTreeMap<(String, u64), Verdict>,
 }
@@ -86,7 +86,7 @@ impl Rules {
         self.target.as_deref()
     }
 
-    /// For evaluations of these widths, and for the decoded tokens behind them.
+    /// For evaluations of these widths, and for the decoded tokens after them.
     pub fn zones(&mut self, mix: &Mix, widths: &[u64], decoded: bool, outputs: Outputs) -> Vec<Zone> {
         let mut distinct: Vec<u64> = widths.to_vec();
         distinct.sort_unstable_by(|a, b| b.cmp(a));
@@ -127,7 +127,7 @@ impl Rules {
         zones
     }
 
-    /// For tokens of several requests that are decoded side by side: at most so many columns.
+    /// For tokens of several requests that are decoded together: at most this many columns.
     pub fn side_by_side(&mut self, mix: &Mix, most: u64) -> Vec<Zone> {
         let mut zones = self.zones(mix, &[most], false, Outputs::All);
         zones.iter_mut().filter(|zone| zone.place == Part::Layers).for_each(|zone| zone.place = Part::Parallel);
@@ -181,12 +181,12 @@ impl Rules {
 }
 
 impl Zone {
-    /// What was launched for this type and width takes the place of what is declared for it. Nothing seen changes nothing: a name may not
-    /// tell its type, and the launches of a library's own kernels have none.
+    /// Observed launches for this type and width replace the declaration. If nothing was seen, nothing changes: a name
+    /// may not contain its type, and launches of a library's own kernels have none.
     pub fn hold(&mut self, launches: &[Launch], account: &Account, target: Option<&str>) {
         let mine = |launch: &&Launch| launch.ty.as_deref() == Some(&self.ty) && launch.columns == Some(self.columns);
         let found: Vec<&Launch> = launches.iter().filter(mine).filter(|launch| launch.path.is_some()).collect();
-        // No better than the least: the launches include one on a device that was not observed.
+        // The weakest rung: the launches include one on a device that was not observed.
         let Some(rung) = found.iter().map(|launch| launch.rung).min() else { return };
         let mut paths: Vec<&str> = found.iter().filter_map(|launch| launch.path.as_deref()).collect();
         paths.sort_unstable();
@@ -196,7 +196,7 @@ impl Zone {
         self.kernels.dedup();
         self.rung = rung;
         let ([path], count) = (paths.as_slice(), found.iter().map(|launch| launch.launches).sum()) else {
-            // Matrices of one type and width that went different ways: which went where is not in the names.
+            // Matrices of one type and width took different paths; the names do not show which took which.
             (self.path, self.rule, self.grade) = (None, "several-seen".into(), Verdict::open("").grade);
             return;
         };
@@ -221,7 +221,7 @@ impl Zone {
 }
 
 impl Verdict {
-    /// No declaration: the judge's answer for a claim without observations.
+    /// No declaration: the judge's result for a claim without observations.
     fn open(why: &str) -> Verdict {
         let grade = judge(&claim("", 0, None, Expected::Present(true)), &[], &[]).grade;
         Verdict { path: None, tile: None, grade, rule: why.to_owned(), source: Vec::new() }
@@ -244,9 +244,9 @@ fn claim(ty: &str, columns: u64, target: Option<&str>, expected: Expected) -> Cl
 /// Which tokens of a prompt have an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outputs {
-    /// The last one: a generation.
+    /// Only the last one: a generation.
     One,
-    /// Every one: an embedding.
+    /// All tokens: an embedding.
     All,
 }
 

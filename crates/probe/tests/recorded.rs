@@ -1,5 +1,5 @@
-//! Recorded answers of two real servers, held against what a preload counted inside of them (`decode`: tokens and first
-//! position of every call that evaluated something). The recordings are cut down to the fields that are read.
+//! Recorded answers of two real servers, compared with what a preload counted inside them (`decode`: tokens and first
+//! position of every evaluating call). The recordings contain only the fields that are read.
 
 use probe::{Answer, Basis, Mark, Part, Probe, Wanted, replay};
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn every_count_of_ollama_is_the_true_one() {
     assert_eq!(answer.server.backend.as_deref(), Some("cpu"));
     let mut held = 0;
     for (name, calls) in truth("ollama-0.9.3") {
-        // Two requests wait for each other: the calls of both are in either record.
+        // Two requests wait for each other: both records contain the calls of both.
         let calls: Vec<(u64, u64)> = match name.as_str() {
             "queue_second" => calls.into_iter().skip_while(|call| *call != (8, 0)).collect(),
             _ => calls,
@@ -67,7 +67,7 @@ fn every_count_of_ollama_is_the_true_one() {
     assert_eq!((cut.asked, cut.reported), (Some(5000), Some(2048)));
     assert!(cut.marks.contains(&Mark::Truncated));
     assert_eq!(of(&answer, "batch_128").ne11, [128, 128, 34]);
-    // What was cut off, refused or only loaded is no probe.
+    // Truncated, refused or load-only answers are not probes.
     for name in ["pred0_first_40_lines", "err_unknown_model", "err_bad_option_type"] {
         assert!(answer.failed.iter().any(|failure| failure.name == name), "{name}");
     }
@@ -97,7 +97,8 @@ fn every_count_of_llama_server_is_the_true_one() {
     assert_eq!(of(&answer, "alt_a2").evaluated, Some(1));
 }
 
-/// Without the debug lines, what the cache holds follows from the prompts that were sent; what does not follow is not said.
+/// Without the debug lines, the cache content follows from the prompts that were sent; what does not follow is not
+/// reported.
 #[test]
 fn without_a_log_the_prompts_themselves_tell() {
     let mut recording = replay::open(&folder("ollama-0.9.3")).expect("a recording");

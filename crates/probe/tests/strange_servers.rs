@@ -1,5 +1,5 @@
-//! Servers that are none, that are busy, slow, endless, or go away: each by a few lines on the loopback, because no real one does
-//! it on command. What was answered until then is kept, and the words say what was wrong.
+//! Things that are not servers, and servers that are busy, slow, endless, or disconnect: each is a few lines on the
+//! loopback, because no real one does it on command. Answers until then are kept, and the messages say what was wrong.
 
 use evidence::{DeviceKind, Recorded};
 use probe::live::{Live, Plan, Run, run};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use sys::http::Address;
 
-/// Answers every request by what the function says: path, body, how many came before. None hangs up.
+/// Answers every request with the function's result for path, body, and number of earlier requests. None hangs up.
 fn server(answer: impl Fn(&str, &str, usize) -> Option<String> + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -55,7 +55,7 @@ fn http(status: &str, body: &str) -> Option<String> {
     Some(format!("HTTP/1.0 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
-/// An Ollama of our own: every word is a token; `each` may answer a generation otherwise.
+/// A test server with Ollama's interface: every word is a token; `each` may override the answer to a generation.
 fn ollama(each: impl Fn(&str, usize) -> Option<Option<String>> + Send + Sync + 'static) -> Address {
     server(move |path, body, count| match path {
         "/api/version" => http("200 OK", r#"{"version":"0.9.3"}"#),
@@ -157,7 +157,7 @@ fn a_friendly_one_gives_exact_lengths() {
     assert!(run.ended.is_none());
     assert_eq!(lengths(&run.answer), [1, 8, 290, 600].map(|count| (Some(count), Some(count))));
     assert_eq!(run.answer.probes[3].ne11, [512, 88]);
-    // No field of this release tells what came from the cache: what was sent is the only account.
+    // No field of this release shows what came from the cache: what was sent is the only account.
     assert_eq!(run.answer.counted.reach().name(), "alone");
     // The same from what was kept.
     let home = tempfile::tempdir().expect("a directory");
@@ -194,7 +194,7 @@ fn what_was_answered_before_the_end_is_kept() {
         assert!(said.contains(what), "{what}: {said}");
         let answered = lengths(&run.answer);
         assert!(!answered.is_empty() && answered.len() < 4, "{what}: {answered:?}");
-        // What came is not called all.
+        // The answers are not called complete.
         assert_eq!(run.answer.counted.word().key(), "no", "{what}");
     }
 }
@@ -233,7 +233,7 @@ fn a_server_that_only_streams_is_read_all_the_same() {
     assert_eq!(lengths(&run.answer), [(Some(8), Some(8))]);
 }
 
-/// A template stands around every prompt of a model that has no raw ones: its tokens count, and lengths are corrected by it.
+/// A template surrounds every prompt of a model without raw prompts: its tokens count, and lengths are corrected by it.
 #[test]
 fn a_model_without_raw_prompts_is_asked_through_its_template() {
     let run = asked(
@@ -253,7 +253,7 @@ fn a_model_without_raw_prompts_is_asked_through_its_template() {
     )
     .expect("a run");
     let probe = &run.answer.probes[0];
-    // How much of the template was in the cache nobody tells: it is not filled in.
+    // It is not reported how much of the template was cached, so it is not filled in.
     assert_eq!((probe.reported, probe.evaluated), (Some(64), None));
     assert_eq!(run.answer.counted.word().key(), "no");
     assert_eq!(run.answer.failed, [], "that it was asked for a raw prompt first is no failure");
@@ -321,7 +321,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             runtime: Some("ollama-rocm-60303".into()),
             ..Ground::default()
         };
-        // Of that machine: its timings, and what every RX 9070 XT would answer.
+        // For that machine: its timings, and what every RX 9070 XT would answer.
         let there = graded(&card, true);
         assert_eq!(there.len(), 15);
         let of = |list: &[(String, &'static str)], id: &str| list.iter().find(|one| one.0 == id).map(|one| one.1);
@@ -334,7 +334,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
             here.iter().filter(|(id, _)| id.starts_with("probe-") && !id.ends_with("-duration")).collect();
         assert_eq!(counts.len(), 8);
         assert!(counts.iter().all(|(_, grade)| *grade == "confirmed"), "{begins}: {counts:?}");
-        // Another card, or a device that nobody saw, closes none of them.
+        // Another card, or a device that was not seen, decides none of them.
         for other in [Ground::default(), Ground { card: Some("rx-7900-xtx".into()), ..card.clone() }] {
             let open = graded(&other, true);
             assert!(open.iter().all(|(_, grade)| *grade == "unresolved"), "{open:?}");
@@ -342,7 +342,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
     }
 }
 
-/// vLLM, Lemonade and their kin: a count of the whole prompt, and where they say what was cached, the true one.
+/// vLLM, Lemonade and similar servers: a count of the whole prompt and, if they report what was cached, the true count.
 #[test]
 fn openai_compatible_servers_are_read_as_far_as_they_count() {
     for cached in [None, Some(0), Some(2)] {
@@ -368,9 +368,9 @@ fn openai_compatible_servers_are_read_as_far_as_they_count() {
         let evaluated: Vec<Option<u64>> = done.answer.probes.iter().map(|probe| probe.evaluated).collect();
         let reported: Vec<Option<u64>> = done.answer.probes.iter().map(|probe| probe.reported).collect();
         assert_eq!(reported, [Some(3), Some(12)]);
-        // Without a word on its cache the count is never taken for the true one.
+        // If the server does not report its cache, the count is never used as the true one.
         assert_eq!(evaluated, [3, 12].map(|tokens| cached.map(|cached| tokens - cached)));
-        // How it cuts a prompt into evaluations nobody said.
+        // It is unknown how it splits a prompt into evaluations.
         assert!(done.answer.probes.iter().all(|probe| probe.ne11.is_empty()), "{:?}", done.answer.probes);
     }
 }
@@ -412,7 +412,8 @@ fn contradictory_answers_are_named_and_not_counted() {
     }
 }
 
-/// Two runs after each other, on a server that keeps what it was sent: nothing of the first run is the beginning of a prompt of the second.
+/// Two consecutive runs on a server that caches what it was sent: no prompt of the second run begins like one of the
+/// first.
 #[test]
 fn a_second_run_does_not_hit_the_first_ones_prompts() {
     let kept: Arc<std::sync::Mutex<Vec<Vec<String>>>> = Arc::default();
@@ -436,7 +437,7 @@ fn a_second_run_does_not_hit_the_first_ones_prompts() {
     assert_eq!(hits.load(Ordering::SeqCst), 0);
 }
 
-/// Every length of a sweep is measured as often as it is said, and what it could not have seen is said.
+/// Every length of a sweep is measured as often as stated, and the undetectable step size is reported.
 #[test]
 fn a_sweep_counts_every_length_and_every_repeat() {
     let live = Live {

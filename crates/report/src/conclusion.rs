@@ -41,7 +41,7 @@ pub fn conclusion_text(lang: &Lang, conclusion: &Conclusion) -> String {
     }
 }
 
-/// Who alone vouches for it, and what that observer cannot see in this target.
+/// The only observer that vouches for it, and what that observer cannot see in this target.
 fn alone(lang: &Lang, conclusion: &Conclusion) -> String {
     let by: Vec<&str> = conclusion.by().collect();
     let spots: Vec<String> = conclusion.cannot_see().iter().map(|spot| blind_text(lang, spot)).collect();
@@ -72,7 +72,7 @@ fn said_with(key: &str, gaps: &Option<String>) -> String {
     if gaps.is_some() { format!("{key}-with-gaps") } else { key.to_owned() }
 }
 
-/// Of a long list the first few, and how many more; JSON has them all.
+/// The first few items of a long list, and how many more there are; JSON has them all.
 fn shortened(lang: &Lang, what: &str) -> String {
     let parts: Vec<&str> = what.split(", ").collect();
     match parts.get(..NAMED) {
@@ -84,14 +84,14 @@ fn shortened(lang: &Lang, what: &str) -> String {
     }
 }
 
-/// What was lost, without a result or left out, in words; None if nothing was.
+/// What was lost, unanswered or left out, in words; None if nothing was.
 pub fn gaps(lang: &Lang, conclusion: &Conclusion) -> Option<String> {
     let mut parts = Vec::new();
     let number = |key: &str, count: u64| lang.text_with(key, &[("count", count.into())]);
     if conclusion.lost() > 0 {
         parts.push(number("gap-lost", conclusion.lost()));
     }
-    // What is counted by its name below is not told twice.
+    // Items that are named and counted below are not reported twice.
     let of_asked = conclusion.left_out().iter().filter(|left| left.why != LeftOutWhy::NotAsked);
     let named: u64 = of_asked.filter_map(|left| left.count).sum();
     if conclusion.unanswered() > named {

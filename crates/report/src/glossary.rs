@@ -1,10 +1,10 @@
-//! The words of the field, explained in a sentence or two: `explain MMVQ`. The texts are in `locales/*/glossary.ftl`.
+//! The terms of the field, explained in a sentence or two: `explain MMVQ`. The texts are in `locales/*/glossary.ftl`.
 
 use crate::Lang;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Key in the message files, how it is written, other words for it.
+/// Key in the message files, spelling, synonyms.
 const TERMS: &[(&str, &str, &str)] = &[
     ("mmvq", "MMVQ", "mul_mat_vec_q"),
     ("mmq", "MMQ", "mul_mat_q"),
@@ -53,7 +53,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     ("ptrace-scope", "ptrace_scope", "yama"),
 ];
 
-/// How a term is written, and what it means. Case, hyphens and underscores do not matter.
+/// A term's spelling and meaning. Case, hyphens and underscores do not matter.
 pub fn term(lang: &Lang, wanted: &str) -> Option<Term> {
     let key = plain(wanted);
     let known = |(id, written, others): &&(&str, &str, &str)| {

@@ -1,6 +1,6 @@
-//! What a person reads: languages, tables, exports.
+//! Output for people: languages, tables, exports.
 //!
-//! Readings come in as data and leave as text; nothing here computes a grade.
+//! Input is readings as data, output is text; nothing here computes a grade.
 #![forbid(unsafe_code)]
 
 mod conclusion;

@@ -8,7 +8,7 @@ pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
     fact_of(lang, fact, None)
 }
 
-/// What an observation saw, with the target that it is true of: `BLAS (gfx942, Q4_K, columns 64-1024)`.
+/// What an observation saw, with the target that it applies to: `BLAS (gfx942, Q4_K, columns 64-1024)`.
 pub fn plain_seen(lang: &Lang, cite: &Citation) -> Option<String> {
     cite.fact.as_ref().map(|fact| fact_of(lang, fact, cite.target.as_deref()))
 }
@@ -29,7 +29,7 @@ fn fact_of(lang: &Lang, fact: &Fact, target: Option<&str>) -> String {
     }
 }
 
-/// What it is about, in words: types and names bare, the rest with their names.
+/// The parameters in words: types and names alone, the others with their labels.
 pub fn plain_about(lang: &Lang, about: &About) -> String {
     let mut parts: Vec<(u8, String)> = Vec::new();
     for (key, value) in about.0.iter() {
@@ -63,7 +63,7 @@ pub fn plain_reason(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     }
 }
 
-/// `ollama 4fda6980, gfx1201`: a build says one thing of one target and another of the next.
+/// `ollama 4fda6980, gfx1201`: the same build may differ between targets.
 pub fn plain_subject(lang: &Lang, cite: &Citation) -> String {
     let this = Subject::names_this_host(&cite.of);
     let of = if this { lang.text("plain-this-machine") } else { cite.of.clone() };

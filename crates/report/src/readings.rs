@@ -34,7 +34,7 @@ pub fn paint(color: bool, grade: Grade, text: &str) -> String {
     if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// The argument, a sentence per reason.
+/// The reasons, one sentence each.
 pub fn reasons(lang: &Lang, reading: &Reading) -> Vec<String> {
     reading.reasons.iter().map(|reason| reason_text(lang, reading, reason)).collect()
 }
@@ -43,7 +43,7 @@ pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     reason_with(lang, reason, &|id| who(reading, id), &|_, saw| saw.to_owned())
 }
 
-/// `who` names an observation, `said` tells what it saw: in full or for people.
+/// `who` names an observation, `said` describes what it saw: in full or in plain words.
 pub(crate) fn reason_with(
     lang: &Lang,
     reason: &Reason,
@@ -146,11 +146,11 @@ fn parts(lang: &Lang, parts: &[Part]) -> String {
     names.join(lang.text("check-list-comma").trim_matches('"'))
 }
 
-/// `inspect 0.1.0 (1a2b3c4d5e6f)`: the observer, and the observation by the name that `ledger show` takes.
+/// `inspect 0.1.0 (1a2b3c4d5e6f)`: the observer, and the observation's id for `ledger show`.
 fn who(reading: &Reading, id: &ObservationId) -> String {
     match reading.cites.iter().find(|cite| cite.observation == *id) {
         Some(cite) => {
-            // Another ledger's word is told from our own.
+            // Marks observations from another ledger.
             let ledger = cite.imported_from.as_deref().and_then(|origin| origin.get(..8));
             let from = ledger.map(|ledger| format!(", ledger {ledger}")).unwrap_or_default();
             format!("{} {} ({}{from})", cite.observer.name, cite.observer.version, id.short())

@@ -1,4 +1,4 @@
-//! One table, four faces: aligned text that respects the terminal, CSV, Markdown and JSON.
+//! One table, four formats: aligned text that fits the terminal, CSV, Markdown and JSON.
 
 use crate::plain;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ pub enum Align {
     Right,
 }
 
-/// `key` names the column in CSV and JSON, `title` is what a person reads.
+/// `key` names the column in CSV and JSON; `title` is for people.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub key: &'static str,
@@ -41,7 +41,8 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// A row shorter than the header is filled with empty cells, a longer one is cut. Control characters are escaped.
+    /// A row shorter than the header is filled with empty cells, a longer one is truncated. Control characters are
+    /// escaped.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let fit = |cell: S| {
             let cell: String = cell.into();
@@ -63,7 +64,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Aligned columns, two spaces apart. Where the whole is wider than `width`, the widest left-aligned column is
+    /// Aligned columns, two spaces apart. If the table is wider than `width`, the widest left-aligned column is
     /// wrapped; numbers never are. `width` None (a pipe) wraps nothing.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = self.columns.iter().map(|column| column.title.width()).collect();
@@ -201,8 +202,8 @@ impl Table {
     }
 }
 
-/// One CSV line; a cell is quoted where it must be. One that a spreadsheet would take for a formula begins with a quote
-/// mark, which it shows as text; numbers stay numbers.
+/// One CSV line; cells are quoted if necessary. A cell that a spreadsheet would interpret as a formula gets a leading
+/// quote mark, so that it is shown as text; numbers stay numbers.
 pub fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     for (i, cell) in cells.enumerate() {
         if i > 0 {
@@ -222,8 +223,8 @@ pub fn csv_line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     out.push('\n');
 }
 
-/// Lines of at most `width` columns: broken at spaces and around wide characters (Japanese has no spaces) where it
-/// can be, inside a word where it must be (a kernel's name can be longer than any line).
+/// Lines of at most `width` columns: broken at spaces and around wide characters (Japanese has no spaces) if possible,
+/// otherwise inside a word (a kernel's name can be longer than any line).
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     use unicode_width::UnicodeWidthChar;
     if text.width() <= width {

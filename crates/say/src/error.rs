@@ -1,10 +1,10 @@
-//! The error of the command line: a message, and what caused it.
+//! The error type of the command line: a message and its causes.
 
 use crate::{Lang, Message, Say};
 use std::fmt;
 
-/// Made from every error with a message. Like `anyhow::Error` it does not implement `std::error::Error`, so that `?` can convert
-/// any of them.
+/// Converts from every error with a message. Like `anyhow::Error` it does not implement `std::error::Error`, so that
+/// `?` can convert any of them.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -32,7 +32,7 @@ impl Error {
         self.0.reader_left
     }
 
-    /// With its causes, in one line.
+    /// The error with its causes, in one line.
     pub fn in_words(&self, lang: &Lang) -> String {
         let said = lang.written(&self.0.message);
         match &self.0.cause {
@@ -62,12 +62,12 @@ impl fmt::Debug for Error {
     }
 }
 
-/// For `?` on what failed: says what was being done.
+/// Adds to a failure what was being done, for use with `?`.
 pub trait Context<T> {
     fn context(self, message: Message) -> Result<T>;
     fn with_context(self, message: impl FnOnce() -> Message) -> Result<T>;
 
-    /// What it is about: a file, a program, an option.
+    /// Adds the object of the failure: a file, a program, an option.
     fn about(self, what: impl fmt::Display) -> Result<T>
     where
         Self: Sized,

@@ -1,5 +1,5 @@
-//! What `--help` says, in Japanese: the English of the command's definition is the key, so that a text that was changed
-//! and not translated again is found by a test, not shown with an old meaning.
+//! The Japanese texts of `--help`. The English text of the command's definition is the key, so that a test finds
+//! changed texts that were not translated again.
 
 use crate::Lang;
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Sentences as data keeps them: in English, with the message for readers of other languages.
+//! Sentences in stored data: in English, with the message for readers of other languages.
 
 use crate::{Lang, Message};
 use schemars::JsonSchema;
@@ -24,13 +24,13 @@ impl Kept {
     }
 }
 
-/// The sentence in the reader's language where its message is known, else in English.
+/// The sentence in the reader's language if its message is known, else in English.
 pub fn kept(lang: &Lang, message: Option<&Message>, english: &str) -> String {
     let known = message.filter(|message| lang.is_japanese() && lang.knows(message));
     known.map_or_else(|| english.to_owned(), |message| lang.say(message))
 }
 
-/// For `serialize_with`: the sentence, not its key.
+/// For `serialize_with`: writes the sentence, not its key.
 pub fn in_english<'a, S: Serializer>(message: impl Into<Option<&'a Message>>, to: S) -> Result<S::Ok, S::Error> {
     message.into().map(Message::to_string).serialize(to)
 }

@@ -7,7 +7,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentB
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The texts of one file, read when the first of them is asked for.
+/// The texts of one file, parsed when the first of them is needed.
 pub(crate) struct File {
     code: &'static str,
     name: &'static str,
@@ -24,13 +24,14 @@ impl File {
         self.bundle.get_or_init(|| {
             let mut bundle = FluentBundle::new_concurrent(vec![self.code.parse().unwrap_or_default()]);
             bundle.set_use_isolating(false);
-            // `whichkernel inspect { WORD($path) }`: one word of a command to paste, whatever is in it. A name that is taken is an error.
+            // `whichkernel inspect { WORD($path) }`: quotes any text as one word of a command to paste. Adding a name
+            // twice would be an error.
             let _ = bundle.add_function("WORD", |words, _| match words {
                 [FluentValue::String(text)] => crate::shell::word(text).into(),
                 [value] => value.clone(),
                 _ => FluentValue::Error,
             });
-            // A syntax error is caught by the tests below; at run time the rest of the file still serves.
+            // The tests below catch syntax errors; at run time the rest of the file is still used.
             let resource = FluentResource::try_new(self.text.to_owned()).unwrap_or_else(|(resource, _)| resource);
             bundle.add_resource_overriding(resource);
             bundle
@@ -38,7 +39,7 @@ impl File {
     }
 }
 
-/// The language of everything that a person reads. A key that one language lacks falls back to English.
+/// The language of all text for people. A key that is missing in one language falls back to English.
 pub struct Lang {
     code: &'static str,
 }
@@ -68,7 +69,7 @@ impl Lang {
         self.code == "ja"
     }
 
-    /// The text of `key`; the key itself where no language has it, so that a gap is seen and harms nothing.
+    /// The text of `key`; the key itself if no language has it, so that the gap is visible but harmless.
     pub fn text(&self, key: &str) -> String {
         self.text_with(key, &[])
     }
@@ -76,7 +77,7 @@ impl Lang {
     pub fn text_with<'a>(&self, key: &str, args: &[(&'a str, FluentValue<'a>)]) -> String {
         let mut fluent = FluentArgs::new();
         for (name, value) in args {
-            // External text comes in here: names, paths, errors. Colours are put around a text, not into it.
+            // External text enters here: names, paths, errors. Colours are applied around a text, not inside it.
             let value = match value {
                 FluentValue::String(text) => FluentValue::from(guarded_line(text)),
                 other => other.clone(),
@@ -86,12 +87,12 @@ impl Lang {
         self.filled(key, &fluent)
     }
 
-    /// The message, fit for a terminal: control characters in what is filled in are escaped.
+    /// The message for a terminal: control characters in arguments are escaped.
     pub fn say(&self, message: &Message) -> String {
         guarded_line(&self.written(message))
     }
 
-    /// The message as it is, for data and for what is guarded as a whole before it is printed.
+    /// The unescaped message, for data and for text that is escaped as a whole before it is printed.
     pub fn written(&self, message: &Message) -> String {
         if let (VERBATIM, Some(Arg::Text(text))) = (&*message.key, message.args.get("text")) {
             return text.clone();
@@ -100,7 +101,7 @@ impl Lang {
         for (name, arg) in &message.args {
             let value = match arg {
                 Arg::Text(text) => text.as_str().into(),
-                // Beyond it a `f64` has no room for every number.
+                // A larger number cannot be represented exactly as an `f64`.
                 Arg::Number(number) if *number < 1 << 53 => FluentValue::from(*number),
                 Arg::Number(number) => number.to_string().into(),
                 Arg::Message(inner) => self.written(inner).into(),
@@ -125,8 +126,8 @@ impl Lang {
         key.to_owned()
     }
 
-    /// The search order of a key: the language's own files, then the English ones; in each the file that the key is named after
-    /// first. No message refers to one of another file, and most runs need one or two of the files.
+    /// The search order of a key: the language's own files, then the English ones; in each, the file that matches the
+    /// key's prefix first. No message refers to one of another file, and most runs need one or two of the files.
     fn files(&self, key: &str) -> impl Iterator<Item = &'static File> {
         let subject = |file: &File| file.name.strip_prefix("errors-").unwrap_or(file.name);
         let named = move |file: &&File| key.strip_prefix(subject(file)).is_some_and(|rest| rest.starts_with('-'));
@@ -135,7 +136,7 @@ impl Lang {
     }
 }
 
-/// Escaped, but for line breaks: a part of a message may itself have lines.
+/// Escaped except for line breaks: an argument may itself have several lines.
 fn guarded_line(text: &str) -> String {
     crate::plain::guarded(text, false).into_owned()
 }
@@ -154,7 +155,7 @@ mod tests {
 
     type Names = BTreeSet<String>;
 
-    /// Every message with the variables that it shows, and with all that it uses, by Fluent's own parser.
+    /// Every message with the variables that it shows and all that it uses, according to Fluent's own parser.
     fn messages(text: &str) -> BTreeMap<String, (Names, Names)> {
         let resource =
             FluentResource::try_new(text.to_owned()).unwrap_or_else(|(_, errors)| panic!("Fluent syntax: {errors:?}"));
@@ -203,7 +204,7 @@ mod tests {
             let (english, japanese) = (messages(en.text), messages(ja.text));
             assert_eq!(keys(en.text), keys(ja.text), "locales/en/{0}.ftl and locales/ja/{0}.ftl differ", en.name);
             for (key, (shown, used)) in &english {
-                // Japanese has no plural to choose by a number.
+                // Japanese has no plural forms that depend on a number.
                 let (shown_too, used_too) = &japanese[key];
                 assert!(
                     shown.is_subset(used_too) && shown_too.is_subset(used),
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A message is formatted with its file alone.
+    /// A message is formatted with its own file only.
     #[test]
     fn every_text_comes_out_whole() {
         let lang = Lang::new("ja");

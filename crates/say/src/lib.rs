@@ -1,7 +1,8 @@
 //! Every sentence that a person reads, in English and Japanese, and messages as data.
 //!
-//! A crate that has something to tell returns a [`Message`]: a key and what is filled in. The command line, the report and the exporters
-//! render it in the reader's language; the ledger and JSON keep its English. Nothing here reads files or knows of GPUs.
+//! A crate that reports something returns a [`Message`]: a key and its arguments. The command line, the report and the
+//! exporters render it in the reader's language; the ledger and JSON keep its English. Nothing here reads files or
+//! knows about GPUs.
 //!
 //! # How to add a sentence
 //!
@@ -15,8 +16,9 @@
 //! 2. One line of Rust: `say!("gguf-short", path, at = place.start, need)`. It does not compile where the key is unknown or where the
 //!    variables are others than those of the English sentence. A test compares the two languages.
 //!
-//! What is filled in: texts, paths, numbers, and errors, which become sentences inside the sentence ([`ToArg`]). In a command to paste,
-//! `{ WORD($path) }` quotes the word. Format a number that is not decimal yourself: `at = format!("{at:#x}")`.
+//! Arguments can be texts, paths, numbers, and errors, which become sentences inside the sentence ([`ToArg`]). In a
+//! command to paste, `{ WORD($path) }` quotes the word. Format a number that is not decimal yourself: `at =
+//! format!("{at:#x}")`.
 //!
 //! | for | use |
 //! |---|---|

@@ -128,7 +128,7 @@ macro_rules! wraps {
     )*};
 }
 
-/// For a type that is filled in as its `Display` shows it.
+/// For a type whose `Display` is used as the argument.
 #[macro_export]
 macro_rules! as_text {
     ($($type:ty),* $(,)?) => {$(

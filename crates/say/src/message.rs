@@ -1,4 +1,4 @@
-//! A sentence as data: which one it is, and what is filled in.
+//! A sentence as data: its key and its arguments.
 
 use crate::{Lang, Say};
 use schemars::JsonSchema;
@@ -29,12 +29,12 @@ pub enum Arg {
     Message(Box<Message>),
 }
 
-/// Several sentences as one; none if there is none.
+/// Several sentences as one; None if the list is empty.
 pub fn listed(messages: Vec<Message>) -> Option<Message> {
     messages.into_iter().reduce(|one, other| crate::say!("about-both", one, other))
 }
 
-/// The key of the message that is nothing but its text.
+/// The key of a message that consists only of its text.
 pub(crate) const VERBATIM: &str = "verbatim";
 
 impl Message {
@@ -44,14 +44,14 @@ impl Message {
         Message { key: key.into(), args }
     }
 
-    /// Of an error whose type is unknown here.
+    /// The message of an error whose type is unknown here.
     pub fn of(error: &(dyn std::error::Error + 'static)) -> Message {
         let known = error.downcast_ref::<Message>().cloned();
         let number = || error.downcast_ref::<std::num::ParseIntError>().map(Say::message);
         known.or_else(number).unwrap_or_else(|| Message::verbatim(error))
     }
 
-    /// Text that has no translation: the system's, another program's, a foreign library's.
+    /// Text without a translation: from the system, another program or a foreign library.
     pub fn verbatim(text: impl fmt::Display) -> Message {
         Message::new(VERBATIM, vec![("text", Arg::Text(text.to_string()))])
     }
@@ -93,7 +93,7 @@ impl Say for Key {
     }
 }
 
-/// Whatever can be filled in. Errors become messages inside the message.
+/// Everything that can be an argument. Errors become messages inside the message.
 pub trait ToArg {
     fn to_arg(&self) -> Arg;
 }
@@ -104,7 +104,7 @@ impl<E: Say> ToArg for E {
     }
 }
 
-/// None is not a text.
+/// None becomes an empty argument.
 impl<T: ToArg> ToArg for Option<T> {
     fn to_arg(&self) -> Arg {
         self.as_ref().map_or(Arg::Text(String::new()), ToArg::to_arg)

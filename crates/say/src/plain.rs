@@ -1,23 +1,23 @@
 //! External text (names in files, log lines, server answers, ledger entries), made safe for printing.
 //!
-//! A control character in a kernel's name could recolour a terminal, set its title, fill its clipboard or hide a line; a
-//! mark of writing direction could turn a sentence round. They are shown as `\u001b`: the escape that JSON has too, so
-//! that one spelling serves text, CSV, Markdown and JSON.
+//! A control character in a kernel's name could recolour a terminal, set its title, fill its clipboard or hide a line;
+//! a direction mark could reverse a sentence. They are shown as `\u001b`: the same escape as in JSON, so that text,
+//! CSV, Markdown and JSON agree.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text on one line, every control character and mark of direction escaped, line breaks too.
+/// The text on one line, with all control characters, direction marks and line breaks escaped.
 pub fn plain(text: &str) -> Cow<'_, str> {
     escaped(text, |_| None)
 }
 
-/// The last look at what is printed: what slipped through is escaped. Line breaks and tabs stay, and where `styled`,
-/// the sequences that this program itself writes: colours, and clearing the screen.
+/// The last check before printing: escapes what is left. Line breaks and tabs stay and, if `styled`, so do the
+/// sequences that this program writes: colours, and clearing the screen.
 pub fn guarded(text: &str, styled: bool) -> Cow<'_, str> {
     escaped(text, |rest| match rest.as_bytes() {
         [b'\n' | b'\t', ..] => Some(1),
-        // The terminal's other screen.
+        // The terminal's alternate screen.
         [0x1b, b'[', b'?', b'1', b'0', b'4', b'9', b'h' | b'l', ..] if styled => Some(8),
         [0x1b, b'[', after @ ..] if styled => {
             let numbers = after.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
@@ -27,9 +27,10 @@ pub fn guarded(text: &str, styled: bool) -> Cow<'_, str> {
     })
 }
 
-/// `keep` says how many bytes of what follows may stay as they are.
+/// `keep` returns how many of the following bytes may stay unchanged.
 fn escaped(text: &str, keep: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
-    // Nearly all text is fine, and there may be a hundred megabytes of it: bytes first, characters where one is doubtful.
+    // Nearly all text is harmless and may have a hundred megabytes: check bytes first, and characters only if a byte is
+    // doubtful.
     if !text.bytes().any(|byte| byte < 0x20 || byte == 0x7f || byte == 0xc2 || byte == 0xe2) {
         return Cow::Borrowed(text);
     }

@@ -1,15 +1,15 @@
-//! Commands that are printed for a user to paste: every word that comes from elsewhere is quoted.
+//! Commands for the user to paste: every external word is quoted.
 //!
-//! A [`CommandLine`] is made from our own text with places for words (`sudo usermod -aG render {}`). A `String` is not a command
-//! line, so a user name, a path or a unit's setting cannot enter one unquoted.
+//! A [`CommandLine`] is made from our own text with places for words (`sudo usermod -aG render {}`). A `String` is not
+//! a command line, so a user name, a path or a unit's setting cannot enter one unquoted.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Printed in the place of a command with a word that cannot be pasted as it is. For a shell it is a comment.
+/// Printed instead of a command with a word that cannot be pasted safely. It is a comment for the shell.
 pub const NOT_SHOWN: &str = "# not shown: a word of this command contains control characters";
 
-/// A command for a shell of the user's.
+/// A command for the user's shell.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CommandLine(Cow<'static, str>);
 
@@ -29,7 +29,7 @@ impl CommandLine {
         CommandLine(line.into())
     }
 
-    /// This one, and where it succeeds the next.
+    /// This command, then the next one if it succeeds.
     pub fn and(&self, next: &CommandLine) -> CommandLine {
         if [self, next].iter().any(|line| line.as_str() == NOT_SHOWN) {
             return CommandLine(NOT_SHOWN.into());
@@ -45,8 +45,8 @@ impl CommandLine {
         CommandLine(format!("{self}; {next}").into())
     }
 
-    /// A command that was kept as text, perhaps by another machine: one command of plain and single-quoted words. None if a shell
-    /// would do more with it.
+    /// Parses a command that was stored as text, perhaps by another machine: one command of plain and single-quoted
+    /// words. None if a shell would do more with it.
     pub fn read(text: &str) -> Option<CommandLine> {
         let (mut quoted, mut escaped) = (false, false);
         for c in text.chars() {
@@ -85,13 +85,13 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// One word for a shell; [`NOT_SHOWN`] in the place of one that cannot be pasted.
+/// Quotes one word for a shell; [`NOT_SHOWN`] if it cannot be pasted safely.
 pub fn word(text: &str) -> String {
     quoted(text).map_or_else(|| NOT_SHOWN.to_owned(), Cow::into_owned)
 }
 
-/// One word for a shell: nothing in it is a separator, an expansion or a second command. None if it has a character that a
-/// terminal would not show as it is.
+/// Quotes one word for a shell: nothing in it is a separator, an expansion or a second command. None if it has a
+/// character that a terminal would not show as it is.
 fn quoted(text: &str) -> Option<Cow<'_, str>> {
     match text {
         _ if text.chars().any(hidden) => None,
@@ -101,7 +101,7 @@ fn quoted(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Means itself in every shell.
+/// Characters without special meaning in any shell.
 fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c)
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What a shell takes the word for.
+    /// What a shell makes of the word.
     fn taken(word: &str) -> Vec<u8> {
         let script = format!("printf '%s|' {word}");
         Command::new("sh").arg("-c").arg(script).output().expect("a shell").stdout

@@ -15,7 +15,7 @@ pub trait Say {
 }
 
 impl Say for Error {
-    /// By its kind if the system gave a number; otherwise the error's own text.
+    /// By its kind if the system gave an errno; otherwise the error's own text.
     fn message(&self) -> Message {
         let inner = self.get_ref().and_then(|inner| inner.downcast_ref::<Message>());
         match (self.raw_os_error(), inner) {
@@ -54,7 +54,7 @@ fn by_kind(kind: ErrorKind, code: i32) -> Option<Message> {
     })
 }
 
-/// EPERM and ESRCH: the standard library has no kind of its own for them.
+/// EPERM and ESRCH: the standard library has no separate kinds for them.
 const NOT_PERMITTED: i32 = 1;
 const NO_PROCESS: i32 = 3;
 
@@ -70,7 +70,7 @@ impl Say for ParseIntError {
 }
 
 impl Say for serde_json::Error {
-    /// The place in the reader's language; the library's own words are quoted.
+    /// The position in the reader's language; the library's own words are quoted.
     fn message(&self) -> Message {
         let (text, line, column) = (self.to_string(), self.line(), self.column());
         if line == 0 {

@@ -1,17 +1,17 @@
-//! All messages with their variables, as the build script found them, and what `say!` asserts about a call while it is compiled.
+//! All messages with their variables, as found by the build script, and the compile-time checks of `say!`.
 
 use crate::lang::File;
 
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 
-/// Fails to compile where no message has the key, or where it uses other variables than those that are given.
+/// Fails to compile if no message has the key, or if its variables differ from those given.
 pub const fn check(key: &str, given: &[&str]) {
     let uses = variables(key);
     assert!(uses.len() == given.len(), "the message has more or fewer variables: see crates/say/locales/en");
     check_covers(key, given);
 }
 
-/// Fails to compile where no message has the key, or where it uses a variable that is not given.
+/// Fails to compile if no message has the key, or if it uses a variable that is not given.
 pub const fn check_covers(key: &str, given: &[&str]) {
     let (uses, mut at) = (variables(key), 0);
     while at < uses.len() {
@@ -38,7 +38,7 @@ const fn variables(key: &str) -> &'static [&'static str] {
     panic!("no message has this key: add it to a file in crates/say/locales/en and in crates/say/locales/ja")
 }
 
-/// Below, equal, above: `Ord` is not for constants.
+/// Less, equal, greater: `Ord` cannot be used in constants.
 const fn compare(a: &str, b: &str) -> i8 {
     let (a, b, mut at) = (a.as_bytes(), b.as_bytes(), 0);
     while at < a.len() && at < b.len() {

@@ -1,4 +1,4 @@
-//! Messages as data, and what holds of all of them.
+//! Messages as data, and properties of all of them.
 
 use say::{Context, Error, Key, Lang, Message, Say, key, say};
 use std::io::{self, ErrorKind};
@@ -87,7 +87,7 @@ fn what_is_filled_in_cannot_steer_a_terminal() {
     assert_eq!(message.to_string(), "a\u{1b}[2Jb", "data is kept as it is");
 }
 
-/// A message is used where its key stands in a source, or where a literal begins it that goes on with something else (`"check-why-{`).
+/// A message is used if its key occurs in a source, or if a literal is a prefix of it (`"check-why-{`).
 #[test]
 fn no_message_is_unused() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,7 +1,8 @@
-//! What is being done beside a ledger while its pages are served: a line of text per process, gone with the process.
+//! The current activity on a ledger while its pages are served: one line of text per process, removed when the process
+//! ends.
 //!
-//! Not evidence: nothing of it is recorded or graded. A working command writes a small file into the ledger's own directory,
-//! which only its user can access; the server reads these files. A failure to write has no consequences.
+//! This is not evidence: it is neither recorded nor graded. A working command writes a small file into the ledger's own
+//! directory, which only its user can access; the server reads these files. A failure to write has no consequences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +11,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sys::files::{self, Access};
 
 const PREFIX: &str = "under-way-";
-/// More frequent updates are not read.
+/// More frequent updates would not be read.
 const EVERY: Duration = Duration::from_millis(500);
-/// A line is shown as one line.
+/// The maximum length, so that it is shown as one line.
 const LONGEST: usize = 2048;
 
-/// Says what a verb is doing.
+/// Reports what a verb is doing.
 #[derive(Debug)]
 pub struct Teller {
     file: PathBuf,
@@ -32,7 +33,7 @@ impl Teller {
         dir.is_dir().then_some(teller)
     }
 
-    /// The newest line; one that comes too soon after another is skipped.
+    /// Writes the newest line; one that comes too soon after another is skipped.
     pub fn say(&self, line: &str) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|at| at.elapsed() < EVERY) {
@@ -41,7 +42,7 @@ impl Teller {
         *last = Some(Instant::now());
         let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST / 4).collect();
         let text = format!("{}\n{}\n{line}", self.verb, self.begun);
-        // Whole or as it was: a reader never meets half a line.
+        // Replaced atomically, so that a reader never sees half a line.
         let _ = files::replace(&self.file, Access::Private, text);
     }
 }
@@ -57,12 +58,12 @@ impl Drop for Teller {
 pub struct Told {
     pub pid: u32,
     pub verb: String,
-    /// Since it began.
+    /// Seconds since it began.
     pub seconds: u64,
     pub line: String,
 }
 
-/// Of every process that still runs, the oldest first.
+/// The lines of every running process, the oldest first.
 pub fn told(dir: &Path) -> Vec<Told> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut all: Vec<Told> = entries.filter_map(|entry| one(&entry.path())).collect();
@@ -72,7 +73,7 @@ pub fn told(dir: &Path) -> Vec<Told> {
 
 fn one(path: &Path) -> Option<Told> {
     let pid: u32 = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()?;
-    // One that was killed leaves its file behind.
+    // A killed process leaves its file behind.
     if !fs::symlink_metadata(path).ok()?.is_file() || !Path::new(&format!("/proc/{pid}")).exists() {
         return None;
     }
@@ -100,7 +101,7 @@ mod tests {
         teller.say("12 s\n\x1b[31m538 launches");
         let said = told(&dir);
         assert_eq!((said.len(), said[0].verb.as_str(), said[0].line.as_str()), (1, "watch", "12 s  [31m538 launches"));
-        // Left by one that was killed, or never ours.
+        // Left by a killed process, or by another program.
         fs::write(dir.join("under-way-4294967295"), "watch\n1\ngone").unwrap();
         fs::write(dir.join("under-way-1"), "no number").unwrap();
         assert_eq!(told(&dir).len(), 1);

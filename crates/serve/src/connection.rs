@@ -1,4 +1,4 @@
-//! One visitor: a head that is short and comes soon, an answer, and the end.
+//! One connection: a short request head within a time limit, an answer, and the end.
 
 use crate::Pages;
 use crate::request::{Asked, Gate, Refusal};
@@ -6,13 +6,13 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// A browser's head has one or two thousand bytes.
+/// The maximum length of a head; a browser's has one or two thousand bytes.
 const LONGEST: usize = 16 << 10;
-/// For the whole head, and for the beginning of an answer.
+/// The timeout for the whole head, and for the start of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of an answer that a visitor takes in a second, at least: a slow reader has an end too.
+/// The minimum rate of a client in bytes per second, so that a slow reader does not stay forever.
 const SLOWEST: u64 = 64 << 10;
-/// A part of it, so that a visitor who sends byte by byte meets the end of the whole.
+/// The timeout of a single read, so that a client that sends byte by byte reaches the overall timeout.
 const BREATH: Duration = Duration::from_millis(500);
 
 pub fn serve(mut stream: TcpStream, gate: &Gate<'_>, pages: &dyn Pages) {
@@ -52,7 +52,7 @@ pub fn turn_away(mut stream: TcpStream) {
     }
 }
 
-/// With every answer: nothing of it stays anywhere, nothing of it is told to anybody.
+/// Sent with every answer: forbids caching, referrers, framing and use by other origins.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                       Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n";
 
@@ -72,12 +72,13 @@ fn refusal_text(refusal: Refusal) -> String {
 fn refuse(stream: &mut TcpStream, refusal: Refusal) {
     put(stream, refusal_text(refusal).as_bytes());
     let _ = stream.shutdown(Shutdown::Write);
-    // Who is still sending would lose the answer if the socket were closed on what he sent: a little of it is read away.
+    // If the socket were closed with unread input, a client that is still sending would lose the answer. So a little
+    // input is read and discarded.
     let (start, mut rest) = (Instant::now(), [0; 4096]);
     while start.elapsed() < BREATH && stream.read(&mut rest).is_ok_and(|read| read > 0) {}
 }
 
-/// Everything up to the empty line; None if the visitor went away without a word.
+/// Everything up to the empty line; None if the client sent nothing.
 fn head(stream: &mut TcpStream) -> Result<Option<Vec<u8>>, Refusal> {
     let (start, mut head, mut piece) = (Instant::now(), Vec::new(), [0; 2048]);
     loop {
@@ -105,7 +106,7 @@ fn is_pause(error: &std::io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-/// Whether all of it went out in time. A visitor who takes nothing for long is let go, and so is one who takes a byte now and then.
+/// Whether all of it was sent in time. A client that reads nothing, or too slowly, is disconnected.
 fn put(stream: &mut TcpStream, mut bytes: &[u8]) -> bool {
     let mut moved = Instant::now();
     let deadline = moved + PATIENCE + Duration::from_secs(bytes.len() as u64 / SLOWEST);

@@ -1,11 +1,11 @@
-//! Who has a place. When all are taken, a newcomer gets the place of the visitor who holds the most: a visitor is a user of this
-//! machine, and none of them can keep the others out.
+//! Limits connections. When all places are taken, a new client gets a place of the user who holds the most. Clients are
+//! users of this machine, and none of them can keep the others out.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Mutex, PoisonError};
 
-/// Connections at one time; a browser opens six.
+/// The maximum number of connections; a browser opens six.
 pub const MOST: usize = 32;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// A place for this visitor, by number; None if its socket cannot be shared.
+    /// Takes a place for this client and returns its number; None if its socket cannot be duplicated.
     pub fn enter(&self, stream: &TcpStream, peer: SocketAddr) -> Option<u64> {
         let stream = stream.try_clone().ok()?;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,7 +30,7 @@ impl Places {
             let table = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();
             let peers: Vec<SocketAddr> = list.iter().map(|held| held.peer).collect();
             let gone = list.remove(costliest(&peers, peer, &table));
-            // Wakes the thread that waits for it.
+            // Wakes the thread that waits on it.
             let _ = gone.stream.shutdown(Shutdown::Both);
         }
         *last += 1;
@@ -43,10 +43,10 @@ impl Places {
     }
 }
 
-/// The oldest connection of the user who would hold the most with the newcomer's. `peers`: the oldest first.
+/// The oldest connection of the user who holds the most, including the newcomer's. `peers`: oldest first.
 fn costliest(peers: &[SocketAddr], newcomer: SocketAddr, table: &str) -> usize {
     let users = users(table);
-    // A socket of another family is in another table: those count as one user.
+    // Sockets of another address family are in another table; those count as one user.
     let user = |peer: &SocketAddr| users.get(peer).copied();
     let mut places: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     for peer in peers.iter().chain([&newcomer]) {
@@ -56,7 +56,8 @@ fn costliest(peers: &[SocketAddr], newcomer: SocketAddr, table: &str) -> usize {
     peers.iter().position(|peer| places.get(&user(peer)).copied().unwrap_or(0) == most).unwrap_or(0)
 }
 
-/// Whose socket is at an address: `sl local_address rem_address st tx:rx tr:when retrnsmt uid`, the addresses in hexadecimal.
+/// The user of each socket address: `sl local_address rem_address st tx:rx tr:when retrnsmt uid`, with hexadecimal
+/// addresses.
 fn users(table: &str) -> BTreeMap<SocketAddr, u32> {
     let line = |line: &str| {
         let mut words = line.split_whitespace();

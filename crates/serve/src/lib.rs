@@ -1,9 +1,10 @@
-//! Pages over loopback, for who has the token: the smallest HTTP/1.1 server that a browser takes.
+//! Serves pages over loopback to clients with the token: a minimal HTTP/1.1 server for browsers.
 //!
-//! It listens on 127.0.0.1 only and answers GET and HEAD. The token is the first part of every path, so that links between pages
-//! need not contain it. A path is a key into [`Pages`], never a path on a disk. Other users of the machine can connect, but learn
-//! nothing without the token; a web page elsewhere can send requests, which are refused without the right `Host`. No client can
-//! block the server: heads and times are short, places are few, and a new client gets a place of the user who holds the most.
+//! It listens on 127.0.0.1 only and answers GET and HEAD. The token is the first part of every path, so that links
+//! between pages need not contain it. A path is a key into [`Pages`], never a path on a disk. Other users of the
+//! machine can connect, but learn nothing without the token; a web page elsewhere can send requests, which are refused
+//! without the right `Host`. No client can block the server: heads, times and connections are limited, and a new client
+//! gets a connection of the user who holds the most.
 #![forbid(unsafe_code)]
 
 pub mod activity;
@@ -16,12 +17,12 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Threads at one time: those of the places, and those whose place was given to another and who are about to end.
+/// The maximum number of threads: those with a place, and those that lost their place and are about to end.
 const MOST_THREADS: usize = 2 * connection_limit::MOST;
 /// How often the end condition is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What is served.
+/// The pages to serve.
 pub trait Pages: Sync {
     /// Changes when the pages do.
     fn version(&self) -> String;
@@ -36,16 +37,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// On loopback; port 0 takes any that is free.
+    /// Binds to loopback; port 0 takes any free port.
     pub fn bind(port: u16) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        // Asked now and then, so that the end does not wait for a visitor.
+        // Polled, so that shutdown does not wait for a connection.
         listener.set_nonblocking(true)?;
         let token = sys::random::secret::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Server { address: listener.local_addr()?, listener, token })
     }
 
-    /// For a browser, the token in it.
+    /// The URL for a browser, including the token.
     pub fn url(&self) -> String {
         format!("http://{}/{}/index.html", self.address, self.token)
     }
@@ -54,7 +55,7 @@ impl Server {
         self.address
     }
 
-    /// Serves until `ended` says so; requests in progress are completed.
+    /// Serves until `ended` is true; requests in progress are completed.
     pub fn run(&self, pages: &dyn Pages, ended: &dyn Fn() -> bool) {
         let (open, places) = (AtomicUsize::new(0), connection_limit::Places::default());
         let gate = request::Gate { token: &self.token, port: self.address.port() };

@@ -1,6 +1,6 @@
-//! What is asked for, and whether it is answered: a decision on bytes, without a socket.
+//! Parses a request and decides whether to answer it, from bytes and without a socket.
 
-/// Who is let in.
+/// Decides which requests are answered.
 #[derive(Debug)]
 pub struct Gate<'a> {
     pub token: &'a str,
@@ -9,7 +9,7 @@ pub struct Gate<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// Of the pages, by its name.
+    /// A file of the pages, by name.
     File {
         path: String,
         head: bool,
@@ -17,7 +17,7 @@ pub enum Asked {
     Version {
         head: bool,
     },
-    /// The token's own place: to the first page.
+    /// The token's own path: redirects to the first page.
     First,
     Refused(Refusal),
 }
@@ -60,7 +60,7 @@ impl Gate<'_> {
             "HEAD" => true,
             _ => return Asked::Refused(Refusal::Method),
         };
-        // A page of another site that has its name point here comes with its own name.
+        // A page of another site whose name resolves to this machine sends its own name.
         let mut hosts =
             lines.filter_map(|line| line.split_once(':')).filter(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = hosts.next().map(|(_, value)| value.trim()).filter(|_| hosts.next().is_none());
@@ -84,13 +84,13 @@ impl Gate<'_> {
     }
 }
 
-/// The names of our own files have nothing else in them.
+/// The names of our own files contain only these characters.
 fn is_plain(path: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     path.chars().all(plain) && !path.split('/').any(|part| part.is_empty() || part.starts_with('.'))
 }
 
-/// In a time that does not tell how many bytes were right.
+/// Compares in constant time, so that it does not reveal how many bytes were right.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }

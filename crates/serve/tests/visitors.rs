@@ -1,4 +1,4 @@
-//! Visitors of every kind at a real socket: those with the token, those without, and those who only want to harm.
+//! All kinds of clients at a real socket: with the token, without it, and hostile ones.
 
 use serve::{Pages, Server};
 use std::io::{Read, Write};
@@ -46,7 +46,7 @@ fn with_server(test: impl FnOnce(&Server, &Two)) {
 
 fn send(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
-    // Who is refused may be shut out before he has said all.
+    // A refused client may be disconnected before it has sent everything.
     let _ = stream.write_all(bytes);
     let mut said = Vec::new();
     let _ = stream.read_to_end(&mut said);
@@ -116,7 +116,7 @@ fn rubbish_endless_heads_and_visitors_who_never_speak_stop_nobody() {
             send(server, format!("POST {root}/index.html HTTP/1.1\r\nHost: {}\r\n\r\nx", server.address()).as_bytes())
                 .contains("405")
         );
-        // Those who connect and say nothing, or a part, hold places, and not all of them.
+        // Clients that connect and send nothing, or only a part, hold places, but not all of them.
         let silent: Vec<TcpStream> = (0..20)
             .map(|at| {
                 let mut stream = TcpStream::connect(server.address()).expect("a connection");
@@ -127,12 +127,12 @@ fn rubbish_endless_heads_and_visitors_who_never_speak_stop_nobody() {
             })
             .collect();
         assert!(get(server, &format!("{root}/index.html")).ends_with("first"), "while others are silent");
-        // One who reads nothing of a large answer.
+        // A client that reads nothing of a large answer.
         let mut deaf = TcpStream::connect(server.address()).expect("a connection");
         let ask = format!("GET {root}/large.csv HTTP/1.1\r\nHost: {}\r\n\r\n", server.address());
         deaf.write_all(ask.as_bytes()).expect("asked");
         assert!(get(server, &format!("{root}/index.html")).ends_with("first"), "while one is deaf");
-        // More than there is room for: the oldest of them give way, and whoever comes next is served.
+        // More than there are places: the oldest are disconnected, and the next client is served.
         let many: Vec<TcpStream> =
             (0..60).map(|_| TcpStream::connect(server.address()).expect("a connection")).collect();
         for _ in 0..20 {
@@ -143,7 +143,7 @@ fn rubbish_endless_heads_and_visitors_who_never_speak_stop_nobody() {
     });
 }
 
-/// Places are given anew as soon as the thread of the one before has ended.
+/// A place becomes free when its thread has ended.
 fn served(server: &Server, root: &str) {
     let mut said = String::new();
     for _ in 0..400 {
@@ -156,7 +156,7 @@ fn served(server: &Server, root: &str) {
     panic!("not served: {said}");
 }
 
-/// All places taken by readers who have the token and take nothing, or a byte now and then, of a large page.
+/// All places are taken by clients that have the token and read nothing, or a byte now and then, of a large page.
 #[test]
 fn slow_readers_do_not_keep_others_out() {
     with_server(|server, _| {

@@ -1,4 +1,4 @@
-//! What an answer must not say: of another model, of more tokens than were sent, of times that do not fit into each other.
+//! Detects contradictions in an answer: another model, more tokens than were sent, times that do not fit together.
 
 use crate::counts::Counts;
 use crate::exchange::{Exchange, Purpose};
@@ -37,7 +37,7 @@ say::worded! { Contradiction {
     Slot { slot, slots } => "server-contradiction-slot",
 }}
 
-/// Clocks and rounding: a share of the time, and some milliseconds.
+/// Tolerance for clocks and rounding: a share of the time, and some milliseconds.
 const SHARE: f64 = 0.02;
 const ROUNDING_MS: f64 = 2.0;
 
@@ -53,7 +53,7 @@ pub fn find(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option
         .or_else(|| slot(counts, identity))
 }
 
-/// llama-server has one model and answers by its own name for it.
+/// llama-server has a single model and answers with its own name for it.
 fn model(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option<Contradiction> {
     let asked = exchange.request.get("model").and_then(Value::as_str).filter(|asked| !asked.is_empty())?;
     let answered = counts.model.as_deref().filter(|_| !identity.kind.renames_its_model())?;
@@ -63,7 +63,7 @@ fn model(exchange: &Exchange, counts: &Counts, identity: &Identity) -> Option<Co
 }
 
 fn tokens(exchange: &Exchange, counts: &Counts) -> Option<Contradiction> {
-    // Anthropic's count leaves out what came from the cache.
+    // Anthropic's count excludes tokens from the cache.
     if exchange.route() == "/v1/messages" {
         return None;
     }

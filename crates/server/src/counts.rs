@@ -1,35 +1,35 @@
-//! The statistics of an answer: counts and times, from one object, from lines of JSON, or from server-sent events.
+//! The statistics of an answer: counts and times, from one object, from JSON lines, or from server-sent events.
 
 use crate::contradiction::Contradiction;
 use crate::exchange::{Exchange, Purpose};
 use serde_json::Value;
 
-/// As the server tells it. Nothing is filled in: a field that is not there is None.
+/// The values that the server reports. Nothing is filled in: a missing field is None.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counts {
-    /// Tokens of the prompt by the field that people read: Ollama's `prompt_eval_count`, llama-server's `tokens_evaluated`,
-    /// OpenAI's `usage.prompt_tokens`.
+    /// Tokens of the prompt from the commonly read field: Ollama's `prompt_eval_count`, llama-server's
+    /// `tokens_evaluated`, OpenAI's `usage.prompt_tokens`.
     pub reported: Option<u64>,
-    /// Tokens that were really processed, where the server says so (`timings.prompt_n`).
+    /// Tokens that were actually processed, if the server reports them (`timings.prompt_n`).
     pub processed: Option<u64>,
-    /// Tokens taken from a cache, where the server says so.
+    /// Tokens taken from a cache, if the server reports them.
     pub cached: Option<u64>,
     pub prompt_ms: Option<f64>,
     pub eval_count: Option<u64>,
     pub eval_ms: Option<f64>,
     pub load_ms: Option<f64>,
     pub total_ms: Option<f64>,
-    /// The server cut the prompt, and says so.
+    /// Whether the server reports that it truncated the prompt.
     pub truncated: bool,
     /// The text that was generated.
     pub text: String,
-    /// The model that answered, by its own word.
+    /// The model that answered, according to the server.
     pub model: Option<String>,
     /// llama-server's slot.
     pub slot: Option<u64>,
-    /// The generated tokens by a second field (`tokens_predicted` beside `timings.predicted_n`).
+    /// The number of generated tokens from a second field (`tokens_predicted` beside `timings.predicted_n`).
     pub eval_count_again: Option<u64>,
-    /// A duration that is none: its field.
+    /// The field of an invalid duration.
     pub no_time: Option<&'static str>,
 }
 
@@ -57,7 +57,7 @@ say::worded! { Unread {
 
 say::wraps! { Unread { Contradictory(Contradiction) }}
 
-/// What a server did with a model that it was given nothing to evaluate with.
+/// What a server did with a model when there was nothing to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Only {
     Loaded,
@@ -90,7 +90,7 @@ pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {
     }
     let last = parts.iter().rev().find(|part| has_counts(part));
     let whole = ended || parts.iter().any(is_last);
-    // A single object is whole by being JSON, and may still say that more is to come.
+    // A single object is complete as JSON, but may still say that more follows.
     if let ([only], true) = (parts.as_slice(), ended)
         && let Some(field) = ["done", "stop"].into_iter().find(|field| only.get(*field) == Some(&Value::Bool(false)))
     {
@@ -100,7 +100,7 @@ pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {
         return Err(if whole { Unread::NoCounts } else { Unread::Cut { parts: parts.len() } });
     };
     let mut counts = counts(last);
-    // OpenAI's streams give the last delta and the usage in parts of their own; llama-server its timings in either.
+    // OpenAI's streams have the last delta and the usage in separate parts; llama-server has its timings in either.
     for part in parts.iter().rev() {
         counts = merged(counts, self::counts(part));
     }
@@ -114,7 +114,7 @@ pub fn read(exchange: &Exchange) -> Result<Counts, Unread> {
     Ok(counts)
 }
 
-/// The objects of an answer, and whether its own end mark was there (a single object is whole by being JSON).
+/// The objects of an answer, and whether its end mark was there (a single object is complete as JSON).
 fn parts(answer: &str) -> (Vec<Value>, bool) {
     if let Ok(value) = serde_json::from_str::<Value>(answer) {
         return match value {
@@ -184,7 +184,7 @@ fn counts(part: &Value) -> Counts {
     }
 }
 
-/// A duration that is negative or no number.
+/// A duration that is negative or not a number.
 fn no_time(part: &Value) -> Option<&'static str> {
     let wrong = |value: Option<&Value>| {
         value.is_some_and(|value| !value.is_null() && value.as_f64().is_none_or(|time| time < 0.0))
@@ -227,7 +227,7 @@ fn text(part: &Value) -> Option<String> {
     found.and_then(Value::as_str).map(str::to_owned)
 }
 
-/// An error's own words: of its JSON, or the beginning of its text.
+/// The server's error text: from its JSON, or the beginning of its text.
 pub fn said(answer: &str) -> String {
     let value: Value = serde_json::from_str(answer).unwrap_or_default();
     let error = value.get("error");
@@ -272,7 +272,7 @@ mod tests {
         assert!(matches!(of("/api/generate", "{\"done\":true}"), Err(Unread::NoCounts)));
     }
 
-    /// vLLM gives the usage in a last part of its own, with no choices.
+    /// vLLM sends the usage in a separate last part without choices.
     #[test]
     fn openai_streams_give_the_usage_apart() {
         let parts = "data: {\"choices\":[{\"text\":\" a\",\"finish_reason\":null}],\"usage\":null}\n\n\

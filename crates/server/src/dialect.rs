@@ -1,4 +1,4 @@
-//! What is sent to each kind of server, and what it does by default: the one place where their APIs differ.
+//! The requests for each kind of server, and its defaults: the only place that knows how their APIs differ.
 
 use crate::identity::Kind;
 use serde_json::{Value, json};
@@ -10,15 +10,15 @@ pub struct Call {
     pub body: Value,
 }
 
-/// A prompt to be completed the same way each time: temperature 0, a fixed seed.
+/// A prompt to complete deterministically: temperature 0, a fixed seed.
 #[derive(Debug, Clone)]
 pub struct Completion<'a> {
     pub model: &'a str,
-    /// A text, or the numbers of its tokens where the server takes them.
+    /// A text, or token ids if the server accepts them.
     pub prompt: Value,
-    /// So many tokens are wanted back.
+    /// The number of tokens to generate.
     pub tokens: u64,
-    /// As it is, without the model's template.
+    /// Raw, without the model's template.
     pub raw: bool,
 }
 
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// Asks for the numbers of a text's tokens (`tokens` of the answer), where prompts may be given as such.
+    /// Requests the token ids of a text (`tokens` in the answer), if prompts may be given as ids.
     pub fn tokenize(self, model: &str, text: &str) -> Option<Call> {
         let body = match self {
             Kind::LlamaServer => json!({"content": text}),
@@ -60,13 +60,13 @@ impl Kind {
         Some(Call { path: "/tokenize", body })
     }
 
-    /// Gives the model up at once (Ollama docs/api.md, "Unload a model"); the others keep theirs until they end.
+    /// Unloads the model at once (Ollama docs/api.md, "Unload a model"); other servers keep theirs until they end.
     pub fn unload(self, model: &str) -> Option<Call> {
         let body = json!({"model": model, "keep_alive": 0, "stream": false});
         (self == Kind::Ollama).then_some(Call { path: "/api/generate", body })
     }
 
-    /// What else it tells anybody of how it runs.
+    /// Other public endpoints that describe how it runs.
     pub fn facts(self) -> &'static [&'static str] {
         match self {
             Kind::LlamaServer => &["/slots", "/metrics"],
@@ -75,36 +75,37 @@ impl Kind {
         }
     }
 
-    /// Default tokens of one call and columns of one evaluation.
+    /// The default number of tokens per call and of columns per evaluation.
     pub fn usual_batches(self) -> Option<(u64, u64)> {
         match self {
             // Ollama api/types.go, DefaultOptions.
             Kind::Ollama => Some((512, 512)),
             // llama.cpp common/common.h: n_batch 2048, n_ubatch 512 (both 512 before 2024-03, which cuts the same prompts alike).
             Kind::LlamaServer => Some((2048, 512)),
-            // vLLM's depends on the card and the way it is served.
+            // vLLM's default depends on the card and on how it is served.
             Kind::Vllm | Kind::Openai | Kind::Unknown => None,
         }
     }
 
-    /// It reuses the beginning of an earlier prompt, and no field of every release tells: what it holds must be followed.
+    /// Whether it reuses the beginning of an earlier prompt without reporting it in every release, so that its cache
+    /// must be modelled.
     pub fn caches_silently(self) -> bool {
         self == Kind::Ollama
     }
 
-    /// It may refuse a prompt that comes without the model's template.
+    /// Whether it may refuse a prompt without the model's template.
     pub fn has_templates(self) -> bool {
         self == Kind::Ollama
     }
 
-    /// It has one model, and answers by its own name for it.
+    /// Whether it has a single model and answers with its own name for it.
     pub fn renames_its_model(self) -> bool {
         self == Kind::LlamaServer
     }
 }
 
-/// Where a server that is started here is told to listen: llama-server (common/arg.cpp) and Ollama (envconfig) by variables, the others by
-/// their command lines.
+/// The variables that tell a server that we start where to listen: llama-server (common/arg.cpp) and Ollama (envconfig)
+/// by variables, the others by their command lines.
 pub fn listen_at(port: u16) -> [(&'static str, String); 3] {
     [
         ("OLLAMA_HOST", format!("127.0.0.1:{port}")),

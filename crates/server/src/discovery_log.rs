@@ -1,8 +1,8 @@
 //! How Ollama found its GPUs, from its own log.
 //!
 //! At start the server runs one short-lived child per library directory, 30 seconds each, then a second, deeper pass
-//! over the devices it found; a crash or a time-out in either drops the device, and the models run on the CPU without
-//! another word (discover/runner.go at 4fda6980). The log says which of these happened.
+//! over the devices it found; a crash or a time-out in either drops the device, and the models then silently run on the
+//! CPU (discover/runner.go at 4fda6980). The log shows which of these happened.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,7 +27,7 @@ impl Discovery {
     }
 }
 
-/// Only what came after the last start counts.
+/// Only lines after the last start count.
 pub fn parse(log: String, text: &str) -> Discovery {
     let start =
         text.rfind("discovering available GPUs").or_else(|| text.rfind("looking for compatible GPUs")).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Where a server is asked, with the key that it wants.
+//! The address of a server, with its API key.
 
 use crate::dialect::Call;
 use crate::exchange::{Exchange, Request};
@@ -12,9 +12,9 @@ use sys::http::{self, Address, Answer, HttpError, Question};
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     pub to: Address,
-    /// Sent here and nowhere else: redirects are not followed.
+    /// Sent only to this address: redirects are not followed.
     pub key: Option<Key>,
-    /// The most time for a question that needs no model.
+    /// The timeout for a question that needs no model.
     pub soon: Duration,
 }
 
@@ -24,7 +24,7 @@ impl Endpoint {
         Endpoint { to, key: None, soon: Duration::from_secs(5) }
     }
 
-    /// `http://HOST:PORT` or `unix:/PATH`, as the user typed it, with the key that was named for it.
+    /// `http://HOST:PORT` or `unix:/PATH` as the user typed it, with the key for it.
     pub fn parse(url: &str, key: Option<Key>) -> Result<Endpoint, HttpError> {
         Ok(Endpoint { key, ..Endpoint::new(Address::parse(url, None)?) })
     }
@@ -41,7 +41,7 @@ impl Endpoint {
         let Some(key) = &self.key else {
             return http::send(&self.to, Question { method, path, body, bearer: None }, most);
         };
-        // Whatever comes back is shown, kept and recorded.
+        // The answer is shown, kept and recorded, so the key is removed from it.
         match http::send(&self.to, Question { method, path, body, bearer: Some(key.text()) }, most) {
             Ok(answer) => Ok(Answer { body: key.hide(answer.body), ..answer }),
             Err(HttpError::NoHttp { to, start }) => Err(HttpError::NoHttp { to, start: key.hide(start) }),

@@ -1,26 +1,26 @@
-//! One question and its answer, as it went over the wire, with what the server logged meanwhile.
+//! One question and its answer as sent and received, with the server's log lines meanwhile.
 
 use serde_json::Value;
 use sys::http::Answer;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exchange {
-    /// What the asker called it.
+    /// The name given by the asker.
     pub name: String,
     pub method: String,
-    /// Without the host.
+    /// The path without the host.
     pub path: String,
     pub request: Request,
     pub status: u16,
-    /// The body as it came.
+    /// The body as received.
     pub answer: String,
     /// The server's log lines of this exchange; empty if they were not kept.
     pub log: String,
-    /// Tokens that the asker meant to send, where it knew.
+    /// The number of tokens that the asker meant to send, if known.
     pub asked: Option<u64>,
-    /// How long the whole took, as the asker saw it.
+    /// The total duration, as measured by the asker.
     pub wall_ms: Option<f64>,
-    /// Others were asked at the same time.
+    /// The number of other questions asked at the same time.
     pub beside: u64,
 }
 
@@ -30,7 +30,7 @@ pub enum Request {
     #[default]
     None,
     Json(Value),
-    /// Text that is not JSON, or no longer.
+    /// Text that is not JSON, or is truncated JSON.
     Text(String),
 }
 
@@ -52,7 +52,7 @@ impl Request {
     }
 }
 
-/// What an exchange is for.
+/// The purpose of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A prompt is evaluated and tokens come back.
@@ -64,13 +64,13 @@ pub enum Purpose {
 }
 
 impl Exchange {
-    /// One that just happened.
+    /// An exchange that just happened.
     pub fn of(method: &str, path: &str, request: Request, answer: Answer) -> Exchange {
         let (method, path, status) = (method.to_owned(), path.to_owned(), answer.status);
         Exchange { method, path, request, status, answer: answer.body, ..Exchange::default() }
     }
 
-    /// The path alone, without what follows a question mark.
+    /// The path without the query string.
     pub fn route(&self) -> &str {
         self.path.split('?').next().unwrap_or_default()
     }
@@ -97,7 +97,7 @@ impl Exchange {
         }
     }
 
-    /// The prompt's text, where it is one and was kept whole.
+    /// The prompt's text, if it is a text and was kept in full.
     pub fn prompt(&self) -> Option<&str> {
         match self.request.get("prompt").or_else(|| self.request.get("input")) {
             Some(Value::String(text)) => Some(text),
@@ -105,7 +105,7 @@ impl Exchange {
         }
     }
 
-    /// Tokens, where the prompt was given as their numbers.
+    /// The number of tokens, if the prompt was given as token ids.
     pub fn prompt_ids(&self) -> Option<u64> {
         let list = self.request.get("prompt")?.as_array()?;
         list.iter().all(Value::is_u64).then_some(list.len() as u64)

@@ -1,4 +1,4 @@
-//! Finding out who answers. Nothing is evaluated, nothing is loaded.
+//! Identifies the server. Nothing is evaluated or loaded.
 
 use crate::counts::said;
 use crate::dialect::Call;
@@ -9,7 +9,7 @@ use say::{Message, Say, say};
 use serde_json::{Value, json};
 use std::io;
 
-/// Whoever can put a question to a server.
+/// A client that can ask a server.
 pub trait Ask {
     type Error;
 
@@ -40,7 +40,7 @@ impl From<NoModel> for io::Error {
     }
 }
 
-/// Who it is, and everything that it was asked for that.
+/// The server's identity, and the exchanges that led to it.
 #[derive(Debug, Clone, Default)]
 pub struct Who {
     pub identity: Identity,
@@ -66,7 +66,7 @@ pub fn identify<A: Ask>(ask: &mut A) -> Result<Who, A::Error> {
     Ok(who)
 }
 
-/// The model to ask: the named one, else the one in memory, else the first. llama-server has only one.
+/// Chooses the model to ask: the named one, else the one in memory, else the first. llama-server has only one.
 pub fn choose<A: Ask>(ask: &mut A, identity: &mut Identity, wanted: Option<&str>) -> Result<(), A::Error>
 where
     A::Error: From<NoModel>,
@@ -102,7 +102,7 @@ impl Who {
         self.heard.push(exchange);
     }
 
-    /// It refused something for want of a key, or for a wrong one.
+    /// Whether it refused a request for lack of a key, or for a wrong one.
     pub fn wants_key(&self) -> bool {
         let guarded = |path: &str| match self.identity.kind {
             Kind::Unknown => true,
@@ -117,7 +117,7 @@ impl Who {
             && self.heard.iter().any(|exchange| exchange.path == "/props" && exchange.status == 503)
     }
 
-    /// What helps where a key is wanted.
+    /// Advice for a server that requires a key.
     pub fn locked(&self, at: &Endpoint) -> Message {
         match at.key {
             Some(_) => say!("server-key-refused", to = at.to),
@@ -125,7 +125,7 @@ impl Who {
         }
     }
 
-    /// What is there instead of a server that is known.
+    /// Describes what answers instead of a known server.
     pub fn stranger(&self, at: &Endpoint) -> Message {
         let seen: Vec<String> =
             self.heard.iter().map(|exchange| format!("{} {}", exchange.path, exchange.status)).collect();

@@ -1,4 +1,4 @@
-//! Who answers: which server, which version, which build of llama.cpp is in it, and what its count of prompt tokens means.
+//! A server's identity: its kind, its version, the build of llama.cpp in it, and the meaning of its prompt token count.
 
 use crate::exchange::Exchange;
 use crate::metrics::Counters;
@@ -27,7 +27,7 @@ pub struct Identity {
     /// Ollama's or vLLM's release, llama-server's `build_info`.
     pub version: Option<String>,
     pub model: Option<String>,
-    /// Where the server has the model's file.
+    /// The path of the model's file on the server.
     pub model_path: Option<String>,
     pub context: Option<u64>,
     pub slots: Option<u64>,
@@ -38,12 +38,12 @@ pub struct Identity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
     pub name: String,
-    /// Where the server says so: `Q4_K_M`.
+    /// `Q4_K_M`, if the server reports it.
     pub file_type: Option<String>,
 }
 
 impl Identity {
-    /// Whatever an exchange tells; what is known already stays.
+    /// Takes what an exchange shows; known values are kept.
     pub fn hear(&mut self, exchange: &Exchange) {
         if exchange.status != 200 {
             return;
@@ -150,12 +150,12 @@ impl Identity {
     }
 }
 
-/// What the reported count counts.
+/// What the reported count includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountMeans {
     /// The whole prompt, cached or not.
     Whole,
-    /// What was evaluated of it.
+    /// Only the evaluated part of it.
     Evaluated,
 }
 

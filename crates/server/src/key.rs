@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// Keys are far shorter.
+/// A size limit; keys are far shorter.
 const MOST: u64 = 8 << 10;
 
 /// It has neither `Display` nor `Serialize`: only [`crate::Endpoint`] can send it.
@@ -46,7 +46,7 @@ impl Key {
         Key::new(&text, &path.display().to_string())
     }
 
-    /// It is written into the head of a request, so it must not end a line there.
+    /// The key is written into a request header, so it must not contain a line break.
     fn new(text: &str, place: &str) -> Result<Key, KeyError> {
         let text = text.trim();
         let plain = !text.is_empty() && text.len() as u64 <= MOST && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -57,7 +57,7 @@ impl Key {
         &self.0
     }
 
-    /// The text without the key: a server may repeat what it was sent.
+    /// Removes the key from a text, because a server may echo it.
     pub(crate) fn hide(&self, text: String) -> String {
         if text.contains(&self.0) { text.replace(&self.0, "[redacted]") } else { text }
     }

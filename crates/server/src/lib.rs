@@ -1,4 +1,4 @@
-//! One model of an inference server: Ollama, llama-server, vLLM, and whatever else speaks OpenAI's API.
+//! The model of an inference server: Ollama, llama-server, vLLM, and other servers with OpenAI's API.
 //!
 //! | part | modules |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | claims: what a server says it does | [`claims`] |
 //! | log facts: what the lines of its log tell | [`log_facts`], [`discovery_log`] |
 //!
-//! A new server is added here alone: the crates above ask for a [`Kind`]'s properties and never for its name. Answers, logs and
-//! command lines are a stranger's: they are bounded, and nothing in them is believed beyond what it says.
+//! A new server is added only here: the crates above use a [`Kind`]'s properties and never its name. Answers, logs and
+//! command lines are untrusted input: their size is limited, and they only count as the server's claims.
 #![forbid(unsafe_code)]
 
 pub mod claims;

@@ -1,4 +1,4 @@
-//! The build of llama.cpp that a server is made of.
+//! The build of llama.cpp that a server contains.
 
 use crate::identity::{Identity, Kind, build_number, release};
 
@@ -8,13 +8,13 @@ const VENDORS: &str = include_str!("../data/ollama-vendors.tsv");
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     pub number: u64,
-    /// Where the number comes from, in the field's words.
+    /// The source of the number, in technical terms.
     pub from: String,
-    /// The server is newer than what is known here: it has this build or a later one inside.
+    /// The server is newer than our list: it contains this build or a later one.
     pub or_later: bool,
 }
 
-/// The build of llama.cpp that a server is made of, as far as its version tells.
+/// The build of llama.cpp that a server contains, as far as its version shows.
 pub fn build(identity: &Identity, logged: Option<u64>) -> Option<Build> {
     let version = identity.version.as_deref();
     match identity.kind {
@@ -27,7 +27,7 @@ pub fn build(identity: &Identity, logged: Option<u64>) -> Option<Build> {
             });
             let rows: Vec<([u64; 3], u64, &str)> = rows.collect();
             let (first, number, commit) = *rows.iter().rfind(|(first, ..)| *first <= wanted)?;
-            // What comes after the last release of the list may have anything newer inside.
+            // A server after the last listed release may contain any newer build.
             let or_later = rows.last().is_some_and(|(last, ..)| wanted > *last);
             let [a, b, c] = first;
             let from = match or_later {

@@ -1,41 +1,42 @@
-//! What a server's log tells of how it evaluates: batches, slots, contexts, cache hits, cut prompts.
+//! What a server's log shows about its evaluations: batches, slots, contexts, cache hits, truncated prompts.
 //!
 //! Lines of llama.cpp (src/llama-context.cpp, tools/server), of Ollama (runner/*/cache.go, runner/*/runner.go,
-//! llm/server.go) and of vLLM (vllm/config/scheduler.py). What backend, layers and attention a log claims is gathered by [`crate::claims`], not here.
+//! llm/server.go) and of vLLM (vllm/config/scheduler.py). Claims about backend, layers and attention are gathered by
+//! [`crate::claims`].
 
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What the last lines said; a later load replaces what an earlier one said.
+/// The values of the last lines; a later load replaces those of an earlier one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stage {
     pub batch: Option<u64>,
     pub micro_batch: Option<u64>,
     pub context: Option<u64>,
-    /// Sequences that may be evaluated side by side.
+    /// The number of sequences that may be evaluated together.
     pub slots: Option<u64>,
     /// The build that the log names.
     pub build: Option<u64>,
-    /// Tensors by type, as the loader lists them.
+    /// Tensors by type, from the loader's list.
     pub types: Vec<(String, u64)>,
     /// `gfx1201`, `sm_89`, or a card's title.
     pub device: Option<String>,
     pub no_gpu: bool,
-    /// The model's quantisation as the loader names it: `Q4_K - Medium`.
+    /// The model's quantisation in the loader's words: `Q4_K - Medium`.
     pub file_type: Option<String>,
-    /// The server keeps old prompts in host memory as well.
+    /// Whether the server also keeps old prompts in host memory.
     pub prompt_cache: Option<bool>,
 }
 
-/// Ollama's `loading cache slot`: what really remains to be evaluated.
+/// Ollama's `loading cache slot`: the number of tokens that remain to be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheSlot {
     pub id: u64,
     pub prompt: u64,
     pub used: u64,
     pub remaining: u64,
-    /// The whole line: two requests may have kept the same one.
+    /// The whole line, because several requests may have kept the same one.
     pub line: String,
 }
 
@@ -46,14 +47,15 @@ pub struct Truncation {
     pub new: u64,
 }
 
-/// What the lines of one exchange say of it.
+/// What the log lines of one exchange show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
     pub slots: Vec<CacheSlot>,
     pub truncations: Vec<Truncation>,
-    /// Slots of the server that worked in this stretch.
+    /// The server slots that were active in this range.
     pub working: BTreeSet<u64>,
-    /// llama-server put a checkpoint into the prompt: it is evaluated in pieces that its batch sizes do not tell.
+    /// llama-server put a checkpoint into the prompt: it is evaluated in pieces that do not follow from its batch
+    /// sizes.
     pub checkpoints: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::identity::Kind;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Whose names they have.
+    /// The kind of server that uses these counter names.
     pub kind: Option<Kind>,
     /// Evaluations: llama-server's decode calls, vLLM's engine steps.
     pub evaluations: Option<u64>,
@@ -23,7 +23,8 @@ impl Counters {
     pub fn read(text: &str) -> Counters {
         let sum = |name: &str| sum(text, name);
         if text.lines().any(|line| line.starts_with("vllm:")) {
-            // `prompt_tokens` counts whole prompts; a cache of another instance has counters of its own (vllm/v1/metrics/loggers.py).
+            // `prompt_tokens` counts whole prompts; the cache of another instance has its own counters
+            // (vllm/v1/metrics/loggers.py).
             let hits = sum("vllm:prefix_cache_hits_total");
             let cached = hits.map(|hits| hits + sum("vllm:external_prefix_cache_hits_total").unwrap_or(0));
             return Counters {

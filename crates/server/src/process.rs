@@ -1,9 +1,9 @@
-//! Which programs serve, by their command lines.
+//! Recognises server programs by their command lines.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Programs as packages install them, and units as they are usually called.
+/// Program names as installed by packages, and the usual names of units.
 pub const PROGRAMS: [&str; 3] = ["ollama", "llama-server", "vllm"];
 pub const UNITS: [&str; 4] = ["ollama.service", "llama-server.service", "llama.cpp.service", "vllm.service"];
 pub const OLLAMA_PORT: u16 = 11434;
@@ -22,7 +22,7 @@ say::named! {
 }
 
 impl Role {
-    /// By the program's own name and its first word, so that `grep ollama` is none.
+    /// By the program's own name and its first word, so that `grep ollama` does not count.
     pub fn of(command: &[String]) -> Option<Role> {
         let name = |at: usize| command.get(at).and_then(|word| word.rsplit('/').next()).unwrap_or_default();
         let word = |at: usize| command.get(at).map_or("", String::as_str);
@@ -32,7 +32,7 @@ impl Role {
             // Some packages install the server under their own name.
             ("llama-server" | "llama-server-impl", _) => Some(Role::LlamaServer),
             ("vllm", "serve") => Some(Role::VllmServer),
-            // Its processes give themselves titles (vllm/utils, set_process_title).
+            // Its processes set their own titles (vllm/utils, set_process_title).
             (title, _) if title.starts_with("VLLM::APIServer") => Some(Role::VllmServer),
             (title, _) if title.starts_with("VLLM::") => Some(Role::VllmEngine),
             (python, "-m") if python.starts_with("python") && word(2) == "vllm.entrypoints.openai.api_server" => {
@@ -45,18 +45,18 @@ impl Role {
         }
     }
 
-    /// It is asked by clients; the others answer their own server alone.
+    /// Whether clients talk to it; the others answer only their own server.
     pub fn answers(self) -> bool {
         !matches!(self, Role::OllamaRunner | Role::VllmEngine)
     }
 
-    /// It has a model and computes with it.
+    /// Whether it has a model and computes with it.
     pub fn computes(self) -> bool {
         !matches!(self, Role::OllamaServer | Role::VllmServer)
     }
 }
 
-/// What `/proc/PID/cmdline` and `environ` hold.
+/// Splits the content of `/proc/PID/cmdline` or `environ`.
 pub fn strings(bytes: &[u8]) -> Vec<String> {
     let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());
     parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
@@ -76,7 +76,8 @@ pub fn option(command: &[String], names: &[&str]) -> Option<String> {
     })
 }
 
-/// A command that starts a server says by itself where that listens: `llama-server --port 8081`, `ollama serve`. The program and its address.
+/// The program and its listening address, from the command line that starts it: `llama-server --port 8081`, `ollama
+/// serve`.
 pub fn listens_at(command: &[String]) -> Option<(&'static str, String)> {
     let named = |name: &str| command.iter().any(|word| word.rsplit('/').next() == Some(name));
     let has = |word: &str| command.iter().any(|known| known == word);

@@ -1,4 +1,4 @@
-//! A request that evaluates something: one token as a canary, or the same text each time.
+//! Requests that evaluate something: one token as a canary, or a fixed text.
 
 use crate::counts;
 use crate::dialect::{Call, Completion};
@@ -14,10 +14,10 @@ use std::time::Duration;
 /// Long enough to load a model and answer with it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Asks the server at this address for one token. Returns which it was.
+/// Asks the server at this address for one token. Returns the kind of server.
 pub fn one_token(at: &Endpoint) -> io::Result<&'static str> {
     let identity = who(at)?;
-    // Ollama would load another model for it.
+    // Ollama would load another model otherwise.
     let model = identity.loaded.into_iter().next().map(|model| model.name).or(identity.model);
     if model.is_none() && identity.kind == Kind::Ollama {
         return Err(io::Error::other(say!("server-none-loaded")));
@@ -28,14 +28,14 @@ pub fn one_token(at: &Endpoint) -> io::Result<&'static str> {
     Ok(identity.kind.name())
 }
 
-/// Whether the server answers by now (llama-server and vLLM have a health endpoint, Ollama has a version, others list their
+/// Whether the server is ready (llama-server and vLLM have a health endpoint, Ollama has a version, others list their
 /// models). An error if nothing listens there yet, or if it is another kind of server.
 pub fn ready(at: &Endpoint) -> io::Result<bool> {
     let mut seen = Vec::new();
     for path in ["/health", "/api/version", "/v1/models"] {
         match at.get(path)?.status {
             200 => return Ok(true),
-            // llama-server while it loads, and any proxy in front of a server that is about to start.
+            // llama-server answers like this while it loads, and so does a proxy in front of a server that is starting.
             500.. => return Ok(false),
             status => seen.push(format!("{path} {status}")),
         }
@@ -46,13 +46,13 @@ pub fn ready(at: &Endpoint) -> io::Result<bool> {
 /// What a server generated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// The text, and the tokens' numbers where the server tells them.
+    /// The text, and the token ids if the server returns them.
     pub text: String,
-    /// Generated tokens per second, as the server tells it.
+    /// Generated tokens per second, as reported by the server.
     pub speed: Option<f64>,
 }
 
-/// The same question every time: temperature 0, a fixed seed, nothing kept from the last one.
+/// Deterministic: temperature 0, a fixed seed, no cache from the previous question.
 pub fn generate(at: &Endpoint, prompt: &str, tokens: u64, patience: Duration) -> io::Result<Answer> {
     let mut identity = who(at)?;
     choose(&mut &*at, &mut identity, None)?;
@@ -70,7 +70,7 @@ pub fn generate(at: &Endpoint, prompt: &str, tokens: u64, patience: Duration) ->
     Ok(Answer { text: format!("{:?} {numbers}", counts.text), speed })
 }
 
-/// A server that cannot be told is asked as llama-server.
+/// A server that cannot be identified is treated as llama-server.
 fn who(at: &Endpoint) -> io::Result<Identity> {
     let mut identity = identify(&mut &*at)?.identity;
     if identity.kind == Kind::Unknown {

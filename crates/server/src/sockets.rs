@@ -1,19 +1,20 @@
-//! Where a process listens, by its own file descriptors.
+//! Where a process listens, from its own file descriptors.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use sys::http::Address;
 
-/// `/proc` of the machine under examination: this one's, or a tree of files.
+/// `/proc` of the examined machine: this one's, or a file tree.
 pub trait Proc {
     fn text(&self, path: &str) -> Option<String>;
     fn link(&self, path: &str) -> Option<String>;
     fn names(&self, path: &str) -> Vec<String>;
 }
 
-/// Its own listening sockets, in our network namespace: at the same port of another namespace, another program may listen. If its
-/// descriptors cannot be read (another user's), it is unknown to listen anywhere: a listener of the same user may be any program.
-/// Unix sockets count only if its command line names them, in our mount namespace: a server has others for its own workers.
+/// Its own listening sockets in our network namespace: another program may listen at the same port of another
+/// namespace. If its descriptors cannot be read (another user's), none are returned: a listener of the same user may be
+/// any program. Unix sockets count only if its command line names them, in our mount namespace: a server has others for
+/// its own workers.
 pub fn listens(proc: &impl Proc, pid: u32, command: &[String]) -> Vec<Address> {
     let ours = |space: &str| {
         let of = |who: &str| proc.link(&format!("/proc/{who}/ns/{space}"));
@@ -34,7 +35,7 @@ pub fn listens(proc: &impl Proc, pid: u32, command: &[String]) -> Vec<Address> {
         .collect();
     let mut found: Vec<Address> = tcp.into_iter().map(Address::from).collect();
     if command.iter().any(|word| word.contains('/')) && ours("mnt") {
-        // llama-server takes a list of them.
+        // llama-server accepts a comma-separated list.
         let named = |path: &str| command.iter().any(|word| word.split(['=', ',']).any(|part| part == path));
         let table = table("unix");
         let own = table.lines().filter_map(unix).filter(|(path, inode)| named(path) && inodes.contains(*inode));
@@ -60,8 +61,8 @@ fn unix(line: &str) -> Option<(&str, &str)> {
     (flags == "00010000").then_some((path, inode))
 }
 
-/// The address as the kernel writes it: words of four bytes, each in native order. A wildcard address is reached at this
-/// machine's own.
+/// The address in the kernel's format: words of four bytes, each in native order. A wildcard address is reached through
+/// the loopback address.
 fn reached(hex: &str) -> Option<IpAddr> {
     let words: Vec<[u8; 4]> = hex
         .as_bytes()
@@ -108,7 +109,8 @@ mod tests {
         }
     }
 
-    /// Three sockets accept: its own that its command names, its own for its workers, and another process's.
+    /// Three sockets accept connections: its own that its command names, its own for its workers, and another
+    /// process's.
     #[test]
     fn only_a_socket_of_its_own_that_it_names_counts() {
         let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\

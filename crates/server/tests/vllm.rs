@@ -1,5 +1,5 @@
-//! vLLM's HTTP answers as its documentation and source have them (vllm/entrypoints/openai, 0.11), over a loopback or a Unix socket: who it is,
-//! what it counts, what it claims, and that a key reaches it and nobody else.
+//! vLLM's HTTP answers as its documentation and source have them (vllm/entrypoints/openai, 0.11), over a loopback or a
+//! Unix socket: its identity, its counts, its claims, and that a key is sent to it and nowhere else.
 
 use serde_json::{Value, json};
 use server::claims::{Gatherer, Meaning};

@@ -1,6 +1,6 @@
 //! The atlas as pages: every release at which a choice changed, and for every target its strips through time.
 //!
-//! Texts in, texts out, as the rest of this room: who writes them is elsewhere.
+//! Like the rest of this crate, it only produces texts; the caller writes them.
 
 use crate::csv;
 use crate::frame::{SCRIPT, STYLE, TOKENS, bar, document};
@@ -17,12 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Sheet {
     pub name: &'static str,
     pub columns: &'static [&'static str],
-    /// Those of the columns that are integers.
+    /// The columns that are integers.
     pub numbers: &'static [&'static str],
     pub rows: Vec<Vec<String>>,
 }
 
-/// The tables of an atlas, which are written in more than one format.
+/// The tables of an atlas, which are written in several formats.
 pub fn sheets(atlas: &Atlas) -> [Sheet; 2] {
     [releases(atlas), choices(atlas)]
 }
@@ -48,7 +48,7 @@ fn page_of(target: &str) -> String {
     format!("{plain}.html")
 }
 
-/// Which release's table holds for which release.
+/// Which release's table applies to which release.
 fn releases(atlas: &Atlas) -> Sheet {
     let rows = atlas.releases.iter().map(|it| {
         vec![
@@ -63,12 +63,12 @@ fn releases(atlas: &Atlas) -> Sheet {
     Sheet { name: "releases", columns, numbers: &[], rows: rows.collect() }
 }
 
-/// Releases in a row that one table holds for.
+/// Consecutive releases to which one table applies.
 struct Held<'a> {
     since: &'a Release,
     until: &'a Release,
     table: &'a DecisionTable,
-    /// No unreadable release is between these and the ones before.
+    /// Whether no unreadable release is between these and the previous ones.
     follows: bool,
 }
 
@@ -91,7 +91,7 @@ fn held(atlas: &Atlas) -> Vec<Held<'_>> {
     out
 }
 
-/// Every stretch of column counts of every target and type, with the first and the last release in a row that have it so.
+/// Every range of column counts of every target and type, with the first and the last consecutive release that has it.
 fn choices(atlas: &Atlas) -> Sheet {
     let columns = &["since", "until", "date", "target", "type", "from", "to", "path"];
     let all = held(atlas);
@@ -121,20 +121,20 @@ fn choices(atlas: &Atlas) -> Sheet {
     Sheet { name: "choices", columns, numbers: &["from", "to"], rows }
 }
 
-/// As a table has them: from, to, path.
+/// In the form of a table: from, to, path.
 type Stretches<'t> = Vec<(i64, Option<i64>, &'t str)>;
 
 fn stretches(table: &DecisionTable, target: &str, ty: &str) -> Vec<Stretch> {
     let own = table.stretches(target, ty).into_iter();
     own.map(|(from, to, path)| {
-        // Without a name where the rules do not decide.
+        // Without a name if the rules do not decide.
         let path = source::Path::from_name(path).map_or("", |path| path.name()).to_owned();
         Stretch { from, to: to.unwrap_or(COLUMNS), path, tile: None }
     })
     .collect()
 }
 
-/// The types of a target whose paths differ from the table before; None without a table before.
+/// The types of a target whose paths differ from the previous table; None if there is no previous table.
 fn changed<'t>(before: Option<&DecisionTable>, table: &'t DecisionTable, target: &str) -> Option<Vec<&'t str>> {
     let before = before?;
     let types = table.targets.get(target)?.types.keys();
@@ -154,7 +154,7 @@ fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
             @for (target, count) in &moved { a href=(page_of(target)) { (mono(target)) } " " (count) " " }
             @if before.is_none() { (words.say("atlas-first")) }
         };
-        // Lines move at nearly every change of the backend.
+        // Line numbers change at nearly every change of the backend.
         match moved.is_empty() && before.is_some() {
             true => lines_only += 1,
             false => rows.push(vec![mono(&table.version), mono(&table.date), what]),
@@ -193,7 +193,7 @@ fn index(atlas: &Atlas, targets: &BTreeSet<&str>, words: &Words) -> String {
     page(words, "atlas-title", &[], targets, "", body)
 }
 
-/// Releases in a row that could not be read for the same reason.
+/// Consecutive releases that could not be read for the same reason.
 fn unread(atlas: &Atlas) -> Vec<(&Release, &Release, &str)> {
     let mut out: Vec<(&Release, &Release, &str)> = Vec::new();
     let mut follows = false;
@@ -233,7 +233,7 @@ fn target_page(atlas: &Atlas, targets: &BTreeSet<&str>, target: &str, words: &Wo
     page(words, "atlas-target-title", &[("target", target.into())], targets, target, body)
 }
 
-/// The tables at which a type's paths are others than before.
+/// The tables at which a type's paths changed.
 fn turns<'a>(atlas: &'a Atlas, target: &str, ty: &str) -> Vec<(&'a DecisionTable, Vec<Stretch>)> {
     let mut out: Vec<(&DecisionTable, Vec<Stretch>)> = Vec::new();
     for table in &atlas.tables {
@@ -325,7 +325,7 @@ mod tests {
             .iter()
             .flat_map(|(target, of)| of.types.keys().map(|ty| table.stretches(target, ty).len()))
             .sum();
-        // What b9000 chooses as b8001 did begins there, and holds up to the last release.
+        // b9000 chooses like b8001: that range begins there, and extends to the last release.
         let held = |line: &&str| line.contains(",b9000,");
         assert_eq!(of("choices.csv").lines().filter(held).count(), rows, "every stretch of b9000 once");
         assert!(of("choices.csv").lines().any(|line| line.starts_with("b8001,b8002,")), "what ended before it");

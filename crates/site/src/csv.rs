@@ -1,4 +1,4 @@
-//! A table as people download it. A cell that a spreadsheet would run as a formula is quoted, so that a hostile name stays a
+//! A table for download. A cell that a spreadsheet would run as a formula is quoted, so that a hostile name stays a
 //! name there too.
 
 /// First row: the columns' names.

@@ -1,8 +1,8 @@
-//! Which path takes which type at how many columns: by release and target from the source, by run where something was chosen
-//! or launched.
+//! The path for each type and column count: by release and target from the source, and by run from choices and
+//! launches.
 //!
-//! A release's whole table is the raw evidence of its observations; where that is not at hand, what the observations
-//! themselves say is all that is known.
+//! A release's whole table is the raw evidence of its observations; if that is not available, only the observations
+//! themselves are known.
 
 use crate::input::Study;
 use crate::svg::Stretch;
@@ -21,12 +21,12 @@ pub struct Build {
     pub name: String,
     pub date: String,
     pub plans: BTreeMap<String, BTreeMap<String, Vec<Stretch>>>,
-    /// An observation of each target, to be cited.
+    /// One observation of each target, for citation.
     pub cites: BTreeMap<String, evidence::ObservationId>,
     table: Option<Rc<DecisionTable>>,
 }
 
-/// What host code chose, or a process launched, on one card: points, because only these counts were tried.
+/// What host code chose, or a process launched, on one card. These are points, because only these counts were tried.
 #[derive(Debug, Clone)]
 pub struct Run {
     pub rung: Rung,
@@ -40,7 +40,7 @@ pub struct Run {
 
 #[derive(Debug, Clone, Default)]
 pub struct Dispatch {
-    /// Oldest first where dates are known.
+    /// Oldest first if dates are known.
     pub builds: Vec<Build>,
     pub runs: Vec<Run>,
 }
@@ -98,7 +98,7 @@ impl Dispatch {
     }
 }
 
-/// The release's name and date, where the program knows the commit; else its first digits.
+/// The release's name and date if the program knows the commit; else its first digits.
 fn named(source: &str, commit: &str) -> Build {
     let digits = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let name = commit.get(..8).filter(|_| digits).unwrap_or(commit).to_owned();
@@ -119,7 +119,7 @@ impl Build {
         }
     }
 
-    /// From the whole table, where it is there; gaps of what is known otherwise are drawn as unknown.
+    /// Uses the whole table if it is available; otherwise gaps are drawn as unknown.
     fn settle(mut self) -> Build {
         if let Some(table) = self.table.clone() {
             self.called(&table);
@@ -147,7 +147,7 @@ impl Build {
         self.plans.get(target)?.get(ty)?.iter().find(|stretch| (stretch.from..=stretch.to).contains(&columns))
     }
 
-    /// The conditions that decided, with file, line and values, where the whole table is at hand.
+    /// The conditions that decided, with file, line and values, if the whole table is available.
     pub fn rules(&self, target: &str, ty: &str, columns: i64) -> Vec<Rule> {
         let Some(table) = &self.table else { return Vec::new() };
         let plan = table.targets.get(target).and_then(|rules| table.plans.get(*rules.types.get(ty)?));
@@ -160,14 +160,14 @@ impl Build {
     }
 }
 
-/// Paths, cut where the tile changes.
+/// Paths, split where the tile changes.
 fn stretches(table: &DecisionTable, plan: usize) -> Vec<Stretch> {
     let mut out = Vec::new();
     let mut from = 1;
     for entry in table.plans.get(plan).into_iter().flatten() {
         let to = entry.to.unwrap_or(COLUMNS);
         let tiles = entry.tiles.and_then(|tiles| table.tiles.get(tiles));
-        // Without a name where the rules do not decide.
+        // Without a name if the rules do not decide.
         let path = entry.chosen().map_or("", |path| path.name());
         let mut start = from;
         for (end, tile) in tiles.into_iter().flatten() {
@@ -182,7 +182,7 @@ fn stretches(table: &DecisionTable, plan: usize) -> Vec<Stretch> {
     out
 }
 
-/// What no observation speaks of is unknown, and drawn so.
+/// Fills ranges without an observation as unknown.
 fn fill(stretches: &mut Vec<Stretch>) {
     let mut next = 1;
     let mut gaps = Vec::new();
@@ -199,7 +199,7 @@ fn fill(stretches: &mut Vec<Stretch>) {
     stretches.sort_by_key(|stretch| stretch.from);
 }
 
-/// Stretches of one path each, tiles left aside.
+/// Ranges of one path each, ignoring tiles.
 pub fn by_path(stretches: &[Stretch]) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
     for stretch in stretches {
@@ -214,7 +214,7 @@ pub fn by_path(stretches: &[Stretch]) -> Vec<Stretch> {
 fn table(study: &Study<'_>, raw: &evidence::Evidence, commit: &str) -> Option<Rc<DecisionTable>> {
     let bytes = study.raw(raw).filter(|_| raw.kind == "application/json")?;
     let table: DecisionTable = serde_json::from_slice(&bytes).ok()?;
-    // The table of another release would speak for one that it does not know.
+    // A table of another release does not apply to an unknown one.
     (table.commit == commit).then(|| Rc::new(table))
 }
 

@@ -25,7 +25,7 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
         @if let Some(version) = live {
             @let words = study.words.pair("site-under-way", &[]);
             meta name="live" content=(version) data-en=(words.en) data-ja=(words.ja);
-            // Else a browser asks the server for one, at an address that has no token.
+            // Otherwise a browser requests one from the server, at an address without the token.
             link rel="icon" href="data:,";
         }
         link rel="stylesheet" href="tokens.css";
@@ -63,7 +63,7 @@ pub fn document(en: &str, ja: &str, head: Markup, body: Markup) -> String {
     page.into_string()
 }
 
-/// In a script element nothing but `<` can end it or begin a comment.
+/// In a script element, only `<` can end it or begin a comment.
 pub fn data(id: &str, value: &serde_json::Value) -> Markup {
     let text = value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     html! { script type="application/json" id=(id) { (PreEscaped(text)) } }
@@ -73,7 +73,7 @@ fn top(study: &Study<'_>) -> Markup {
     bar(study.words, &study.subject().join(" · "))
 }
 
-/// The bar at the top: whose page it is, and the switches for language and colours.
+/// The bar at the top: the subject, and the switches for language and colours.
 pub fn bar(words: &Words, subject: &str) -> Markup {
     let sets = |key: &str, values: &[(&str, Markup)]| {
         html! {
@@ -155,7 +155,7 @@ fn glyphs() -> Markup {
     }
 }
 
-/// Every page in one file, below each other; the script shows one at a time. Style and script are allowed by their hashes.
+/// All pages in one file; the script shows one at a time. Style and script are allowed by their hashes.
 pub fn single(pages: &[&Page], files: &BTreeMap<String, Vec<u8>>, study: &Study<'_>) -> String {
     let style = format!("{TOKENS}\n{STYLE}");
     let policy = format!(
@@ -185,7 +185,7 @@ pub fn single(pages: &[&Page], files: &BTreeMap<String, Vec<u8>>, study: &Study<
     inline_files(&text, files)
 }
 
-/// Content of several pages is stored once.
+/// Data shared by several pages is stored once.
 fn unique<'p>(pages: &[&'p Page]) -> Vec<(&'p str, &'p serde_json::Value)> {
     let mut all: Vec<(&str, &serde_json::Value)> = Vec::new();
     for (id, value) in pages.iter().flat_map(|page| &page.data) {
@@ -196,7 +196,7 @@ fn unique<'p>(pages: &[&'p Page]) -> Vec<(&'p str, &'p serde_json::Value)> {
     all
 }
 
-/// Tables as addresses that hold their content, raw evidence as a place further down.
+/// Replaces links to tables by data URLs, and links to raw evidence by anchors.
 fn inline_files(text: &str, files: &BTreeMap<String, Vec<u8>>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -216,7 +216,7 @@ fn inline_files(text: &str, files: &BTreeMap<String, Vec<u8>>) -> String {
     out
 }
 
-/// Raw evidence as a page of its own.
+/// Raw evidence as a separate page.
 fn raw_page(files: &BTreeMap<String, Vec<u8>>) -> Markup {
     let all = files.iter().filter_map(|(path, bytes)| Some((path.strip_prefix("raw/")?, bytes)));
     html! {
@@ -228,7 +228,7 @@ fn raw_page(files: &BTreeMap<String, Vec<u8>>) -> Markup {
     }
 }
 
-/// For a Content-Security-Policy: exactly this text may run.
+/// For a Content-Security-Policy: only this exact text may run.
 fn csp_hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

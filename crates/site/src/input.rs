@@ -1,4 +1,4 @@
-//! What the pages are made from, and what several of them ask of it.
+//! The input of the pages, and queries that several of them share.
 
 use crate::dispatch::Dispatch;
 use crate::kernels::Kernels;
@@ -10,16 +10,16 @@ use evidence::{
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A command, and what of that which is open it would close.
+/// A command, and the open claims and questions that it would decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     pub command: String,
-    /// By their ids.
+    /// Claims by their ids.
     pub claims: Vec<String>,
     pub questions: Vec<String>,
-    /// What of them it needs that is not here, in words; nothing if it can be run here.
+    /// The missing prerequisites, in words; empty if it can be run here.
     pub needs: Vec<Pair>,
-    /// Some of them need nothing that is not here.
+    /// Whether some of them can be decided with what is here.
     pub possible: bool,
 }
 
@@ -29,19 +29,19 @@ pub struct Note {
     pub row: u64,
     pub time: String,
     pub text: String,
-    /// The phase and the claim that it is about, where it names them.
+    /// The phase and the claim that it is about, if it names them.
     pub phase: Option<String>,
     pub about: Option<String>,
 }
 
-/// Of the ledger itself.
+/// Facts about the ledger itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerFacts {
     pub id: Option<String>,
     pub rows: u64,
     /// The hash of the last row.
     pub head: Option<String>,
-    /// What kept a part of it from being read: the pages say so.
+    /// Why a part of it could not be read; the pages show this.
     pub problem: Option<String>,
 }
 
@@ -52,15 +52,15 @@ pub struct Input<'a> {
     pub ladders: &'a [Ladder],
     pub next: &'a [Next],
     pub able: &'a [Ability],
-    /// What a command needs that is not here, in words; nothing if it can be run.
+    /// The missing prerequisites of a command, in words; empty if it can be run.
     pub needs: &'a dyn Fn(&str) -> Vec<Pair>,
     pub observations: &'a [Recorded],
     pub notes: &'a [Note],
     pub ledger: LedgerFacts,
-    /// Raw evidence by its name, where it is there and unaltered.
+    /// Raw evidence by its name, if it exists and is unaltered.
     pub raw: &'a dyn Fn(&Evidence) -> Option<Vec<u8>>,
     pub version: &'a str,
-    /// Served while things are being recorded: the version of the pages, for which they ask their server now and then.
+    /// Set while the pages are served during recording: their version, for which the pages poll their server.
     pub live: Option<&'a str>,
 }
 
@@ -70,16 +70,16 @@ impl std::fmt::Debug for Input<'_> {
     }
 }
 
-/// Input and words, with what several pages ask for.
+/// Input and words, with the queries that several pages share.
 pub struct Study<'a> {
     pub input: &'a Input<'a>,
     pub words: &'a Words,
     pub dispatch: Dispatch,
     pub kernels: Kernels,
-    /// Labels of more than one file, which are distinguished by their hashes.
+    /// Labels that several files share; those files are distinguished by their hashes.
     ambiguous: BTreeSet<String>,
     by_id: HashMap<&'a ObservationId, &'a Recorded>,
-    /// Tables to download that are made while the pages are drawn, by file name.
+    /// Tables for download that are created while the pages are drawn, by file name.
     pub tables: RefCell<BTreeMap<String, String>>,
     /// Raw evidence that some page links to.
     pub linked: RefCell<BTreeSet<String>>,
@@ -137,14 +137,14 @@ impl<'a> Study<'a> {
             .filter(move |(_, fact)| fact.topic == topic)
     }
 
-    /// Read once, however often it is asked for.
+    /// Read once and cached.
     pub fn raw(&self, evidence: &Evidence) -> Option<std::rc::Rc<Vec<u8>>> {
         let mut texts = self.texts.borrow_mut();
         let read = || (self.input.raw)(evidence).map(std::rc::Rc::new);
         texts.entry(evidence.sha256.clone()).or_insert_with(read).clone()
     }
 
-    /// When the last observation was made: the date of the report, so that the same ledger gives the same pages.
+    /// The time of the last observation, used as the date of the report, so that the same ledger gives the same pages.
     pub fn date(&self) -> &'a str {
         let observed = self.input.observations.iter().map(|recorded| recorded.time());
         let last = observed.chain(self.input.notes.iter().map(|note| note.time.as_str())).max().unwrap_or("");
@@ -155,7 +155,7 @@ impl<'a> Study<'a> {
         self.words.both(|lang| report::rung_text(lang, rung))
     }
 
-    /// `RX 9070 XT gfx1201 · ollama-rocm-60303 · model`: whom the investigation is about.
+    /// `RX 9070 XT gfx1201 · ollama-rocm-60303 · model`: the subject of the investigation.
     pub fn subject(&self) -> Vec<String> {
         let scope = &self.input.investigation.subject;
         let card = scope.gpu.as_deref().map(card_title);
@@ -182,7 +182,7 @@ fn ambiguous(observations: &[Recorded]) -> BTreeSet<String> {
     several
 }
 
-/// `RX 9070 XT` of `rx-9070-xt`, where the card is known.
+/// `RX 9070 XT` for `rx-9070-xt`, if the card is known.
 pub fn card_title(name: &str) -> String {
     let Ok(card) = gpu::cards::find(name) else { return name.to_owned() };
     let short = ["AMD ", "Radeon ", "Instinct "]

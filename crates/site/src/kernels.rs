@@ -1,5 +1,5 @@
-//! Every kernel that the ledger knows, by file and target: from the lists that go with a file's sweep as raw evidence, and
-//! from single observations.
+//! Every kernel in the ledger, by file and target: from the lists that are attached to a file's sweep as raw evidence,
+//! and from single observations.
 
 use crate::input::Study;
 use crate::words::shown;
@@ -7,8 +7,8 @@ use evidence::{Recorded, Rung};
 use launch::kernel_list::{self, Listed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Kernels as a row of nine numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub, and how many they are; -1 where one
-/// is unknown. A readable name leaves template arguments out: kernels that it and all numbers share are one row.
+/// A row of nine numbers: name, bundle, SGPR, VGPR, LDS, scratch, wavefront, stub, and the number of kernels; -1 if
+/// unknown. A readable name omits template arguments, so kernels with the same name and numbers share a row.
 pub type Row = [i64; 9];
 
 /// The kernels of one file for one target, by bundle and name.
@@ -16,16 +16,16 @@ pub type Group = BTreeMap<(i64, i64), Vec<Row>>;
 
 #[derive(Debug, Default)]
 pub struct Kernels {
-    /// As they are shown; a row names its kernel by the place in this list.
+    /// The displayed names; a row refers to its kernel by the index in this list.
     pub names: Vec<String>,
     known: HashMap<String, i64>,
     /// By the file's label and the target.
     pub groups: BTreeMap<(String, String), Group>,
-    /// By the file's label: kernels that its list leaves out, and lines of it that could not be read.
+    /// By the file's label: kernels missing from its list, and lines of the list that could not be read.
     pub missing: BTreeMap<String, u64>,
 }
 
-/// The kernels of one name in a file, whatever their template arguments.
+/// The kernels of one name in a file, with any template arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Family {
     pub kernels: u64,
@@ -49,7 +49,7 @@ impl Kernels {
                 }
             }
         }
-        // A single observation adds a kernel that no list has; of one that is listed it says nothing more.
+        // A single observation adds only kernels that no list contains.
         let mut single = Kernels::default();
         for recorded in study.input.observations.iter().filter(|recorded| recorded.rung() == Rung::Shipped) {
             if let Some(file) = study.file_label(recorded.subject()) {
@@ -139,7 +139,7 @@ impl Kernels {
         })
     }
 
-    /// The wavefronts of the kernels for a target, each with how many kernels have it.
+    /// The wavefront sizes of the kernels for a target, with the number of kernels.
     pub fn wavefronts(&self, target: &str) -> BTreeMap<i64, u64> {
         let mut all = BTreeMap::new();
         for (_, _, row) in self.rows().filter(|(_, of, row)| *of == target && row[6] >= 0) {
@@ -152,9 +152,9 @@ impl Kernels {
         usize::try_from(row[0]).ok().and_then(|at| self.names.get(at)).map_or("", String::as_str)
     }
 
-    /// What a file's kernels are called, the most first.
+    /// The kernel names of a file, the most frequent first.
     pub fn families(&self, file: &str) -> Vec<(String, Family)> {
-        // Names are far fewer than kernels.
+        // There are far fewer names than kernels.
         let bases: Vec<&str> = self.names.iter().map(|name| base(name)).collect();
         let mut all: HashMap<&str, Family> = HashMap::new();
         for ((_, _), group) in self.groups.iter().filter(|((of, _), _)| of == file) {
@@ -178,7 +178,7 @@ impl Kernels {
     }
 }
 
-/// `mul_mat_q` of `mul_mat_q<Q4_K,112,false>`; a catalog's kernel is named by its first words (`Cijk_Alik_Bljk`).
+/// `mul_mat_q` for `mul_mat_q<Q4_K,112,false>`; a catalog's kernel is named by its first words (`Cijk_Alik_Bljk`).
 fn base(name: &str) -> &str {
     let end = name.find(['<', '(']).unwrap_or(name.len());
     let plain = name.get(..end).unwrap_or(name);

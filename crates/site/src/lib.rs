@@ -1,8 +1,8 @@
 //! An investigation as pages: static HTML, both languages, from graded readings and the observations behind them.
 //!
-//! Data in, files out: nothing here opens a ledger, looks at a machine or computes a grade. Everything that a page says is
-//! taken from its input, and what the input lacks is drawn as a gap. Names are strangers' texts: they enter the pages as
-//! text only, and the pages load nothing and run nothing but their own script.
+//! Input is data, output is files: nothing here opens a ledger, examines a machine or computes a grade. Pages show only
+//! what is in their input, and missing input is drawn as a gap. Names are untrusted text and are always escaped; the
+//! pages load nothing and run only their own script.
 #![forbid(unsafe_code)]
 
 mod atlas;
@@ -28,7 +28,7 @@ pub use input::{Input, LedgerFacts, Next, Note};
 pub use words::Pair;
 pub use write::{File, Site, WriteError};
 
-/// Every page of the report, with its tables; `single`: also all of it as one file.
+/// Every page of the report, with its tables; `single`: also all pages in one file.
 pub fn build(input: &Input<'_>, single: bool) -> Site {
     let words = words::Words::default();
     let study = input::Study::new(input, &words);

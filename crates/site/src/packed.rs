@@ -1,8 +1,8 @@
-//! Kernels as the page's script unpacks them: hundreds of thousands of rows in a page that still opens at once.
+//! Packs kernels for the page's script, so that a page with hundreds of thousands of rows still opens quickly.
 //!
-//! A library's names differ from their neighbours in a few letters, and most kernels share their numbers with many others. So a
-//! name is what it does not share with the one before, and a row three small numbers: how far its name and its bundle are from
-//! the last row's, and which set of numbers it has.
+//! Neighbouring names of a library differ in a few letters, and most kernels share their numbers with many others. So a
+//! name is stored as its difference from the previous one, and a row as three small numbers: the distances of its name
+//! and bundle from those of the previous row, and the index of its set of numbers.
 
 use crate::kernels::{Group, Kernels};
 use crate::words::shown;
@@ -12,8 +12,9 @@ use std::collections::HashMap;
 /// SGPR, VGPR, LDS, scratch, wavefront, stub, and how many kernels.
 type Numbers = [i64; 7];
 
-/// `names`: letters shared with the start of the name before, what is its own, letters shared with its end, and so on.
-/// `numbers`: seven for each set. `rows` of a group: name and bundle as differences from the row before, and the set.
+/// `names`: letters shared with the start of the previous name, the name's own part, letters shared with its end, and
+/// so on. `numbers`: seven for each set. `rows` of a group: name and bundle as differences from the previous row, and
+/// the set.
 pub fn kernels(kernels: &Kernels) -> Value {
     let sets = by_frequency(kernels);
     let at: HashMap<&Numbers, usize> = sets.iter().enumerate().map(|(at, numbers)| (numbers, at)).collect();
@@ -29,7 +30,7 @@ fn numbers(row: &crate::kernels::Row) -> Numbers {
     [row[2], row[3], row[4], row[5], row[6], row[7], row[8]]
 }
 
-/// The commonest first: its number is the shortest.
+/// The most frequent first, because its index is the shortest.
 fn by_frequency(kernels: &Kernels) -> Vec<Numbers> {
     let mut counted: HashMap<Numbers, usize> = HashMap::new();
     for (_, _, row) in kernels.rows() {
@@ -55,7 +56,7 @@ fn names(names: &[String]) -> Vec<Value> {
     let mut all = Vec::with_capacity(names.len() * 3);
     let mut before = "";
     for name in names {
-        // Letters that are one unit here and in the script: only those can be counted alike on both sides.
+        // Only ASCII letters are one unit both here and in the script, so only those are counted.
         let same = |(a, b): &(u8, u8)| a == b && a.is_ascii();
         let start = before.bytes().zip(name.bytes()).take_while(same).count();
         let (rest, own) = (before.len() - start, name.len() - start);
@@ -70,7 +71,7 @@ fn names(names: &[String]) -> Vec<Value> {
 mod tests {
     use super::names;
 
-    /// As the script does it, in units of UTF-16.
+    /// Unpacks like the script, in UTF-16 units.
     fn unpacked(packed: &[serde_json::Value]) -> Vec<String> {
         let mut before: Vec<u16> = Vec::new();
         let mut all = Vec::new();

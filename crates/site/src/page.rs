@@ -3,20 +3,20 @@
 use crate::words::Pair;
 use maud::Markup;
 
-/// A page before it has its frame.
+/// A page without its frame.
 #[derive(Debug)]
 pub struct Page {
     /// `map`: the file without `.html`.
     pub name: String,
     pub title: Pair,
     pub body: Markup,
-    /// Tables to download, by file name.
+    /// Tables for download, by file name.
     pub tables: Vec<(String, String)>,
     /// Data for the page's script, by the id of its element.
     pub data: Vec<(String, serde_json::Value)>,
 }
 
-/// In the order of the list beside the page; each has a message `site-nav-NAME`.
+/// In the order of the navigation list; each has a message `site-nav-NAME`.
 pub const NAV: &[&str] = &[
     "index",
     "map",
@@ -36,7 +36,7 @@ pub const NAV: &[&str] = &[
     "legend",
 ];
 
-/// A file name from an id that anybody may have written: letters, digits and dashes; two ids never share one.
+/// A file name from an untrusted id: letters, digits and dashes; different ids give different names.
 pub fn slug(id: &str) -> String {
     let plain: String =
         id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).take(48).collect();

@@ -1,4 +1,4 @@
-//! The pieces that every page is made of: grades, gaps, commands, tables, the next question.
+//! The building blocks of every page: grades, gaps, commands, tables, the next question.
 
 use crate::input::Study;
 use crate::raw_files;
@@ -35,7 +35,7 @@ pub fn grade(study: &Study<'_>, grade: Grade, on: Option<Markup>) -> Markup {
     html! { span.grade { (glyph(glyph_name(grade))) span { (grade_name(study, grade)) @if let Some(on) = on { (on) } } } }
 }
 
-/// A glyph in a table that has a heading for it: the word is there for who cannot see it.
+/// A glyph in a table with a heading for it; the word is there for readers who cannot see it.
 pub fn grade_cell(study: &Study<'_>, grade: Grade) -> Markup {
     html! { (glyph(glyph_name(grade))) span.vh { (grade_name(study, grade)) } }
 }
@@ -44,7 +44,7 @@ pub fn why(study: &Study<'_>, why: Why) -> Pair {
     study.words.both(|lang| lang.text(&format!("check-why-{}", why.name())))
 }
 
-/// A command, to be copied; before it what it needs that is not here.
+/// A command to copy, preceded by its missing prerequisites.
 pub fn command(study: &Study<'_>, text: &str) -> Markup {
     let needs = Pair::join(&(study.input.needs)(text), study.words);
     html! {
@@ -53,17 +53,17 @@ pub fn command(study: &Study<'_>, text: &str) -> Markup {
     }
 }
 
-/// The same where what it needs was said already.
+/// The same if the prerequisites were already shown.
 pub fn bare_command(study: &Study<'_>, text: &str) -> Markup {
     html! { div.cmd { code { (shown(text)) } button.copy type="button" { (study.words.say("site-copy")) } } }
 }
 
-/// Twelve digits that lead to the observation.
+/// Twelve digits that link to the observation.
 pub fn observation(id: &ObservationId) -> Markup {
     html! { a.mono.faint.nowrap href=(format!("observations.html#o-{}", id.short())) { (id.short()) } }
 }
 
-/// Raw evidence: laid beside the pages where it is short enough, else named with the command that shows it.
+/// Raw evidence: copied beside the pages if it is short enough, else named with the command that shows it.
 pub fn raw_evidence(study: &Study<'_>, evidence: &evidence::Evidence) -> Markup {
     let short = evidence.sha256.get(..12).unwrap_or(&evidence.sha256);
     if raw_files::is_copied(evidence.size) && study.raw(evidence).is_some() {
@@ -73,7 +73,7 @@ pub fn raw_evidence(study: &Study<'_>, evidence: &evidence::Evidence) -> Markup 
     html! { span.mono { (short) } " " span.faint { (study.words.say("site-raw-not-copied")) } }
 }
 
-/// The reasons of a reading, each a sentence, with links to what they cite.
+/// One reason of a reading as a sentence, with links to what it cites.
 pub fn reason(study: &Study<'_>, reading: &Reading, at: usize) -> Pair {
     let text = |lang: &report::Lang| {
         reading.reasons.get(at).map_or_else(String::new, |reason| report::reason_text(lang, reading, reason))
@@ -94,7 +94,7 @@ pub fn reasons(study: &Study<'_>, reading: &Reading, most: usize) -> Markup {
     }
 }
 
-/// Where the evidence would stand: that there is none, why, and what fills it.
+/// Shown in place of missing evidence: that there is none, why, and the command that fills the gap.
 pub fn gap(study: &Study<'_>, why: &Pair, closes: Option<&str>) -> Markup {
     html! {
         div.gap {
@@ -120,7 +120,7 @@ pub fn section(id: &str, title: Markup, body: Markup) -> Markup {
     html! { section aria-labelledby=(id) { h2 id=(id) { (title) } (body) } }
 }
 
-/// The head of a page: where we are, the question, the answer, and the plain words.
+/// The head of a page: the location, the question, the answer, and a plain explanation.
 pub fn head(
     study: &Study<'_>,
     page: &str,
@@ -138,12 +138,12 @@ pub fn head(
     }
 }
 
-/// A paragraph in plain words: the lead is bold.
+/// A plain explanation; its first words are bold.
 pub fn plain(study: &Study<'_>, key: &str, args: &[(&'static str, Arg)]) -> Markup {
     study.words.par("plain", key, args)
 }
 
-/// The rungs with and without observations on a page: shown even without a grade.
+/// The rungs with and without observations on a page, shown even without a grade.
 pub fn seen_on(study: &Study<'_>, rungs: &[(Rung, bool)]) -> Markup {
     let line = |seen: bool, key: &str| {
         let names: Vec<Pair> =
@@ -154,7 +154,7 @@ pub fn seen_on(study: &Study<'_>, rungs: &[(Rung, bool)]) -> Markup {
     html! { (line(true, "site-seen-on")) (line(false, "site-unseen-on")) }
 }
 
-/// What one would ask next, with the command that answers it, and the page to turn to.
+/// The next question, with the command that answers it, and the page to read next.
 pub fn next(study: &Study<'_>, id: &str, question: Markup, closes: Option<&str>, to: &str) -> Markup {
     html! {
         section.next aria-labelledby=(id) {
@@ -166,7 +166,7 @@ pub fn next(study: &Study<'_>, id: &str, question: Markup, closes: Option<&str>,
     }
 }
 
-/// A column of a table: heading, and whether numbers stand in it.
+/// A column of a table: heading, and whether it contains numbers.
 #[derive(Debug, Clone)]
 pub struct Col {
     pub title: Markup,

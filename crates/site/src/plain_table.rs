@@ -1,13 +1,13 @@
-//! A table of a page as a table to download: the same cells as text, in English.
+//! A table of a page as a CSV for download: the same cells as text, in English.
 //!
-//! So a table that is drawn can also be had, without being written down twice.
+//! This way a table is defined only once.
 
 use crate::csv;
 use crate::input::Study;
 use crate::parts::{self, Col};
 use maud::{Markup, html};
 
-/// The table, and below it the link to its CSV; `name` is the file's, without `.csv`.
+/// The table, followed by a link to its CSV; `name` is the file name without `.csv`.
 pub fn with_csv(study: &Study<'_>, name: &str, columns: &[Col], rows: &[Vec<Markup>]) -> Markup {
     let file = format!("{name}.csv");
     let titles: Vec<&str> = columns.iter().map(|column| column.label.en.as_str()).collect();
@@ -16,11 +16,11 @@ pub fn with_csv(study: &Study<'_>, name: &str, columns: &[Col], rows: &[Vec<Mark
     html! { (parts::table(columns, rows)) (parts::csv_link(study, &file)) }
 }
 
-/// What is read of our own markup by who reads English: no tags, no Japanese, no buttons.
+/// The English text of our own markup: no tags, no Japanese, no buttons.
 fn text(markup: &str) -> String {
     let mut out = String::new();
     let mut rest = markup;
-    // The element that is skipped, and how many of its name are open in it.
+    // The element being skipped, and how many elements of the same name are open in it.
     let mut passed: Option<(String, usize)> = None;
     while let Some((before, tail)) = rest.split_once('<') {
         if passed.is_none() {

@@ -1,4 +1,4 @@
-//! How much of a file was read, and the word for what was not seen in it.
+//! How much of a file was read, and the resulting word for something that was not seen in it.
 
 use evidence::Coverage;
 
@@ -8,7 +8,7 @@ say::named! {
     pub enum Read: key {
         #[default]
         Partly = "site-not-complete",
-        /// To the end, by the observer's own account.
+        /// In full, by the observer's own account.
         Alone = "site-complete-alone",
         /// The whole file was read and a second account agrees, so an absence is real.
         Whole = "site-complete",
@@ -33,7 +33,7 @@ impl Read {
         }
     }
 
-    /// The same in a table to download, which is in English.
+    /// The same for a table to download, which is in English.
     pub fn in_csv(self) -> &'static str {
         match self {
             Read::Partly => "not observed",

@@ -1,4 +1,4 @@
-//! Sentences from what was found: every one is put together from observations, with the range that they cover.
+//! Builds sentences from findings, each with the range that the observations cover.
 
 use crate::dispatch::by_path;
 use crate::input::Study;
@@ -30,7 +30,7 @@ pub fn stretches(study: &Study<'_>, stretches: &[Stretch]) -> Pair {
     Pair::join(&parts, study.words)
 }
 
-/// What was found, as a clause: paths by columns are put into words, all else is listed as it was seen.
+/// The findings as a clause: paths by columns are put into words, everything else is listed.
 pub fn found(study: &Study<'_>, topic: &str, found: &[Found]) -> Pair {
     let mut by_type: BTreeMap<String, Vec<Stretch>> = BTreeMap::new();
     let mut rest: Vec<Pair> = Vec::new();
@@ -65,7 +65,7 @@ fn ends(found: &Found) -> Option<(i64, i64)> {
     }
 }
 
-/// Whom the first of these observations is about.
+/// The subjects of the first of these observations.
 pub fn subjects(found: &[Found]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for subject in found.iter().flat_map(|one| &one.reading.cites).map(|cite| &cite.subject) {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use source::Path;
 
-/// One stretch of column counts on one path.
+/// A range of column counts with one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
     pub from: i64,
@@ -32,7 +32,7 @@ fn percent(value: f64) -> String {
     format!("{value:.2}%")
 }
 
-/// The axis above strips: a tick for each count, those at the edges turned inwards; `asked` is bold.
+/// The axis above strips: a tick for each count; labels at the edges are aligned inwards; `asked` is bold.
 pub fn axis(ticks: &[i64], asked: Option<i64>, last: i64) -> Markup {
     let kept = sparse(ticks, asked, last, APART);
     let narrow = sparse(ticks, asked, last, APART_NARROW);
@@ -49,11 +49,11 @@ pub fn axis(ticks: &[i64], asked: Option<i64>, last: i64) -> Markup {
     }
 }
 
-/// Percent between two numbers of an axis; and on a telephone, where the style leaves out what is `minor`.
+/// The minimum distance in percent between two labels of an axis; and on a phone, where the style hides `minor` ones.
 const APART: f64 = 7.0;
 const APART_NARROW: f64 = 17.0;
 
-/// Of ticks that would overlap the asked one stays, else the first.
+/// If ticks would overlap, the requested one is kept, else the first.
 fn sparse(ticks: &[i64], asked: Option<i64>, last: i64, apart: f64) -> Vec<i64> {
     let mut sorted: Vec<i64> =
         ticks.iter().copied().chain(asked).chain([1, last]).filter(|t| (1..=last).contains(t)).collect();
@@ -73,7 +73,7 @@ fn sparse(ticks: &[i64], asked: Option<i64>, last: i64, apart: f64) -> Vec<i64> 
     kept
 }
 
-/// One build's paths over column counts, with a needle where it was asked.
+/// One build's paths over column counts, with a needle at the requested count.
 pub fn strip(stretches: &[Stretch], needle: Option<i64>, last: i64, label: &str) -> Markup {
     html! {
         svg.fluid height="20" role="img" aria-label=(label) {
@@ -116,9 +116,9 @@ pub fn bar(parts: &[(&'static str, usize)], height: u32, label: &str) -> Markup 
     }
 }
 
-/// A bar whose length is the square root of its share of the longest: small ones stay visible.
+/// A bar whose length is the square root of its share of the longest, so that small ones stay visible.
 pub fn root_bar(count: usize, most: usize, class: &str) -> Markup {
-    // Zero is not a small bar.
+    // Zero has no bar.
     if count == 0 {
         return Markup::default();
     }

@@ -1,13 +1,13 @@
-//! Both languages in one page: each text is there twice, and the switch shows one of them.
+//! Both languages in one page: each text occurs twice, and the switch shows one of them.
 //!
-//! Messages are ours and may contain `**bold**` and `` `code` ``; their arguments are external text and stay text.
+//! Messages are ours and may contain `**bold**` and `` `code` ``; their arguments are external text and are escaped.
 
 use fluent_bundle::FluentValue;
 use maud::{Markup, PreEscaped, Render, html};
 use report::Lang;
 use say::Message;
 
-/// What is put into a message.
+/// An argument of a message.
 #[derive(Debug, Clone)]
 pub enum Arg {
     /// A name, a value: the same in both languages.
@@ -15,7 +15,7 @@ pub enum Arg {
     /// The same, in the type of code.
     Code(String),
     Number(u64),
-    /// Words that have both languages.
+    /// Words in both languages.
     Both(String, String),
     /// Ready markup: a link, a glyph.
     Html(Markup),
@@ -57,7 +57,7 @@ impl From<Pair> for Arg {
     }
 }
 
-/// A sentence as an observation keeps it.
+/// A stored sentence of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept<'a> {
     pub english: &'a str,
@@ -150,7 +150,7 @@ impl Words {
         html! { span lang="en" { (en) } span lang="ja" { (ja) } }
     }
 
-    /// A message as paragraphs of their own, with a class.
+    /// A message as separate paragraphs, with a class.
     pub fn par(&self, class: &str, key: &str, args: &[(&'static str, Arg)]) -> Markup {
         let (en, ja) = (self.one(&self.en, key, args), self.one(&self.ja, key, args));
         html! { p class=[(!class.is_empty()).then_some(class)] lang="en" { (en) } p class=[(!class.is_empty()).then_some(class)] lang="ja" { (ja) } }
@@ -235,7 +235,7 @@ fn fill(out: &mut String, text: &str, held: &[Markup]) {
     }
 }
 
-/// What a person would not see is made visible: control characters and those that turn the direction of a text.
+/// Makes invisible characters visible: control characters and those that change the direction of text.
 pub fn shown(text: &str) -> String {
     let odd = |c: char| {
         c.is_control()

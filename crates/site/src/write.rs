@@ -1,4 +1,4 @@
-//! The files of a report: kept in memory, written into a folder or joined into one file.
+//! The files of a report: kept in memory, written to a folder or joined into one file.
 
 use crate::frame::{self, SCRIPT, STYLE, TOKENS};
 use crate::input::Study;
@@ -10,7 +10,7 @@ use std::{fs, io};
 use sys::files::{self, Access};
 use sys::regular_file;
 
-/// Says that a folder is ours to write anew.
+/// Marks a folder as one that may be overwritten.
 const MARK: &str = ".whichkernel-report";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Site {
         self.files.values().map(Vec::len).sum()
     }
 
-    /// Writes the folder anew, and takes away what a former report left there. Each file is whole or as it was.
+    /// Writes the folder, and removes files of an earlier report. Each file is replaced atomically.
     pub fn write(&self, dir: &Path) -> Result<PathBuf, WriteError> {
         let mark = dir.join(MARK);
         let used = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
@@ -108,7 +108,7 @@ impl Site {
         let before: BTreeSet<String> =
             regular_file::text(&mark, LONGEST_LIST).unwrap_or_default().lines().map(str::to_owned).collect();
         let now: Vec<&str> = self.files.keys().map(String::as_str).collect();
-        // First the list: a report that was cut short is still ours.
+        // The list is written first, so that an interrupted report is still recognised as ours.
         let both: BTreeSet<&str> = before.iter().map(String::as_str).chain(now.iter().copied()).collect();
         put(&mark, both.into_iter().collect::<Vec<_>>().join("\n").as_bytes())?;
         for (path, bytes) in &self.files {
@@ -131,10 +131,10 @@ impl Site {
     }
 }
 
-/// Of the names of a former report.
+/// The maximum size of the list of an earlier report's files.
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// A name of ours: nothing in it leads out of the folder.
+/// Whether it is one of our own names: nothing in it leads out of the folder.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == ".." || part.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The report in a real browser: headless Chromium, spoken to over a pipe. Navigation, the language switch, search, no
+//! The report in a real browser: headless Chromium, controlled over a pipe. Navigation, the language switch, search, no
 //! console error, no request that leaves the page, and axe-core finds nothing.
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ struct Browser {
     next: u64,
     events: Vec<Value>,
     session: String,
-    /// Whom the pages may ask beside the disk: the server that they came from.
+    /// The only address besides the disk that the pages may request: the server that they came from.
     server: String,
     _profile: tempfile::TempDir,
 }
@@ -89,7 +89,7 @@ impl Browser {
     }
 
     fn open(&mut self, url: &str) {
-        // Another address of one document is no new load: by way of an empty page it is.
+        // Another fragment of the same document is not a new load, so an empty page is opened in between.
         self.call("Page.navigate", json!({"url": "about:blank"}));
         self.events.clear();
         self.call("Page.navigate", json!({"url": url}));
@@ -109,7 +109,7 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// Asked again until it is so; the test's own time limit ends what never comes.
+    /// Polls until the condition holds; the test's own time limit ends it otherwise.
     fn until(&mut self, script: &str) {
         for _ in 0..600 {
             // Between two pages there may be none to ask.
@@ -129,7 +129,7 @@ impl Browser {
         );
     }
 
-    /// What went wrong on the page since it was opened, and every address that it asked for.
+    /// Errors on the page since it was opened, and every address that it requested.
     fn complaints(&self) -> Vec<String> {
         let mut all = Vec::new();
         for event in &self.events {

@@ -1,4 +1,4 @@
-//! Pages from small ledgers: what they say hangs on the observations alone, and strangers' names stay text.
+//! Pages from small ledgers: their content depends only on the observations, and external names stay text.
 
 use evidence::{
     About, Artifact, Coverage, Declared, DeviceKind, Fact, Finding, Investigation, Loaded, Observation, ObserverId,
@@ -158,8 +158,8 @@ fn two_builds_of_one_name_are_two_files() {
     assert!(!page(&one, &library(&one)).contains("@abab"));
 }
 
-/// rocBLAS and hipBLASLt keep their kernels in files beside the library: such a library has a page, under the name by which
-/// others need it.
+/// rocBLAS and hipBLASLt keep their kernels in files beside the library: such a library has a page, under the name by
+/// which others depend on it.
 #[test]
 fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
     let runtime = || Subject::of(Artifact::None).runtime("debian");
@@ -181,7 +181,7 @@ fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
     };
     let text = page(&site, &name(&site));
     assert!(text.contains("are in a separate catalog: 95 files for 1 target (debian)"), "{text}");
-    // Nobody has read every name: that gfx1201 is not among them is not said.
+    // Not every name was read, so the absence of gfx1201 must not be claimed.
     assert!(!text.contains("none for gfx1201") && text.contains("node here"), "{text}");
     assert!(page(&site, "libraries.html").contains(&name(&site)));
     let with = [&seen[..], &[files("gfx1201", "297")]].concat();
@@ -219,7 +219,7 @@ fn kernels_come_from_the_list_that_was_kept_and_what_it_lacks_is_said() {
     assert_eq!(packed["numbers"], json!([24, 96, 0, -1, 32, 0, 1]));
     assert_eq!(packed["groups"][0]["target"], json!("gfx900"));
     assert_eq!(packed["groups"][0]["rows"], json!([0, 3, 0, 1, 0, 0, 1, 0, 0]));
-    // A readable name leaves arguments out: kernels that share it are still as many as they are.
+    // A readable name omits arguments: kernels that share it are still counted separately.
     let two = [kernel("gfx900", "trsm<4,...>"), kernel("gfx900", "trsm<4,...>"), kernel("gfx900", "rope")];
     let other = launch::kernel_list::Listed { vgpr: Some(12), ..kernel("gfx900", "trsm<4,...>") };
     let shared = with(launch::kernel_list::write(&[&two[..], &[other]].concat(), 9));
@@ -477,7 +477,7 @@ fn a_failure_is_shown_with_its_day_until_the_same_works() {
     let (map, attempts) = cell(&site_of(FILE, &new, &[]));
     assert!(map.contains("no rights (2026-11-12)"), "{map}");
     assert!(attempts.contains("sudo do-it") && !attempts.contains("succeeded on"), "{attempts}");
-    // Another machine's success is no news of this one.
+    // Success on another machine says nothing about this one.
     let theirs = at(worked, "maps", library_seen("libhip.so")).imported(Some("cdcd#7@ef".to_owned()));
     let (map, _) = cell(&site_of(FILE, &[at(failed, "maps", blocked("no rights")), theirs], &[]));
     assert!(map.contains("no rights (2026-11-10)"), "{map}");

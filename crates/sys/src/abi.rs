@@ -1,4 +1,4 @@
-//! The kernel's numbers, for rooms that make no system call with them: they write them into programs, or compare with them.
+//! The kernel's constants, for crates that write them into programs or compare with them but make no system calls.
 
 pub use libc::{CLOCK_MONOTONIC, MAP_ANONYMOUS, PROT_EXEC, S_ISGID, S_ISUID, SYS_mmap};
 pub use libc::{EACCES, EAGAIN, EINVAL, ENOSPC, ENOSYS, EPERM, ESRCH, EUSERS};

@@ -1,4 +1,4 @@
-//! bpf(2): maps, programs and the ring, each owned by a descriptor, so that they end with us whatever happens.
+//! bpf(2): maps, programs and the ring. A descriptor owns each, so that they end with this process in any case.
 
 use crate::fake;
 use say::say;
@@ -18,7 +18,7 @@ const LICENSE: &CStr = c"Dual MIT/GPL";
 pub enum MapKind {
     Hash = 1,
     Array = 2,
-    /// The oldest makes room for the newest.
+    /// Evicts the oldest entry for the newest.
     Lru = 9,
     Ring = 27,
 }
@@ -31,7 +31,7 @@ pub struct Map {
     value: u32,
 }
 
-/// `union bpf_attr` is 0 beyond what a command uses; 128 bytes hold all that is used here.
+/// `union bpf_attr` must be 0 beyond what a command uses; 128 bytes are enough for all commands here.
 type Attr = [u64; 16];
 
 /// Commands (`enum bpf_cmd`, include/uapi/linux/bpf.h).
@@ -81,13 +81,13 @@ impl Map {
         self.fd.as_raw_fd()
     }
 
-    /// From a word of four bytes to one of eight: what [`next_key`] and [`put_word`] may be used on.
+    /// Asserts that keys have four bytes and values eight, as [`next_key`] and [`put_word`] require.
     pub(crate) fn holds_words(&self) {
         assert!(self.key == 4 && self.value == 8, "keys of four bytes, values of eight");
     }
 
-    /// The command's child puts its own number into this map between fork and exec, with the value 1. Where that fails the program runs
-    /// all the same.
+    /// Makes the command's child put its own process id into this map between fork and exec, with the value 1. If that
+    /// fails, the program still runs.
     pub fn enter_before_exec(&self, start: &mut Command) {
         self.holds_words();
         let map = self.fd();
@@ -125,7 +125,7 @@ impl Map {
         call(command::MAP_DELETE, &mut self.element(key, 0)).map(drop)
     }
 
-    /// Every key with its value. Keys that are added meanwhile may or may not be there.
+    /// Every key with its value. Concurrently added keys may or may not be included.
     pub fn entries(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut out = Vec::new();
         let mut key = vec![0_u8; self.key as usize];
@@ -151,8 +151,8 @@ impl Map {
 /// BPF_TRACE_UPROBE_MULTI
 const UPROBE_MULTI: u32 = 48;
 
-/// A uprobe at an offset of a file that belongs to its program alone (BPF_LINK_CREATE, Linux 6.6). Removing it waits only for
-/// threads that run it now, while a perf event holds a machine-wide lock meanwhile.
+/// A uprobe at an offset of a file, attached directly to its program (BPF_LINK_CREATE, Linux 6.6). Removing it waits
+/// only for threads that run it now, while a perf event holds a machine-wide lock meanwhile.
 pub fn uprobe(program: &OwnedFd, path: &str, offsets: &[u64], at_return: bool) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut attr: Attr = [0; 16];
@@ -199,7 +199,7 @@ pub fn run(program: &OwnedFd, tracepoint: &CStr) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The next key of a map that [holds words](Map::holds_words), without memory of its own: a child of a fork may call it.
+/// The next key of a map that [holds words](Map::holds_words). It allocates no memory, so a forked child may call it.
 pub(crate) fn next_key(map: i32, after: Option<u32>) -> Option<u32> {
     let (from, mut next) = (after.unwrap_or(0), 0_u32);
     let mut attr: Attr = [0; 16];
@@ -209,7 +209,7 @@ pub(crate) fn next_key(map: i32, after: Option<u32>) -> Option<u32> {
     call(command::MAP_NEXT_KEY, &mut attr).ok().map(|_| next)
 }
 
-/// Puts a word of eight bytes under a key of four, likewise.
+/// Puts an eight-byte value under a four-byte key, also without allocating.
 fn put_word(map: i32, key: u32, value: u64) -> io::Result<()> {
     let mut attr: Attr = [0; 16];
     attr[0] = u64::from(map.cast_unsigned());
@@ -218,7 +218,7 @@ fn put_word(map: i32, key: u32, value: u64) -> io::Result<()> {
     call(command::MAP_UPDATE, &mut attr).map(drop)
 }
 
-/// Loads a program; the verifier's last words are part of the error.
+/// Loads a program; the error includes the end of the verifier's log.
 pub fn load(code: &[u64], what: Use) -> io::Result<OwnedFd> {
     let (kind, attach) = what.words();
     let mut log = vec![0_u8; 64 << 10];
@@ -299,14 +299,14 @@ impl Ring {
         &self.map
     }
 
-    /// Waits until there is something, at most this long.
+    /// Waits until there is a record, at most this long.
     pub fn wait(&self, milliseconds: i32) {
         let mut fd = libc::pollfd { fd: self.map.fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor on this stack.
         unsafe { libc::poll(&raw mut fd, 1, milliseconds) };
     }
 
-    /// Hands over every finished record, at most `most`; returns how many.
+    /// Passes on finished records, at most `most`; returns their number.
     pub fn read(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
         // SAFETY: both positions are the first eight bytes of their pages, for the lifetime of the mappings.
         let (mine, theirs) = unsafe { (&*self.consumer.cast::<AtomicU64>(), &*self.producer.cast::<AtomicU64>()) };

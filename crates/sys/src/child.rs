@@ -1,13 +1,14 @@
-//! A child that runs a function of ours and no program: the one fork of the house.
+//! A child process that runs one of our functions instead of a program: the only fork in the workspace.
 //!
-//! A fork of a threaded process may have caught another thread with a lock in its hand, so the child may only make system calls on memory
-//! that was prepared before (signal-safety(7)). That cannot be said in a type: what runs there is written in this room alone.
+//! When a threaded process forks, another thread may hold a lock, so the child may only make system calls on memory
+//! that was prepared before (signal-safety(7)). Types cannot express that, so all code that runs there is in this
+//! crate.
 
 use crate::fake;
 use say::say;
 use std::io::{self, Read};
 
-/// A child of ours: killed and reaped when this goes out of scope, so that its number is never another's meanwhile.
+/// A child process: killed and reaped when dropped, so that its id cannot be reused meanwhile.
 #[derive(Debug)]
 pub struct Child {
     pid: libc::pid_t,
@@ -33,7 +34,7 @@ impl Child {
         asked != 0 || unsafe { info.si_pid() } != 0
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until it ends.
     pub fn wait(&mut self) {
         while !self.reaped {
             // SAFETY: no pointers; the child is ours and not yet reaped.
@@ -58,7 +59,7 @@ impl Drop for Child {
 /// # Safety
 /// `work` makes system calls on memory from before the fork or on its own stack. It neither allocates nor locks.
 pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
-    /// What panicked in the child must not go on as a second one of us.
+    /// A panic in the child must not continue as a second copy of this process.
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
@@ -80,7 +81,7 @@ pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
     }
 }
 
-/// A child that sleeps until it is killed, and dies with us.
+/// A child that sleeps until it is killed, and dies with this process.
 pub(crate) fn sleeper() -> io::Result<Child> {
     let sleep = || {
         // SAFETY: numbers only.
@@ -94,7 +95,7 @@ pub(crate) fn sleeper() -> io::Result<Child> {
     unsafe { fork(sleep) }
 }
 
-/// Which step in the child failed, counted from 1, and with which errno.
+/// Which step in the child failed, counted from 1, and its errno.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) step: u8,
@@ -107,7 +108,7 @@ impl Failure {
     }
 }
 
-/// Does `work` in a child and tells what it returned, which comes back through a pipe as five bytes.
+/// Runs `work` in a child and returns its result, which is sent through a pipe as five bytes.
 ///
 /// # Safety
 /// As [`fork`].
@@ -129,8 +130,8 @@ pub(crate) unsafe fn ask(work: impl FnOnce() -> Result<(), Failure>) -> io::Resu
     Ok(if step == 0 { Ok(()) } else { Err(Failure { step, errno: i32::from_ne_bytes(errno) }) })
 }
 
-/// Closes every descriptor from `first` on except those in `keep`: probes live as long as their descriptors, a pipe's reader
-/// waits as long as a writer has it open, and a fork inherits them all.
+/// Closes every descriptor from `first` on except those in `keep`: a fork inherits all descriptors, probes live as long
+/// as theirs, and a pipe's reader waits as long as a writer has it open.
 ///
 /// # Safety
 /// In a fresh child that uses none of them any more.

@@ -1,9 +1,9 @@
-//! Libraries of the system's own that are loaded into this process, by their plain name.
+//! System libraries that are loaded into this process by their plain name.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// Never unloaded: what it started may go on.
+/// Never unloaded, because threads that it started may still run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DynamicLibrary(NonNull<c_void>);
 

@@ -1,12 +1,13 @@
-//! Refusals of the system for tests, as aya's `sys/fake.rs` has them: a call fails with the errno that a test names.
+//! Simulated refusals for tests, like aya's `sys/fake.rs`: a call fails with the errno that a test chooses.
 //!
-//! What root on a current kernel never meets (EPERM of bpf(2), a kernel without uprobe links, a full process table) is otherwise only seen
-//! by users. It holds for the test's own thread and what that forks, until the value is dropped. It is there in builds with debug assertions, which tests are; a
-//! release has nothing of it. (As a feature it would have every room above this one compiled twice, for tests and for the program.)
+//! Root on a current kernel never sees some errors (EPERM of bpf(2), a kernel without uprobe links, a full process
+//! table), so only users would. A refusal applies to the test's own thread and its forks until the value is dropped. It
+//! exists only in builds with debug assertions, which tests have; a release does not contain it. (As a feature, it
+//! would make every dependent crate compile twice, for tests and for the program.)
 
 use std::io;
 
-/// A system call that a test can have refused.
+/// A system call that a test can make fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Call {
@@ -39,17 +40,17 @@ mod armed {
         pub(super) static ERRNO: [Cell<i32>; Call::Unshare as usize + 1] = const { [const { Cell::new(0) }; _] };
     }
 
-    /// As long as this is there, the call fails.
+    /// The call fails as long as this value exists.
     #[derive(Debug)]
     #[must_use = "the call works again when this is dropped"]
     pub struct Failing {
         call: Call,
         before: i32,
-        /// Of this thread.
+        /// Ties the value to this thread.
         _here: std::marker::PhantomData<*const ()>,
     }
 
-    /// From now on the call fails with this errno, in this thread.
+    /// Makes the call fail with this errno, in this thread.
     pub fn fail(call: Call, errno: i32) -> Failing {
         Failing { call, before: replace(call, errno), _here: std::marker::PhantomData }
     }
@@ -65,7 +66,7 @@ mod armed {
     }
 }
 
-/// Asked before each such call: an error if a test wants one.
+/// Called before each such call: an error if a test wants one.
 #[cfg(debug_assertions)]
 pub(crate) fn outcome(call: Call) -> io::Result<()> {
     match armed::ERRNO.with(|all| all.get(call as usize).map_or(0, std::cell::Cell::get)) {

@@ -1,8 +1,9 @@
-//! The one place where files and directories are made, replaced, renamed and removed.
+//! The only module that creates, replaces, renames and removes files and directories.
 //!
-//! A directory may be another user's, who can put a symbolic link, a pipe or a hard link where we are about to write. So nothing is
-//! written through a link in the last place, nor on the way through a link that another user could have put there; nothing waits for a pipe;
-//! and a file that is there already is replaced by a new one, or refused where it has a second name.
+//! A directory may be another user's, who can put a symbolic link, a pipe or a hard link where we are about to write.
+//! So nothing is written through a symlink in the last component, nor through an earlier symlink that another user
+//! could have created. Nothing blocks on a pipe. An existing file is replaced by a new one, or refused if it has a
+//! second hard link.
 
 use crate::walk::{parent, trusted};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -14,14 +15,14 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-/// Who may read what is made.
+/// Who may read the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// This user alone.
+    /// Only this user.
     Private,
     /// Everybody, as far as the umask allows.
     Public,
-    /// Everybody, and it can be run.
+    /// Everybody may read and run it.
     Program,
 }
 
@@ -39,13 +40,14 @@ impl Access {
     }
 }
 
-/// A new file; an error of kind AlreadyExists where anything is, also a link that leads nowhere.
+/// Creates a file; an error of kind AlreadyExists if anything has this name, even a dangling symlink.
 pub fn create_new(path: &Path, access: Access) -> io::Result<File> {
     let (dir, name) = parent(path)?;
     new_in(&dir, &name, access)
 }
 
-/// A new file, to be written bit by bit; a regular file of that name is removed first. The standard streams are themselves.
+/// Creates a file for incremental writing; an existing regular file is removed first. The standard streams are used
+/// directly.
 pub fn create(path: &Path, access: Access) -> io::Result<File> {
     const ATTEMPTS: usize = 16;
     if let Some(stream) = stream(path)? {
@@ -64,14 +66,14 @@ pub fn create(path: &Path, access: Access) -> io::Result<File> {
     Err(Errno::EXIST.into())
 }
 
-/// Writes a file whole: at every moment the name means the old file or the new one.
+/// Writes a whole file atomically: the name always refers to the old file or the new one.
 pub fn replace(path: &Path, access: Access, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let mut new = Replacement::new(path, access)?;
     new.write_all(bytes.as_ref())?;
     new.commit()
 }
 
-/// Adds to the end of a file; makes it if there is none.
+/// Opens a file for appending; creates it if it does not exist.
 pub fn append(path: &Path, access: Access) -> io::Result<File> {
     let (dir, name) = parent(path)?;
     match new_in(&dir, &name, access) {
@@ -80,19 +82,19 @@ pub fn append(path: &Path, access: Access) -> io::Result<File> {
     }
 }
 
-/// A file that is there already, for reading and writing.
+/// Opens an existing file for reading and writing.
 pub fn update(path: &Path) -> io::Result<File> {
     let (dir, name) = parent(path)?;
     existing(&dir, &name, OFlags::empty())
 }
 
-/// A new directory.
+/// Creates a directory.
 pub fn create_dir(path: &Path, access: Access) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     Ok(rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(access.directory()))?)
 }
 
-/// A directory and those above it, where they are missing.
+/// Creates a directory and its missing parents.
 pub fn create_dir_all(path: &Path, access: Access) -> io::Result<()> {
     let found = trusted()?.making(access.directory()).to(path, true)?;
     match FileType::from_raw_mode(rustix::fs::fstat(found)?.st_mode) {
@@ -113,35 +115,35 @@ pub fn remove(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
 }
 
-/// Removes a directory with everything in it; links in it are removed, not followed.
+/// Removes a directory with everything in it; symlinks in it are removed, not followed.
 pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     std::fs::remove_dir_all(Path::new(&format!("/proc/self/fd/{}", dir.as_raw_fd())).join(name))
 }
 
-/// Until the names in a directory are on the disk.
+/// Waits until the names in a directory are on disk.
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     File::from(rustix::fs::open(path, flags, Mode::empty())?).sync_all()
 }
 
-/// A symbolic link; nothing must be there.
+/// Creates a symbolic link; fails if the name exists.
 pub fn symlink(target: &Path, path: &Path) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     Ok(rustix::fs::symlinkat(target, dir, name)?)
 }
 
-/// A second name for a file; a symbolic link would get the name itself.
+/// Creates a hard link to a file; for a symlink, to the symlink itself.
 pub fn hard_link(file: &Path, path: &Path) -> io::Result<()> {
     let ((from, old), (to, new)) = (parent(file)?, parent(path)?);
     Ok(rustix::fs::linkat(from, old, to, new, AtFlags::empty())?)
 }
 
-/// A file that takes its name when it is whole. Dropped before that, it leaves nothing.
+/// A file that gets its name when it is complete. If it is dropped before that, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Replacement {
     file: File,
-    /// The directory, the name for now and the name to be; none for a standard stream.
+    /// The directory, the temporary name and the final name; None for a standard stream.
     place: Option<(OwnedFd, OsString, OsString)>,
 }
 
@@ -157,12 +159,12 @@ impl Replacement {
         Ok(Replacement { file, place: Some((dir, new, name)) })
     }
 
-    /// Until what was written is on the disk.
+    /// Waits until the written data is on disk.
     pub fn sync_all(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// From now on the name means what was written.
+    /// Makes the name refer to the written file.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         let Some((dir, new, name)) = self.place.take() else { return Ok(()) };
@@ -219,7 +221,8 @@ fn replaceable(dir: &OwnedFd, name: &OsString) -> io::Result<bool> {
     }
 }
 
-/// A file that is changed in place: one with a second hard link may be another user's trap.
+/// Opens a file to change it in place. A file with a second hard link is refused, because it may be another user's
+/// trap.
 fn existing(dir: &OwnedFd, name: &OsString, more: OFlags) -> io::Result<File> {
     let refused = |why: Message| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
@@ -245,7 +248,7 @@ pub(crate) fn kind_name(kind: FileType) -> Key {
     }
 }
 
-/// What a shell means by `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full`.
+/// Opens what a shell means by `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full`.
 fn stream(path: &Path) -> io::Result<Option<File>> {
     let Some(text) = path.to_str() else { return Ok(None) };
     let number = match text {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 const NOBODY: u32 = 65534;
 const SECRET: &str = "only root reads this";
 
-/// A directory of another user's beside a file that only root reads; for root alone.
+/// Another user's directory beside a file that only root can read; for root only.
 struct Yard {
     dir: tempfile::TempDir,
 }
@@ -31,7 +31,7 @@ impl Yard {
         self.dir.path().join(name)
     }
 
-    /// A link of theirs.
+    /// A symlink created by the other user.
     fn link(&self, target: &str, at: &str) {
         symlink(self.at(target), self.at(at)).expect("linked");
         rustix::fs::chownat(
@@ -165,7 +165,7 @@ fn what_a_shell_means_by_a_stream_is_that_stream() {
     assert!(create(Path::new("/dev/fd/999"), Access::Public).is_err());
 }
 
-/// One thread swaps a directory for a link and back while another writes into it.
+/// One thread swaps a directory for a symlink and back while another writes into it.
 #[test]
 fn a_race_between_a_directory_and_a_link_is_never_won() {
     const ROUNDS: usize = 3000;

@@ -1,6 +1,6 @@
-//! Whoever is left behind: small children of ours that wait for our end, in whatever way it comes, and then set right what we cannot.
+//! Guards: small child processes that wait for the end of this process, however it ends, and then clean up.
 //!
-//! Each holds one end of a pipe. When the other end is gone, and with it we, it does its one thing.
+//! Each holds one end of a pipe. When this process ends, the other end closes, and the guard does its work.
 
 use crate::bpf::{Map, next_key};
 use crate::child::{Child, close_others, fork};
@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Ends a program's whole group when we are gone without a word.
+/// Kills a program's whole process group if this process ends without releasing it.
 #[derive(Debug)]
 pub struct GroupGuard {
     pipe: PipeWriter,
@@ -17,7 +17,7 @@ pub struct GroupGuard {
 }
 
 impl GroupGuard {
-    /// Made before the program, so that nothing of the program's is held open here.
+    /// Created before the program, so that the guard holds none of its descriptors open.
     pub fn new() -> io::Result<GroupGuard> {
         let (read, pipe) = io::pipe()?;
         let line = read.as_raw_fd();
@@ -26,8 +26,8 @@ impl GroupGuard {
         Ok(GroupGuard { pipe, child })
     }
 
-    /// The command's program will lead a group of its own, and enters itself here before it becomes what it is: however soon we are
-    /// gone after that, it is known.
+    /// Makes the program lead its own process group and register here before exec, so that it is known even if this
+    /// process ends right after that.
     pub fn enter_before_exec(&self, command: &mut Command) {
         let line = self.pipe.as_raw_fd();
         command.process_group(0);
@@ -43,14 +43,14 @@ impl GroupGuard {
 }
 
 impl Drop for GroupGuard {
-    /// All is well: no group, so it ends and leaves everybody alone.
+    /// Normal end: no group is left, so the guard ends without killing anything.
     fn drop(&mut self) {
         let _ = self.pipe.write_all(&0_u32.to_ne_bytes());
         self.child.wait();
     }
 }
 
-/// In the child.
+/// Runs in the child.
 fn end_group(line: i32) {
     // SAFETY: a fresh child that uses nothing but this line.
     unsafe { leave([line.cast_unsigned()]) };
@@ -68,7 +68,7 @@ fn end_group(line: i32) {
     }
 }
 
-/// Lets every process go on (SIGCONT) whose number is a key of a map, when we are gone or say so.
+/// Resumes (SIGCONT) every process whose id is a key of a map, when this process ends or asks for it.
 #[derive(Debug)]
 pub struct ResumeGuard {
     pipe: PipeWriter,
@@ -76,7 +76,7 @@ pub struct ResumeGuard {
 }
 
 impl ResumeGuard {
-    /// `map`: from a process's number to a word.
+    /// `map`: from a process id to a word.
     pub fn new(map: &Map) -> io::Result<ResumeGuard> {
         map.holds_words();
         let (read, pipe) = io::pipe()?;
@@ -88,21 +88,21 @@ impl ResumeGuard {
 }
 
 impl Drop for ResumeGuard {
-    /// All is well: it looks once more, and ends.
+    /// Normal end: it checks once more, and ends.
     fn drop(&mut self) {
         let _ = self.pipe.write_all(&1_u32.to_ne_bytes());
         self.child.wait();
     }
 }
 
-/// In the child.
+/// Runs in the child.
 fn resume_all(line: i32, map: i32) {
     const ROUNDS: u32 = 20;
     const PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
     // SAFETY: a fresh child that uses nothing but these two.
     unsafe { leave([line.cast_unsigned(), map.cast_unsigned()]) };
     let told = read(line).is_some();
-    // The kernel removes our programs when we end: one may still stop a thread.
+    // The kernel removes our BPF programs when this process ends; until then one may still stop a thread.
     for _ in 0..if told { 1 } else { ROUNDS } {
         // SAFETY: a constant is read, nothing is written.
         unsafe { libc::nanosleep(&PAUSE, std::ptr::null_mut()) };
@@ -115,8 +115,8 @@ fn resume_all(line: i32, map: i32) {
     }
 }
 
-/// Not by the terminal's Ctrl-C, and not by a signal to our group; it must not keep anything of ours alive: no probe, no
-/// terminal, no pipe with a waiting reader.
+/// Detaches the guard: neither Ctrl-C nor a signal to our group ends it, and it keeps no probe, terminal or pipe of
+/// this process open.
 ///
 /// # Safety
 /// In a fresh child that uses no other descriptors from here on.
@@ -131,7 +131,7 @@ unsafe fn leave<const N: usize>(keep: [u32; N]) {
     unsafe { close_others(0, keep) };
 }
 
-/// The next word; nothing when the other end is gone.
+/// The next word; None when the other end is closed.
 fn read(line: i32) -> Option<u32> {
     let mut word = 0_u32;
     loop {
@@ -155,7 +155,7 @@ mod tests {
         command.spawn().expect("sleep")
     }
 
-    /// Closing the pipe without a word is what the kernel does when we are killed.
+    /// Closes the pipe without a message, like the kernel does when this process is killed.
     fn abandon(mut guard: GroupGuard) {
         let (_, other) = io::pipe().expect("a pipe");
         drop(std::mem::replace(&mut guard.pipe, other));
@@ -171,7 +171,7 @@ mod tests {
         kept.kill().expect("ended");
         kept.wait().expect("waited");
 
-        // Nothing happens between the start and our end: the program is known all the same.
+        // This process ends right after the start: the program is known anyway.
         let guard = GroupGuard::new().expect("a guard");
         let mut kept = sleeping(&guard);
         abandon(guard);

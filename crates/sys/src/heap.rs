@@ -1,8 +1,10 @@
-//! Memory for who fills tens of megabytes at once and then ends. A page of 4 KiB costs more to be given by the kernel than to be
-//! filled, and a question to a source tree takes six thousand: in pages of 2 MiB it is a dozen.
+//! Large pages for programs that quickly fill tens of megabytes and then end. The kernel needs more time to provide a 4
+//! KiB page than the program needs to fill it. A question to a source tree takes six thousand such pages, but only a
+//! dozen pages of 2 MiB.
 
-/// Lets the heap of the first thread grow by so many bytes at once, and asks for large pages there. What is not used of them is never
-/// given by the kernel. Where it is not to be had (another C library, a kernel without large pages), all stays as it is.
+/// Lets the heap of the first thread grow by this many bytes at once, and requests large pages for it. The kernel never
+/// provides the unused part. If this is not supported (another C library, a kernel without large pages), nothing
+/// changes.
 pub fn in_large_pages(bytes: usize) {
     #[cfg(target_env = "gnu")]
     {
@@ -14,7 +16,7 @@ pub fn in_large_pages(bytes: usize) {
         if !set {
             return;
         }
-        // More than is left of what the heap has: it grows now.
+        // More than the heap has left, so that it grows now.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(GROWN)));
         // SAFETY: asks where the heap ends, and moves nothing.
         let end = unsafe { libc::sbrk(0) };
@@ -27,7 +29,7 @@ pub fn in_large_pages(bytes: usize) {
 #[cfg(target_env = "gnu")]
 const PAGE: usize = 4096;
 
-/// The largest size that older ones take for what goes past the heap (malloc/malloc.c, HEAP_MAX_SIZE / 2).
+/// The largest mmap threshold that older versions accept (malloc/malloc.c, HEAP_MAX_SIZE / 2).
 #[cfg(target_env = "gnu")]
 const MOST: libc::c_int = 32 << 20;
 

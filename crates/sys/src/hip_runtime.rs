@@ -1,6 +1,7 @@
-//! The HIP runtime of this machine, asked two questions.
+//! Two queries to this machine's HIP runtime.
 //!
-//! The one place of this room that knows a GPU's words: a function's name and its signature must stand side by side for the call to be sound.
+//! The only module of this crate that knows about GPUs: a function's name and signature must be next to each other for
+//! the call to be sound.
 
 use crate::dynamic_library::DynamicLibrary;
 use std::ffi::{CStr, c_int, c_void};
@@ -18,12 +19,12 @@ pub struct Status(pub u32);
 #[derive(Debug)]
 pub struct HipRuntime {
     count: NonNull<c_void>,
-    /// Older runtimes have it under another name and shape.
+    /// Older runtimes have another name and layout for it.
     properties: Option<NonNull<c_void>>,
 }
 
 impl HipRuntime {
-    /// The first that can be loaded by name; the loader's words on the last where none can.
+    /// The first runtime that can be loaded by name; otherwise the loader's error for the last one.
     pub fn open() -> Result<HipRuntime, String> {
         let mut why = String::new();
         for name in NAMES {
@@ -50,13 +51,13 @@ impl HipRuntime {
         }
     }
 
-    /// `hipDeviceProp_tR0600` as in memory; nothing if the runtime has no such function.
+    /// `hipDeviceProp_tR0600` as in memory; None if the runtime has no such function.
     pub fn device_properties(&self, device: i32) -> Option<Result<[u8; PROPERTIES], Status>> {
         // SAFETY: `hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *, int)`.
         let call = unsafe {
             std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut u64, c_int) -> u32>(self.properties?)
         };
-        // Newer releases may write more: room to spare, aligned as the structure is.
+        // Newer releases may write more: extra space, aligned like the structure.
         let mut room = [0_u64; PROPERTIES / 8 * 4];
         // SAFETY: the room is larger than the structure that it writes.
         let status = unsafe { call(room.as_mut_ptr(), device) };

@@ -1,4 +1,4 @@
-//! Ctrl-C and TERM end the watch, not the account of it.
+//! Makes Ctrl-C and TERM end a watch in an orderly way, so that its results are still reported.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -9,7 +9,7 @@ extern "C" fn ask(signal: i32) {
     ASKED.store(signal, Ordering::Relaxed);
 }
 
-/// From now on the first INT or TERM only asks us to stop; the second ends us as usual.
+/// From now on the first INT or TERM only requests a stop; the second ends the process as usual.
 pub fn catch() {
     for signal in [libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the handler stores to an atomic and does nothing else; SA_RESETHAND restores the default after one.
@@ -26,7 +26,7 @@ pub fn asked() -> bool {
     signal().is_some()
 }
 
-/// The signal that asked us to stop.
+/// The signal that requested the stop.
 pub fn signal() -> Option<i32> {
     Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }

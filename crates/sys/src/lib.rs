@@ -1,34 +1,34 @@
 //! Every raw system call of the tool, and its one HTTP client.
 //!
-//! The only room with `unsafe` outside the shims. A function takes plain values, makes its call, and gives back a value or an
-//! `io::Error`; nothing here knows of kernels or evidence, and only `hip_runtime` of GPUs. Calls that can be made without
-//! `unsafe` (rustix) are made where they are needed.
+//! The only crate with `unsafe` outside the shims. A function takes plain values, makes its call, and returns a value
+//! or an `io::Error`. Nothing here knows about GPU kernels or evidence, and only `hip_runtime` about GPUs. Calls that
+//! need no `unsafe` (rustix) are made where they are needed.
 //!
 //! | module | what for |
 //! |---|---|
-//! | [`abi`] | the kernel's numbers, for rooms that only write or compare them |
-//! | [`bpf`] | bpf(2): maps, programs, links, and the ring that a program tells through |
+//! | [`abi`] | the kernel's constants, for crates that only write or compare them |
+//! | [`bpf`] | bpf(2): maps, programs, links, and the ring for a program's records |
 //! | [`perf_event`] | perf_event_open(2): probes, counters, and the buffers of their samples |
-//! | [`child`] | the one fork: a child that runs a function of ours, killed and reaped with its owner |
-//! | [`mapped_call`] | children that map a file of ours and call a function in it: the canary, and what a probe costs |
-//! | [`guard`] | children that outlive us for a moment, to end or let go on what we would leave behind |
-//! | [`trial`] | what only trying tells: ptrace of a sibling, namespaces of our own |
+//! | [`child`] | the only fork: a child that runs one of our functions, killed and reaped with its owner |
+//! | [`mapped_call`] | children that map our file and call a function in it: the canary, and a probe's overhead |
+//! | [`guard`] | children that outlive this process for a moment, to end or resume what it leaves behind |
+//! | [`trial`] | trials of what is permitted: ptrace of a sibling, new namespaces |
 //! | [`namespaces`] | the steps of a sandbox between fork and exec |
 //! | [`mount`] | mount(2), and tracefs |
-//! | [`interrupt`] | Ctrl-C and TERM as a question that is asked |
-//! | [`rights`] | capabilities: which are kept and for what, all else given up |
-//! | [`look_only`] | a process that can only look: Landlock |
-//! | [`private_dir`] | directories that nobody else can list, and that the next one clears away |
-//! | [`files`] | the one place where files and directories are made, replaced, renamed and removed |
+//! | [`interrupt`] | Ctrl-C and TERM as a flag to poll |
+//! | [`rights`] | capabilities: which are kept and why; all others are given up |
+//! | [`look_only`] | restricts this process to reading: Landlock |
+//! | [`private_dir`] | directories that other users cannot list, removed by the next session if left behind |
+//! | [`files`] | the only module that creates, replaces, renames and removes files and directories |
 //! | [`rooted`] | paths as a process with another root sees them |
-//! | [`program`] | the one place where programs are started |
-//! | [`regular_file`] | files that somebody else named: judged before they are opened |
-//! | [`hip_runtime`] | the system's own HIP runtime, asked for its devices |
-//! | [`clock`] | the time of day as text: the one calendar |
-//! | [`random`] | numbers that nobody can guess, and a seeded sequence |
-//! | [`heap`] | memory in large pages, for who fills much of it and ends |
-//! | [`http`] | one small HTTP client, bounded in time and size |
-//! | [`fake`] | for tests: a system call that fails as the test says |
+//! | [`program`] | the only module that starts programs |
+//! | [`regular_file`] | files with untrusted names: checked before they are opened |
+//! | [`hip_runtime`] | queries the system's HIP runtime for its devices |
+//! | [`clock`] | the time of day as text |
+//! | [`random`] | unguessable numbers, and a seeded sequence |
+//! | [`heap`] | memory in large pages, for programs that fill much of it and end |
+//! | [`http`] | a small HTTP client, limited in time and size |
+//! | [`fake`] | for tests: makes a system call fail |
 #![allow(unsafe_code, reason = "raw system calls have no safe form; each block says why it is sound")]
 
 pub mod abi;

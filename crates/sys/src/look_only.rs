@@ -1,7 +1,7 @@
-//! A process that from now on can only look: the kernel refuses it every write, every program but those it names, and TCP.
+//! Restricts this process to reading: the kernel refuses every write, every program except the named ones, and TCP.
 //!
-//! Landlock (Documentation/userspace-api/landlock.rst): a thread gives rights up for itself and for all that it starts, and
-//! cannot get them back. Descriptors that are open already stay as they are, so standard output still works.
+//! Landlock (Documentation/userspace-api/landlock.rst): a thread gives up rights for itself and everything that it
+//! starts, and cannot get them back. Open descriptors are not affected, so standard output still works.
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// include/uapi/linux/landlock.h: `LANDLOCK_ACCESS_FS_*`.
 const EXECUTE: u64 = 1;
 const WRITE_FILE: u64 = 1 << 1;
-/// Removing and making entries of every kind: bits 4 to 12.
+/// Removing and creating entries of every kind: bits 4 to 12.
 const ENTRIES: u64 = 0x1ff0;
 /// Since version 2 of the interface.
 const REFER: u64 = 1 << 13;
@@ -42,8 +42,8 @@ pub struct Refused {
     pub tcp: bool,
 }
 
-/// Must be called before the first thread is started. `programs` may still be executed, with what executes them. An error
-/// of kind Unsupported where the kernel has no Landlock: then nothing was given up.
+/// Must be called before the first thread is started. `programs` and their loaders may still be executed. Fails with
+/// kind Unsupported if the kernel has no Landlock; then nothing was given up.
 pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     // SAFETY: with a null pointer and this flag the call only says its version.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0_usize, 0_usize, VERSION) };
@@ -55,7 +55,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     fs |= if version >= 3 { TRUNCATE } else { 0 };
     let tcp = version >= 4;
     let rules = Ruleset { fs, net: if tcp { TCP } else { 0 } };
-    // Before version 4 the structure had one field; the kernel takes it by its size.
+    // Before version 4 the structure had one field; the kernel accepts the smaller size.
     let size = if tcp { size_of::<Ruleset>() } else { size_of::<u64>() };
     // SAFETY: `rules` lives across the call and `size` is at most its size.
     let made = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const rules, size, 0_u32) };
@@ -65,7 +65,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     for program in programs {
         allow(&ruleset, program, EXECUTE)?;
     }
-    // Programs open it for what they do not want to say.
+    // Programs open it to discard output.
     allow(&ruleset, Path::new("/dev/null"), WRITE_FILE)?;
     rustix::thread::set_no_new_privs(true)?;
     // SAFETY: takes a descriptor and no pointer.
@@ -76,7 +76,7 @@ pub fn look_only(programs: &[&Path]) -> io::Result<Refused> {
     Ok(Refused { writes: true, tcp })
 }
 
-/// A file that is not there needs no rule.
+/// A missing file needs no rule.
 fn allow(ruleset: &OwnedFd, path: &Path, access: u64) -> io::Result<()> {
     let Ok(file) = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else { return Ok(()) };
     let rule = Beneath { access, parent: file.as_raw_fd() };
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// In a thread of its own: what it gives up is gone for that thread alone.
+    /// Runs in a separate thread, because only that thread loses its rights.
     #[test]
     fn nothing_is_written_started_or_connected_to_any_more() {
         let dir = tempfile::tempdir().unwrap();
@@ -104,7 +104,7 @@ mod tests {
         let done = std::thread::spawn(move || {
             let refused = match look_only(&[]) {
                 Ok(refused) => refused,
-                // What the kernel lacks cannot be tested on it; the server says so in its instructions.
+                // Cannot be tested on a kernel without Landlock; the server reports that in its instructions.
                 Err(error) => return assert_eq!(error.kind(), io::ErrorKind::Unsupported),
             };
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");

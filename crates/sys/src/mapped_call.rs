@@ -1,6 +1,7 @@
-//! Children of ours that map a file and call a function in it: once or a few times, or again and again with a clock in the hand.
+//! Child processes that map a file and call a function in it, a few times or repeatedly while measuring the time.
 //!
-//! The called code runs in a separate process, like a started program; the caller vouches for the file as for a program.
+//! The called code runs in a separate process, like a started program; the caller vouches for the file as for a
+//! program.
 
 use crate::child::{Child, close_others, fork};
 use std::io::{self, Read, Write};
@@ -8,22 +9,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Nothing that such a child does takes longer, in seconds.
+/// The maximum lifetime of such a child, in seconds.
 const LONGEST: u32 = 20;
 
-/// A function of a file: it may take up to eleven words, all null here, and return an int.
+/// A function of a file: it takes up to eleven words, all null here, and returns an int.
 #[derive(Debug, Clone, Copy)]
 pub struct Function<'f> {
     pub file: BorrowedFd<'f>,
     /// Bytes to map.
     pub size: usize,
-    /// The function's place in them.
+    /// The function's offset in them.
     pub at: usize,
 }
 
 type Entry = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
 
-/// A child that makes this many calls, and ends; it dies with us.
+/// A child that makes this many calls and ends; it dies with this process.
 pub fn call(function: Function<'_>, times: u64) -> io::Result<Child> {
     let work = || {
         // SAFETY: in a fresh child, which uses no descriptor any more.
@@ -37,7 +38,7 @@ pub fn call(function: Function<'_>, times: u64) -> io::Result<Child> {
     unsafe { fork(work) }
 }
 
-/// A child that takes the time of the function's calls whenever it is asked, once unasked.
+/// A child that times the function's calls once at the start, and then on request.
 #[derive(Debug)]
 pub struct Timing {
     _child: Child,
@@ -45,7 +46,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `rounds` of `each` calls make a figure: the best round's.
+    /// A figure is the best of `rounds` rounds of `each` calls.
     pub fn start(function: Function<'_>, rounds: u32, each: u32) -> io::Result<Timing> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let (talk, theirs) = UnixStream::pair()?;
@@ -55,28 +56,28 @@ impl Timing {
         Ok(Timing { _child: child, talk })
     }
 
-    /// Whether the figure is there; looks for a few milliseconds.
+    /// Whether the figure is available; waits a few milliseconds.
     pub fn is_ready(&self) -> bool {
         let mut fd = libc::pollfd { fd: self.talk.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor on this stack.
         unsafe { libc::poll(&raw mut fd, 1, 5) > 0 }
     }
 
-    /// Nanoseconds of processor time per call, as things were when it was asked for.
+    /// Nanoseconds of CPU time per call, at the time of the request.
     pub fn figure(&mut self) -> Option<f64> {
         let mut bytes = [0; 8];
         self.talk.read_exact(&mut bytes).ok()?;
         Some(f64::from_le_bytes(bytes))
     }
 
-    /// Asks for another.
+    /// Asks for another figure.
     pub fn again(&mut self) -> Option<f64> {
         self.talk.write_all(b"!").ok()?;
         self.figure()
     }
 }
 
-/// In the child.
+/// Runs in the child.
 fn time(function: Function<'_>, talk: &UnixStream, rounds: u32, each: u32) {
     // SAFETY: a fresh child, which uses no other descriptor any more.
     let Some(entry) = (unsafe { settle(function, [talk.as_raw_fd().cast_unsigned()]) }) else { return };
@@ -97,7 +98,7 @@ fn time(function: Function<'_>, talk: &UnixStream, rounds: u32, each: u32) {
     }
 }
 
-/// Nanoseconds of processor time of this thread, the kernel's part included: other programs on the machine do not count.
+/// Nanoseconds of CPU time of this thread, including the kernel's part; independent of other programs on the machine.
 fn thread_time() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
@@ -108,8 +109,8 @@ fn enter(entry: Entry) {
     unsafe { entry(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
 }
 
-/// Makes a fresh child die with us or by itself, maps the file (privately: a shared mapping carries no probes), and closes every descriptor
-/// but the standard ones and `keep`. Returns the function.
+/// Makes a fresh child die with this process or after a time limit, maps the file (privately: a shared mapping has no
+/// probes), and closes every descriptor but the standard ones and `keep`. Returns the function.
 ///
 /// # Safety
 /// In a fresh child that uses no other descriptors from here on.

@@ -16,7 +16,7 @@ pub fn unmount(at: &CStr) -> io::Result<()> {
     check(unsafe { libc::umount2(at.as_ptr(), 0) })
 }
 
-/// Makes one system call and nothing else: a child of a fork may call it.
+/// Makes a single system call, so a forked child may call it.
 pub(crate) fn mount(
     source: Option<&CStr>,
     target: &CStr,
@@ -31,7 +31,7 @@ pub(crate) fn mount(
     check(unsafe { libc::mount(pointer(source), target.as_ptr(), pointer(kind), flags, data) })
 }
 
-/// What a call that returns -1 on failure returned.
+/// Converts the result of a call that returns -1 on failure.
 pub(crate) fn check(result: i32) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -1,7 +1,7 @@
-//! What the child does between fork and exec: prepared system calls, one after the other.
+//! The steps of a child between fork and exec: a sequence of prepared system calls.
 //!
-//! Only async-signal-safe work is allowed there (signal-safety(7)): no allocation, no locks. All strings are made
-//! before the fork; an error is an errno and the number of the step, written to a pipe.
+//! Only async-signal-safe work is allowed there (signal-safety(7)): no allocation, no locks. All strings are created
+//! before the fork. An error is written to a pipe as an errno and the number of the step.
 
 use crate::fake;
 use crate::mount::{check, mount};
@@ -16,7 +16,7 @@ pub enum NamespaceStep {
         uid_map: Vec<u8>,
         gid_map: Vec<u8>,
     },
-    /// No mount of ours shall show outside.
+    /// Makes mounts invisible outside.
     Private,
     Tmpfs(CString),
     Directory(CString),
@@ -29,7 +29,7 @@ pub enum NamespaceStep {
         source: CString,
         target: CString,
     },
-    /// Best effort: a tree on an odd file system is still usable when it cannot be made read-only.
+    /// Best effort: a tree on an unusual file system is still usable if it cannot be made read-only.
     ReadOnly {
         target: CString,
         flags: libc::c_ulong,
@@ -38,7 +38,7 @@ pub enum NamespaceStep {
     Chdir(CString),
 }
 
-/// The command's child takes these steps between fork and exec; `tell` hears the number of one that failed.
+/// The command's child takes these steps between fork and exec; `tell` receives the number of a failed step.
 pub fn before_exec(command: &mut std::process::Command, steps: Vec<NamespaceStep>, tell: i32) {
     use std::os::unix::process::CommandExt;
     // SAFETY: the closure makes system calls on memory that was prepared before the fork, and nothing else.
@@ -100,7 +100,7 @@ fn unshare(root: bool, uid_map: &[u8], gid_map: &[u8]) -> io::Result<()> {
     map_groups(gid_map)
 }
 
-/// A user and a mount namespace; for a process of one thread.
+/// Enters a new user and mount namespace; for single-threaded processes.
 pub(crate) fn own_user_and_mounts() -> io::Result<()> {
     fake::outcome(fake::Call::Unshare)?;
     // SAFETY: no pointers.
@@ -134,6 +134,6 @@ fn put(path: &CStr, text: &[u8]) -> io::Result<()> {
     let error = io::Error::last_os_error();
     // SAFETY: opened just above, without another owner.
     unsafe { libc::close(fd) };
-    // The kernel takes such a text whole or not at all.
+    // The kernel accepts such a text in full or not at all.
     if written < 0 { Err(error) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! perf_event_open(2): probes, and the kernel's own account of processes and mappings.
+//! perf_event_open(2): probes, and the kernel's records of processes and mappings.
 
 use crate::fake;
 use crate::mount::check;
@@ -72,7 +72,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// `pid` -1: every process; `cpu` -1: every processor (not both).
+    /// `pid` -1: every process; `cpu` -1: every CPU (not both).
     pub fn open(attr: &Attr, pid: i32, cpu: i32) -> io::Result<Event> {
         fake::outcome(fake::Call::PerfEventOpen)?;
         let attr = Attr { size: size_of::<Attr>() as u32, ..*attr };
@@ -103,14 +103,14 @@ impl Event {
         check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ENABLE, 0) })
     }
 
-    /// What this event tells goes to another's buffer.
+    /// Redirects this event's records to another event's buffer.
     pub fn redirect(&self, ring: &Buffer) -> io::Result<()> {
         let to = ring.event.fd.as_raw_fd();
         // SAFETY: no pointers.
         check(unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_SET_OUTPUT, to) })
     }
 
-    /// The number that its samples carry.
+    /// The id in its samples.
     pub fn id(&self) -> io::Result<u64> {
         let mut id = 0_u64;
         // SAFETY: the kernel writes eight bytes to `id`.
@@ -118,7 +118,7 @@ impl Event {
         Ok(id)
     }
 
-    /// How often it was hit, children included.
+    /// The number of hits, including children.
     pub fn hits(&self) -> io::Result<u64> {
         let mut bytes = [0; 8];
         rustix::io::read(&self.fd, &mut bytes)?;
@@ -126,8 +126,8 @@ impl Event {
     }
 }
 
-/// One buffer per processor with the kernel's account of forks, exits, program names and mappings. `pid` -1: every process; 0: the
-/// calling thread, and its descendants with `bit::INHERIT` in `more`.
+/// One buffer per CPU with the kernel's records of forks, exits, program names and mappings. `pid` -1: every process;
+/// 0: the calling thread, and its descendants with `bit::INHERIT` in `more`.
 pub fn process_buffers(pid: i32, more: u64, pages: usize) -> io::Result<Vec<Buffer>> {
     const SOFTWARE: u32 = 1;
     const DUMMY: u64 = 9;
@@ -150,7 +150,8 @@ pub fn process_buffers(pid: i32, more: u64, pages: usize) -> io::Result<Vec<Buff
     processors().into_iter().map(|cpu| Buffer::new(Event::open(&attr, pid, cpu)?, pages)).collect()
 }
 
-/// Closes many events. The kernel waits for every processor before a probe is gone, tens of milliseconds each time: together they wait once.
+/// Closes many events at once. The kernel waits for every CPU before it removes a probe, tens of milliseconds each
+/// time; together they wait once.
 pub fn release<T: Send>(events: Vec<T>) {
     const TOGETHER: usize = 32;
     let share = events.len().div_ceil(TOGETHER).max(1);
@@ -163,30 +164,30 @@ pub fn release<T: Send>(events: Vec<T>) {
     });
 }
 
-/// The same, without waiting for it.
+/// The same, without waiting.
 pub fn release_later<T: Send + 'static>(events: Vec<T>) {
     if !events.is_empty() {
         std::thread::spawn(move || release(events));
     }
 }
 
-/// Where a uprobe goes.
+/// The position of a uprobe.
 #[derive(Debug, Clone, Copy)]
 pub struct UprobePlace<'p> {
     /// The PMU's type number.
     pub pmu: u32,
     pub path: &'p str,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
     pub at_return: bool,
 }
 
-/// The uprobe PMU's type number, where the kernel has one.
+/// The type number of the uprobe PMU, if the kernel has one.
 pub fn pmu() -> Option<u32> {
     std::fs::read_to_string("/sys/bus/event_source/devices/uprobe/type").ok()?.trim().parse().ok()
 }
 
-/// The processors that are online.
+/// The CPUs that are online.
 pub fn processors() -> Vec<i32> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let mut out = Vec::new();
@@ -227,7 +228,7 @@ impl Buffer {
         Ok(Buffer { event, base: base.cast(), page, size })
     }
 
-    /// Hands over every record: its type, its misc bits, its body.
+    /// Passes on every record: its type, its misc bits, its body.
     pub fn read(&mut self, mut each: impl FnMut(u32, u16, &[u8])) -> usize {
         // SAFETY: both positions are in the first page, for the lifetime of the mapping.
         let (head, tail) =
@@ -277,7 +278,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Waits until one of the buffers has something, at most this long.
+/// Waits until one of the buffers has data, at most this long.
 pub fn wait(buffers: &[Buffer], milliseconds: i32) {
     let one = |buffer: &Buffer| libc::pollfd { fd: buffer.event.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     let mut fds: Vec<libc::pollfd> = buffers.iter().map(one).collect();

@@ -1,11 +1,12 @@
-//! Private directories for what a program under observation and we share.
+//! Private directories that we share with an observed program.
 //!
-//! The directory is private to us. Records are in an inner directory with an unguessable name that only we can list; the observed
-//! program gets the name in its environment. For root, whose program may continue as another user, every process that knows the
-//! name can write there. A file found there counts as the statement of the process that wrote it, and is opened only if it is a
-//! regular file ([`open`]).
+//! The directory is private to us. Records are in an inner directory with an unguessable name that only we can list;
+//! the observed program gets the name in its environment. For root, whose program may continue as another user, every
+//! process that knows the name can write there. A file found there counts as the statement of the process that wrote
+//! it, and is opened only if it is a regular file ([`open`]).
 //!
-//! A killed owner leaves its directory behind. The lock that it held says so, and the next one clears it away ([`sweep`]).
+//! A killed owner leaves its directory behind. Its lock is then free, and the next session removes the directory
+//! ([`sweep`]).
 
 use rustix::fs::{FlockOperation, OFlags};
 use say::say;
@@ -17,9 +18,9 @@ use std::time::Duration;
 
 const PREFIX: &str = "whichkernel-";
 const LOCK: &str = "lock";
-/// A directory is made and locked in less.
+/// Creating and locking a directory takes less than this.
 const MAKING: Duration = Duration::from_secs(60);
-/// Records of one session that are looked at.
+/// The maximum number of records read per session.
 pub const MOST_FILES: usize = 1 << 16;
 
 /// A session's directories: ours, and inside it the one that the program writes to.
@@ -27,12 +28,12 @@ pub const MOST_FILES: usize = 1 << 16;
 pub struct SessionDir {
     outer: tempfile::TempDir,
     inner: PathBuf,
-    /// Held as long as we live.
+    /// Held as long as this process lives.
     _lock: File,
 }
 
 impl SessionDir {
-    /// `kind`: a word for the name.
+    /// `kind`: a word for the directory's name.
     pub fn new(kind: &str, base: &Path) -> io::Result<SessionDir> {
         sweep(base);
         let prefix = format!("{PREFIX}{kind}-{}-", std::process::id());
@@ -42,7 +43,7 @@ impl SessionDir {
         let inner = outer.path().join(secret()?);
         DirBuilder::new().mode(0o700).create(&inner)?;
         if rustix::process::geteuid().is_root() {
-            // A service that root starts may go on as another user: it may pass, and add, and see nothing.
+            // A service that root starts may continue as another user: it may enter and add files, but not list them.
             fs::set_permissions(&inner, Permissions::from_mode(0o1733))?;
             fs::set_permissions(outer.path(), Permissions::from_mode(0o711))?;
         }
@@ -54,7 +55,7 @@ impl SessionDir {
         self.outer.path()
     }
 
-    /// Where the program writes its records.
+    /// The directory for the program's records.
     pub fn inner(&self) -> &Path {
         &self.inner
     }
@@ -65,11 +66,11 @@ fn secret() -> io::Result<String> {
     Ok(hex::encode(crate::random::secret::<16>()?))
 }
 
-/// A new file; nothing must be there, not even a link.
+/// Creates a new file; fails if anything has this name, even a symlink.
 fn create(path: &Path, mode: u32) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let file = OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(flags).open(path)?;
-    // Whatever the umask was.
+    // Independent of the umask.
     file.set_permissions(Permissions::from_mode(mode))?;
     Ok(file)
 }
@@ -94,7 +95,7 @@ pub fn open(path: &Path, write: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Clears away what killed owners left here, of our own user's alone, and never through a link.
+/// Removes directories left by killed owners of the same user, without following symlinks.
 pub fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     for entry in entries.flatten() {
@@ -124,14 +125,14 @@ fn abandoned(directory: &Path, owner: u32) -> bool {
         Ok(lock) => rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
         Err(_) => true,
     };
-    // One that is only just being made is not locked yet; a number may also be another process's by now.
+    // A directory that is being created is not locked yet, and the process id may have been reused.
     let young = fs::metadata(directory)
         .and_then(|found| found.modified())
         .is_ok_and(|at| at.elapsed().is_ok_and(|age| age < MAKING));
     if !free || (alive(owner) && young) {
         return false;
     }
-    // The program may go on when its watcher was killed: what it writes can still be read.
+    // The program may continue after its watcher was killed; what it writes can still be read.
     let inner =
         fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).find(|path| ours(path));
     let records = inner.and_then(|inner| fs::read_dir(inner).ok()).into_iter().flatten().flatten().take(MOST_FILES);
@@ -143,10 +144,10 @@ fn abandoned(directory: &Path, owner: u32) -> bool {
     !records.filter_map(writer).any(alive)
 }
 
-/// A process that is over and not yet waited for is not there any more.
+/// A zombie does not count as alive.
 fn alive(pid: u32) -> bool {
     let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap_or_default();
-    // The name before it may hold anything.
+    // The name before it may contain any character.
     let state = stat.iter().rposition(|byte| *byte == b')').and_then(|end| stat.get(end + 2));
     state.is_some_and(|state| !matches!(state, b'Z' | b'X'))
 }

@@ -1,8 +1,8 @@
-//! Programs of this machine, and the one place where one is started.
+//! Finds programs on this machine; the only module that starts them.
 //!
-//! Root runs only programs that root alone could have installed: another user's `git` earlier in PATH is skipped, and if there is
-//! no other, the error says why. Root's children get a clean environment. The program that the user gives after `--` is the
-//! user's own, and gets the user's environment.
+//! Root runs only programs that root alone could have installed: another user's `git` earlier in PATH is skipped, and
+//! if there is no other, the error says why. Root's children get a clean environment. The program that the user gives
+//! after `--` is the user's own, and gets the user's environment.
 
 use crate::regular_file::may_run;
 use say::say;
@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a program learns of root's environment: place, language, terminal and way to the network.
+/// The variables of root's environment that a program receives: location, language, terminal and network settings.
 const KEPT: &[&str] = &[
     "HOME",
     "USER",
@@ -44,12 +44,12 @@ pub fn on_path(program: &OsStr) -> Option<PathBuf> {
     env::split_paths(&paths).map(|directory| directory.join(path)).find(|path| path.is_file())
 }
 
-/// A program for our own use, by its name or an absolute path.
+/// A command for our own use, by name or absolute path.
 pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
     let program = program.as_ref();
     let found = if Path::new(program).is_absolute() { may_run(Path::new(program))? } else { find(program)? };
     let mut command = Command::new(found);
-    // What it is called by decides what some programs do (clang++ is a link to clang).
+    // Some programs depend on the name they are called by (clang++ is a symlink to clang).
     std::os::unix::process::CommandExt::arg0(&mut command, program);
     let root = rustix::process::geteuid().is_root();
     if root {
@@ -59,7 +59,7 @@ pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
         let text = name.to_string_lossy();
         match root {
             true if KEPT.contains(&&*text) || text.starts_with("LC_") => command.env(name, value),
-            // Another library under it, or another repository.
+            // These could make it use another library or repository.
             false if text.starts_with("LD_") || text.starts_with("GIT_") => command.env_remove(name),
             _ => continue,
         };
@@ -67,16 +67,16 @@ pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
     Ok(command)
 }
 
-/// The program that the user named to be run, with their environment and rights.
+/// The program that the user asked to run, with the user's environment and rights.
 pub fn given(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
-/// The first on PATH that may be run; otherwise why the first that was found may not.
+/// The first on PATH that may be run; otherwise the reason why the first match may not.
 fn find(name: &OsStr) -> io::Result<PathBuf> {
     let paths = env::var_os("PATH").unwrap_or_default();
     let mut refused = None;
-    // A relative directory means another program in every place.
+    // A relative directory would mean a different program in every working directory.
     for dir in env::split_paths(&paths).filter(|dir| dir.is_absolute()) {
         let path = dir.join(name);
         if !path.is_file() {
@@ -91,7 +91,7 @@ fn find(name: &OsStr) -> io::Result<PathBuf> {
     Err(refused.unwrap_or_else(missing))
 }
 
-/// Where what root starts finds what it starts itself.
+/// The PATH for programs that root starts.
 fn search_path() -> OsString {
     let paths = env::var_os("PATH").unwrap_or_default();
     let kept = env::split_paths(&paths).filter(|dir| dir.is_absolute()).filter_map(|dir| may_run(&dir).ok());
@@ -115,7 +115,7 @@ mod tests {
         dir
     }
 
-    /// In a process of its own, since PATH is the whole process's: the test below starts this one.
+    /// Runs in a separate process, because PATH belongs to the whole process: the test below starts this one.
     #[test]
     fn inner_what_is_started() {
         if env::var_os("INNER").is_none() {

@@ -11,7 +11,7 @@ pub fn secret<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// SplitMix64 (Steele et al. 2014): small, seeded, the same on every machine. Nothing that must not be guessed.
+/// SplitMix64 (Steele et al. 2014): small, seeded, the same on every machine. Not for secrets.
 #[derive(Debug, Clone)]
 pub struct Seeded(u64);
 

@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Opens a regular file for reading, links followed as this process sees them.
+/// Opens a regular file for reading, following symlinks as this process sees them.
 pub fn open(path: &Path) -> io::Result<File> {
     judged(look(CWD, path, ResolveFlags::empty())?)
 }
@@ -32,17 +32,18 @@ pub fn open_itself(path: &Path) -> io::Result<File> {
     judged(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
-/// Opens a path that has no links in it, such as the kernel gives in /proc/PID/maps: where there is one by now, it was put there.
+/// Opens a path without symlinks, such as those in /proc/PID/maps: a symlink there must have been added later.
 pub fn open_unlinked(path: &Path) -> io::Result<File> {
     judged(look(CWD, path, ResolveFlags::NO_SYMLINKS)?)
 }
 
-/// Opens a path as a process with another root (`/proc/PID/root`, an unpacked tree) sees it: no link leads out.
+/// Opens a path as a process with another root (`/proc/PID/root`, an unpacked tree) sees it: symlinks stay inside the
+/// root.
 pub fn open_in(root: &Path, path: &Path) -> io::Result<File> {
     crate::rooted::Inside::new(root).open(path)
 }
 
-/// Opens a relative path below a directory (`/proc/PID/cwd`); one that leads out of it is refused.
+/// Opens a relative path below a directory (`/proc/PID/cwd`); a path that leads out of it is refused.
 pub fn open_below(dir: &Path, path: &Path) -> io::Result<File> {
     let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     judged(look(directory(dir)?, path, below)?)
@@ -55,14 +56,14 @@ pub fn start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// All of a file that must not be longer than this.
+/// Reads a whole file; fails if it is longer than this.
 pub fn whole(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let bytes = start(path, most.saturating_add(1))?;
     let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, say!("sys-longer", most));
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
 }
 
-/// The text of a file that must not be longer than this.
+/// Reads a text file; fails if it is longer than this.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(whole(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.message()))
 }
@@ -81,8 +82,8 @@ pub fn owned_start(of: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether root may run a program: only root, or a system group, can have installed it. Other users may run anything: they have
-/// no rights to lend.
+/// Whether root may run a program: only root, or a system group, can have installed it. Other users may run anything,
+/// because they have no extra privileges.
 pub fn may_run(program: &Path) -> io::Result<PathBuf> {
     let real = program.canonicalize()?;
     if rustix::process::geteuid().is_root() {
@@ -109,7 +110,7 @@ fn writable_by_others(meta: &Metadata) -> Option<Message> {
     }
 }
 
-/// Finds what is there without opening it.
+/// Looks up a path without opening the file.
 fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedFd> {
     const ATTEMPTS: usize = 16;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -118,7 +119,7 @@ fn look(dir: impl AsFd, path: &Path, resolve: ResolveFlags) -> io::Result<OwnedF
     }
     for _ in 0..ATTEMPTS {
         match rustix::fs::openat2(&dir, path, flags, Mode::empty(), resolve) {
-            // A concurrent rename: openat2(2).
+            // A concurrent rename: try again (openat2(2)).
             Err(rustix::io::Errno::AGAIN) => {}
             found => return Ok(found?),
         }
@@ -130,7 +131,7 @@ pub(crate) fn judged(found: OwnedFd) -> io::Result<File> {
     opened_or_kind(found)?.map_err(|kind| io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)))
 }
 
-/// The very file that was found, for reading; or what it is instead.
+/// Opens exactly the file that was found, for reading; or returns its other type.
 fn opened_or_kind(found: OwnedFd) -> io::Result<Result<File, Key>> {
     let found = File::from(found);
     if let Some(what) = special(&found.metadata()?) {

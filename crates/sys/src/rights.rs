@@ -1,14 +1,16 @@
-//! Least rights: what a watch needs to the end is kept, all else is given up before the first thread starts.
+//! Least privilege: a watch keeps the capabilities that it needs and gives up all others before the first thread
+//! starts.
 //!
-//! Libraries that a target opens later are probed like the first, so the end needs what the beginning needs. Capabilities belong to a
-//! thread and are inherited by those that it starts: giving them up later would leave them with the others.
+//! Libraries that a target opens later are probed too, so a watch needs the same capabilities until its end.
+//! Capabilities belong to a thread and are inherited by threads it starts: giving them up later would not affect
+//! existing threads.
 
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A right that is kept, and what for.
+/// A capability that is kept, and its purpose.
 pub type Kept = (CapabilitySet, &'static str);
 
 /// A watch is impossible without these.
@@ -17,7 +19,7 @@ pub const NEEDED: [Kept; 2] = [
     (CapabilitySet::PERFMON, "programs that read a process's memory; the kernel's account of processes and mappings"),
 ];
 
-/// Without these a watch of another user's process sees less, and says so.
+/// Without these a watch of another user's process sees less, which is reported.
 pub const WANTED: [Kept; 3] = [
     (CapabilitySet::SYS_PTRACE, "/proc/PID/root, mem and exe of another user's process"),
     (CapabilitySet::DAC_READ_SEARCH, "/proc/PID/fd, and libraries in directories that only their user may enter"),
@@ -49,14 +51,14 @@ pub fn kept(bpf: bool, starts: bool, writes: &[PathBuf]) -> CapabilitySet {
     set
 }
 
-/// Gives up every other right, in this thread and those that it will start. Unless a program is to be started, whose rights are not ours to
-/// take, nothing that is executed from here can get them back.
+/// Gives up all other capabilities, in this thread and those that it will start. Programs that are executed cannot
+/// regain them, unless the user's program is to be started, which keeps its rights.
 pub fn keep(set: CapabilitySet, starts: bool) -> io::Result<()> {
     let now = thread::capabilities(None)?;
     if !starts {
         if now.effective.contains(CapabilitySet::SETPCAP) {
             for right in CapabilitySet::all().iter().filter(|right| !set.contains(*right)) {
-                // The kernel does not know every bit that the library has a name for.
+                // The kernel does not know every bit that the library can name.
                 let _ = thread::remove_capability_from_bounding_set(right);
             }
         }
@@ -67,7 +69,7 @@ pub fn keep(set: CapabilitySet, starts: bool) -> io::Result<()> {
     Ok(thread::set_capabilities(None, sets)?)
 }
 
-/// Whether we own the directory that a file is in, or the nearest one that is there.
+/// Whether we own the file's directory, or its nearest existing parent.
 fn is_ours(path: &Path) -> bool {
     let us = rustix::process::geteuid().as_raw();
     let there = path.ancestors().find_map(|dir| std::fs::metadata(dir).ok());

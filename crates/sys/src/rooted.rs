@@ -32,7 +32,7 @@ impl Inside {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The inside path with all links resolved; it need not exist beyond what could be resolved.
+    /// The inside path with all symlinks resolved; the rest of the path need not exist.
     pub fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let mut todo: Vec<PathBuf> = path.components().rev().map(|c| PathBuf::from(c.as_os_str())).collect();
         let mut done = PathBuf::from("/");
@@ -65,7 +65,7 @@ impl Inside {
         Ok(done)
     }
 
-    /// The regular file there.
+    /// Opens a regular file there.
     pub fn open(&self, path: &Path) -> io::Result<File> {
         crate::regular_file::judged(self.look(path, true)?)
     }
@@ -77,7 +77,7 @@ impl Inside {
         Ok(bytes)
     }
 
-    /// What is there, links followed.
+    /// The metadata of a path, following symlinks.
     pub fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         File::from(self.look(path, true)?).metadata()
     }
@@ -110,7 +110,7 @@ impl Inside {
     }
 }
 
-/// Finds what is there without opening it.
+/// Looks up a path without opening the file.
 fn look_in(root: OwnedFd, path: &Path, follow: bool) -> io::Result<OwnedFd> {
     const ATTEMPTS: usize = 16;
     let flags = OFlags::PATH | OFlags::CLOEXEC | if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
@@ -120,9 +120,9 @@ fn look_in(root: OwnedFd, path: &Path, follow: bool) -> io::Result<OwnedFd> {
             .and_then(|()| Ok(rustix::fs::openat2(&root, path, flags, Mode::empty(), inside)?));
         let errno = found.as_ref().err().and_then(io::Error::raw_os_error);
         match errno.map(Errno::from_raw_os_error) {
-            // A concurrent rename: openat2(2).
+            // A concurrent rename: try again (openat2(2)).
             Some(Errno::AGAIN) => {}
-            // Linux before 5.6, or a container that does not know the call.
+            // Linux before 5.6, or a container that blocks the call.
             Some(Errno::NOSYS | Errno::PERM) => return Walk::new(root, Links::Inside).to(path, follow),
             _ => return found,
         }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use std::{fs, os::unix::fs::symlink};
 
-    /// A tree with links that mean something else on the host.
+    /// A tree with symlinks that mean something else on the host.
     fn tree() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();

@@ -1,4 +1,4 @@
-//! What only trying can tell, tried in children of ours: may we trace another process, may we have namespaces of our own?
+//! Trials in child processes: may we trace another process, and may we create namespaces?
 
 use crate::child::{Failure, ask, sleeper};
 use crate::fake;
@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::path::Path;
 
-/// The system's no: to which call, and how.
+/// The refused call and its error.
 #[derive(Debug)]
 pub struct Refused {
     pub call: &'static str,
@@ -27,10 +27,10 @@ fn no_child(error: io::Error) -> Refused {
     Refused { call: "fork", error }
 }
 
-/// One child of ours seizes another that is not its own.
+/// One child process seizes another that is not its child.
 ///
-/// That is the case of every profiler that attaches. A parent may trace its child even under Yama's scope 1, a sibling may not.
-/// PTRACE_SEIZE does not stop the tracee.
+/// Every profiler that attaches is in this situation. A parent may trace its child even under Yama's scope 1, a sibling
+/// may not. PTRACE_SEIZE does not stop the tracee.
 pub fn seize_sibling() -> Result<(), Refused> {
     let sleeper = sleeper().map_err(no_child)?;
     let target = sleeper.pid().cast_signed();
@@ -45,9 +45,9 @@ pub fn seize_sibling() -> Result<(), Refused> {
     unsafe { ask(seize) }.map_err(no_child)?.map_err(refused(&["PTRACE_SEIZE"]))
 }
 
-/// A child of ours goes into a user and a mount namespace of its own, becomes root there, and changes its root.
+/// A child process enters its own user and mount namespace, becomes root there, and changes its root.
 ///
-/// Some systems refuse the first step, others allow it and then refuse what it is for (AppArmor on Ubuntu), so all are tried.
+/// Some systems refuse the first step, others allow it and refuse a later one (AppArmor on Ubuntu), so all are tried.
 pub fn own_namespaces() -> Result<(), Refused> {
     const CALLS: [&str; 5] = [
         "unshare(CLONE_NEWUSER | CLONE_NEWNS)",
@@ -69,7 +69,8 @@ pub fn own_namespaces() -> Result<(), Refused> {
     unsafe { ask(steps) }.map_err(no_child)?.map_err(refused(&CALLS))
 }
 
-/// Whether a device file of this machine opens for reading and writing. It is not waited for, and becomes no terminal of ours.
+/// Whether a device file opens for reading and writing. The open does not block, and the device does not become our
+/// controlling terminal.
 pub fn opens(path: &Path) -> io::Result<()> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty()).map(drop)?)

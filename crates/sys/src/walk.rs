@@ -1,6 +1,6 @@
-//! Following a path one component at a time, with a rule for its symbolic links.
+//! Follows a path one component at a time, with a rule for symbolic links.
 //!
-//! The kernel has a rule for links that lead out of a directory (openat2(2)) but none for links that another user put in the way.
+//! openat2(2) has a rule for links that lead out of a directory, but none for links that another user created.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -11,28 +11,28 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-/// As in the kernel: more links than this is a loop.
+/// As in the kernel: more links count as a loop.
 pub(crate) const MOST_LINKS: usize = 40;
 const ENTRY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Groups below are the system's (SYS_GID_MAX of login.defs): Debian's `staff` owns /usr/local.
+/// Lower group ids belong to the system (SYS_GID_MAX of login.defs): Debian's `staff` owns /usr/local.
 pub(crate) const FIRST_GROUP_OF_PEOPLE: u32 = 1000;
 
 /// Which symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Only those that this user or root must have put there.
+    /// Only those that only this user or root can have created.
     Trusted,
-    /// All, and `/` and `..` stay in the directory where the walk began.
+    /// All, but `/` and `..` stay in the starting directory.
     Inside,
 }
 
 /// A walk from one directory.
 #[derive(Debug)]
 pub(crate) struct Walk {
-    /// From the start down to where the walk is.
+    /// The directories from the start to the current position.
     dirs: Vec<OwnedFd>,
     links: Links,
-    /// The mode of directories that are made where they are missing.
+    /// The mode of missing directories, if they are to be created.
     make: Option<Mode>,
 }
 
@@ -41,12 +41,12 @@ impl Walk {
         Walk { dirs: vec![start], links, make: None }
     }
 
-    /// Missing directories are made.
+    /// Creates missing directories.
     pub(crate) fn making(self, mode: u32) -> Walk {
         Walk { make: Some(Mode::from_raw_mode(mode)), ..self }
     }
 
-    /// What is at the path. `follow`: also a link in the last place.
+    /// The file at the path. `follow`: also follow a symlink in the last component.
     pub(crate) fn to(mut self, path: &Path, follow: bool) -> io::Result<OwnedFd> {
         let (mut todo, mut met) = (components(path), 0);
         while let Some(name) = todo.pop() {
@@ -112,7 +112,7 @@ impl Walk {
         Ok(())
     }
 
-    /// As the kernel's protected_symlinks, for every directory that another user can write to.
+    /// Like the kernel's protected_symlinks, for every directory that another user can write to.
     fn may_follow(&self, name: &OsStr, link: &Stat) -> io::Result<()> {
         let dir = rustix::fs::fstat(self.here()?)?;
         let sticky = dir.st_mode & 0o1000 != 0 && ours(dir.st_uid);
@@ -125,19 +125,19 @@ impl Walk {
     }
 }
 
-/// Root's, or this user's.
+/// Whether the owner is root or this user.
 fn ours(user: u32) -> bool {
     user == 0 || user == rustix::process::geteuid().as_raw()
 }
 
-/// Whether a user other than root and this one can add to a directory.
+/// Whether a user other than root and this one can write to a directory.
 fn others_write(dir: &Stat) -> bool {
     let group = dir.st_gid;
     let by_group = group >= FIRST_GROUP_OF_PEOPLE && group != rustix::process::getegid().as_raw();
     !ours(dir.st_uid) || dir.st_mode & 0o002 != 0 || (dir.st_mode & 0o020 != 0 && by_group)
 }
 
-/// In the order of a stack: the first component last.
+/// As a stack: the first component last.
 fn components(path: &Path) -> Vec<OsString> {
     let kept = path.components().filter(|part| *part != Component::CurDir);
     kept.map(|part| part.as_os_str().to_owned()).rev().collect()
@@ -147,15 +147,15 @@ pub(crate) fn directory(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// A walk over links that can be trusted.
+/// A walk that follows only trusted links.
 pub(crate) fn trusted() -> io::Result<Walk> {
     Ok(Walk::new(rustix::fs::openat(CWD, ".", ENTRY | OFlags::DIRECTORY, Mode::empty())?, Links::Trusted))
 }
 
-/// The directory of a path's last component, over links that can be trusted, and that component.
+/// The directory of a path's last component, following only trusted links, and that component.
 pub(crate) fn parent(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let no_name = || io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-a-file-name"));
-    // `components` forgets a slash at the end; the kernel takes such a path for a directory.
+    // `components` drops a trailing slash, for which the kernel requires a directory.
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(no_name());
     }

@@ -1,4 +1,4 @@
-//! Servers that mean no good: each question ends, within its time and its limits, and says what was wrong.
+//! Hostile servers: each request ends within its time and size limits, with an error that says what was wrong.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,8 @@ fn server(answer: impl FnOnce(&mut TcpStream) -> std::io::Result<()> + Send + 's
     Address::tcp("127.0.0.1", port)
 }
 
-/// A byte at a time. Whole, it would take a minute: only somebody whose patience begins anew with each byte sees the end.
+/// Sends a byte at a time. In full it would take a minute: only a client whose timeout restarts with each byte would
+/// see the end.
 fn drip(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
     let step = Duration::from_secs(60) / u32::try_from(text.len()).unwrap_or(1);
     for byte in text.bytes() {

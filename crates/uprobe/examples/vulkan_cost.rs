@@ -1,5 +1,6 @@
-//! What probes cost per dispatch through Debian's real Vulkan loader on lavapipe: at the site that we choose, and at the first
-//! instruction. All in one run on one machine, so that the ratio means something. Needs root, a C compiler and `cargo xtask fetch`.
+//! Overhead of probes per dispatch through Debian's real Vulkan loader on lavapipe: at the site that we choose, and at
+//! the first instruction. Everything is measured in one run on one machine, so that the ratio is meaningful. Needs
+//! root, a C compiler and `cargo xtask fetch`.
 //!
 //!     cargo run --release -p whichkernel-uprobe --example vulkan_cost
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 use uprobe::{Choice, Options, Watcher};
 use watch::{Ended, Source, State, Tally};
 
-/// Nanoseconds of a vkCmdDispatch, the best of 15 rounds of 20,000.
+/// Nanoseconds per vkCmdDispatch, the best of 15 rounds of 20,000.
 fn run(tree: &Path, home: &Path, choice: Option<Choice>) -> f64 {
     let libraries = tree.join("usr/lib/x86_64-linux-gnu");
     let mut command = Command::new(tree.join("usr/lib64/ld-linux-x86-64.so.2"));

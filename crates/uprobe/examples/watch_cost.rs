@@ -1,5 +1,6 @@
-//! What a probe costs per launch: at the site that we choose, at the first instruction, with returns and argument bytes, and with
-//! perf alone. All in one run on one machine, so that the ratios mean something. Needs root and a C compiler.
+//! Overhead of a probe per launch: at the site that we choose, at the first instruction, with returns and argument
+//! bytes, and with perf alone. Everything is measured in one run on one machine, so that the ratios are meaningful.
+//! Needs root and a C compiler.
 //!
 //!     cargo run --release -p whichkernel-uprobe --example watch_cost [launches]
 
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use uprobe::{Choice, How, Options, Watcher};
 use watch::{Source, Tally};
 
-/// A runtime whose launch function begins as that of Debian's libamdhip64 6.4 does, and returns at once.
+/// A runtime whose launch function begins like the one in Debian's libamdhip64 6.4, and returns at once.
 const RUNTIME: &str = r#"
 __asm__(".globl hipLaunchKernel\n.type hipLaunchKernel,@function\nhipLaunchKernel:\n"
         "endbr64\npush %rbp\npush %rbx\nsub $0x38,%rsp\nmov $98,%eax\nadd $0x38,%rsp\npop %rbx\npop %rbp\nret\n"

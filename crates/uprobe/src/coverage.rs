@@ -1,4 +1,4 @@
-//! How well it was seen: gathered while watching, told at the end.
+//! How well the launches were seen: collected while watching, reported at the end.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::instrument::Probed;
@@ -25,7 +25,7 @@ const BLIND: &[Key] = &[
     key!("view-uprobe-blind-vulkan"),
 ];
 
-/// Probes as an investigation knows them: with BPF, and without.
+/// The observers as an investigation knows them: probes with BPF and without.
 pub const OBSERVERS: [LaunchObserver; 2] = [
     LaunchObserver { kind: ObserverKind::Uprobe, reach: key!("view-uprobe"), blind: BLIND },
     LaunchObserver { kind: ObserverKind::Perf, reach: key!("view-perf"), blind: BLIND },
@@ -34,21 +34,21 @@ pub const OBSERVERS: [LaunchObserver; 2] = [
 #[derive(Debug)]
 pub struct Window {
     pub canary: Canary,
-    /// The runtimes that carry probes: whether each is our stand-in.
+    /// The probed runtimes, and whether each is our stand-in.
     pub stand_ins: HashMap<FileId, bool>,
-    /// What the processes that launched held.
+    /// The device files held by the processes that launched.
     pub devices: Devices,
-    /// Added time per launch that was measured.
+    /// The measured overhead per launch.
     pub cost_ns: Option<f64>,
-    /// Launches of what is watched that were counted, whose return was seen, that were seen to be accepted.
+    /// Launches of watched processes: counted, seen to return, seen to be accepted.
     pub launches: u64,
     pub returns: u64,
     pub accepted: u64,
     /// Dispatches through Vulkan whose end was seen.
     pub ended: u64,
-    /// What rejected launches returned.
+    /// The errors that rejected launches returned.
     pub statuses: BTreeMap<u32, u64>,
-    /// What was not seen, each with how often.
+    /// What was not seen, with counts.
     gaps: BTreeMap<Gap, u64>,
     probed: Vec<String>,
     /// Libraries with kernels, by path.
@@ -58,11 +58,11 @@ pub struct Window {
 /// A library with kernels.
 #[derive(Debug)]
 struct Named {
-    /// That its static map names.
+    /// The number of kernels in its static map.
     kernels: usize,
     hash: Option<String>,
     inode: u64,
-    /// That may launch others on the device.
+    /// Kernels that may launch others on the device.
     launchers: BTreeSet<String>,
     names: BTreeSet<String>,
 }
@@ -87,26 +87,26 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Something that is said once.
+    /// Records a gap once.
     pub fn gap(&mut self, gap: Gap) {
         self.gaps.insert(gap, 1);
     }
 
-    /// So many more of a kind.
+    /// Adds to the count of a gap.
     pub fn missed(&mut self, gap: Gap, count: u64) {
         if count > 0 {
             *self.gaps.entry(gap).or_default() += count;
         }
     }
 
-    /// Seen in a child of ours; one in the target itself is worth more.
+    /// Seen in a child process of ours. A canary in the target itself is stronger.
     pub fn canary_seen(&mut self, what: String) {
         if self.canary == Canary::None {
             self.canary = Canary::in_child(what);
         }
     }
 
-    /// `late`: nanoseconds from its mapping to its probes, where it could be called in between.
+    /// `late`: nanoseconds from the mapping to the probes, if the library could be called in between.
     pub fn probed(&mut self, name: &str, home: Home, probed: &Probed, late: Option<u64>) {
         let count = probed.functions.len();
         let stepped: Vec<&str> = probed
@@ -151,7 +151,8 @@ impl Window {
         }
     }
 
-    /// Kernels that launch others pass no probe with what they launch. Those of CUDA whose code was in no library that was read: their names.
+    /// Launches made by kernels on the device pass no probe. Returns the names of CUDA kernels whose code is in no
+    /// library that was read.
     pub fn device_launches(&mut self, tally: &Tally) -> BTreeSet<String> {
         let mut unread = BTreeSet::new();
         for ((_, kernel), launches) in tally.kernels_of(Maker::Nvidia) {
@@ -164,7 +165,7 @@ impl Window {
         unread
     }
 
-    /// Name and hash of the library with the most launches, and its path if it means the same file to us.
+    /// Name and hash of the library with the most launches, and its path if that is the same file for us.
     fn subject(&self, tally: &Tally) -> (Option<(String, String)>, Option<PathBuf>) {
         let Some((path, named)) =
             tally.most_launched_file().and_then(|path| Some((path.clone(), self.libraries.get(path.to_str()?)?)))
@@ -228,7 +229,7 @@ pub fn account(
     }
 }
 
-/// Argument bytes as in the kernarg segment: the padding between the arguments was never written.
+/// Argument bytes as in the kernarg segment; the padding between the arguments was never written.
 pub fn laid_out(bytes: &[u8], args: &[(u32, u32)]) -> Vec<u8> {
     let mut out = vec![0; bytes.len()];
     for (at, size) in args {

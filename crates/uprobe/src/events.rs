@@ -1,4 +1,4 @@
-//! What came, in order: named, counted, and told.
+//! Processes the records in order: names, counts and reports them.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, Key, REACH, key, kind};
@@ -38,7 +38,7 @@ impl Watcher {
                 Item::Torn(begins) => self.vulkan.tear(begins, tally),
                 Item::Happened(Happened::Mapped(pid, mapping)) => self.place(pid, &mapping),
                 Item::Happened(Happened::Joined(pid, parent)) => {
-                    // Another process may have had this number: its graphs, names and kinds are not this one's.
+                    // Another process may have had this id; its graphs, names and kinds do not apply to this one.
                     if let Some(mut flow) = self.queue.flows.insert(pid, Flow::default()) {
                         flow.finish(tally);
                         self.replaced(pid);
@@ -54,7 +54,7 @@ impl Watcher {
         }
     }
 
-    /// Names come from the libraries: an unnamed launch waits while one is being read.
+    /// Names come from the libraries, so an unnamed launch waits while a library is being read.
     fn must_wait(&mut self, event: &Event<'_>) -> bool {
         let key = &event.key;
         let role = ENTRIES.get(key.entry as usize).map(|entry| entry.role);
@@ -83,7 +83,7 @@ impl Watcher {
             return;
         };
         if !self.resolver.processes.watches(pid, event.time) {
-            // Its number was another's: what the kernel counted under it is not ours either.
+            // The id belonged to another process, so what the kernel counted under it is not ours either.
             if event.kind == kind::CALL {
                 let key = if is_vulkan(&event.key) { counted_key(&event.key) } else { event.key };
                 *self.queue.strangers.entry(key).or_default() += 1;
@@ -138,7 +138,7 @@ impl Watcher {
         self.tell(tally, event, kind, Some(event.key.handle), Fate::Made);
     }
 
-    /// A call that gave or changed something, and was accepted.
+    /// A call that returned or changed something, and was accepted.
     fn answered(&mut self, tally: &mut Tally, event: &Event<'_>, role: Role) {
         let (pid, handle, aux, stream) = (event.key.tgid, event.key.handle, event.aux, event.stream);
         let part = matches!(
@@ -155,7 +155,7 @@ impl Watcher {
         match (role, part) {
             (Role::EndCapture, _) => {
                 graphs.captured(handle, aux);
-                // What was launched on its stream since the attach may have been part of it.
+                // Launches on its stream since the attach may have been part of it.
                 let before = self.queue.direct.remove(&(pid, stream)).filter(|_| handle == 0);
                 self.window.missed(Gap::CaptureUnderWay, before.unwrap_or(0));
             }
@@ -201,7 +201,7 @@ impl Watcher {
         }
     }
 
-    /// What a node is made of.
+    /// The content of a node.
     fn part(&mut self, tally: &mut Tally, event: &Event<'_>) -> Part {
         match event.key.graph {
             node::KERNEL => Part::Kernel(self.kind(tally, &Event { aux: 0, ..*event })),
@@ -211,12 +211,12 @@ impl Watcher {
         }
     }
 
-    /// With every new kind of launch until a device is seen: it was opened before the first.
+    /// Called for every new kind of launch until a device is seen: it was opened before the first launch.
     pub(crate) fn look_at_device(&mut self, pid: u32, maker: Maker) {
         let runtimes = &self.window.stand_ins;
         let mut mapped =
             self.resolver.processes.mapped(pid).iter().filter_map(|mapping| runtimes.get(&mapping.file())).peekable();
-        // Where it is unknown which runtime the process has, one stand-in among them all is enough to say no more.
+        // If it is unknown which runtime the process has, a single stand-in among them makes the device unknown.
         let stand_in = match mapped.peek().is_some() {
             true => mapped.any(|stand_in| *stand_in),
             false => runtimes.values().any(|stand_in| *stand_in),
@@ -293,7 +293,7 @@ impl Watcher {
         }
         let mut grid = key.grid;
         if matches!(api, "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel") {
-            // These take the number of threads.
+            // These calls take the number of threads.
             for (grid, block) in grid.iter_mut().zip(key.block) {
                 *grid = grid.checked_div(block).unwrap_or(*grid);
             }
@@ -310,10 +310,10 @@ impl Watcher {
         }
     }
 
-    /// What was counted and did not come over the ring is counted here; only its order is lost.
+    /// Adds calls that the kernel counted but that did not arrive over the ring; only their order is lost.
     pub(crate) fn reconcile(&mut self, tally: &mut Tally) {
         let mut missing: BTreeMap<&'static str, u64> = BTreeMap::new();
-        // Where the kernel's table was full, what came over the ring is seen all the same.
+        // If the kernel's table was full, calls that arrived over the ring were still seen.
         let mut uncounted = self.queue.shipped.clone();
         uncounted.retain(|key, _| !is_vulkan(key));
         for (key, count) in self.attached.backend.counted() {
@@ -345,7 +345,7 @@ impl Watcher {
                 self.window.accepted += count.accepted.min(ours);
             }
             let more = count.calls.saturating_sub(shipped + strangers);
-            // Refusals that the kernel counted, and that did not come: so many of the launches were none.
+            // Refusals that the kernel counted but that did not arrive: this many launches failed.
             let (came, early) = self.queue.refused.get(&key).copied().unwrap_or_default();
             let untold = match entry.role {
                 Role::Launch(_) if key.graph == 0 && strangers == 0 => {
@@ -371,7 +371,7 @@ impl Watcher {
                     let (kind, tid, time, stream, aux, status) = (kind::CALL, 0, 0, 0, 0, 0);
                     let event = Event { kind, tid, time, key, stream, aux, status, bytes };
                     let kind = self.kind(tally, &event);
-                    // A refusal that came without its launch is one of these, and is told already.
+                    // A refusal that arrived without its launch is one of these and was already reported.
                     let calls = more.saturating_sub(early);
                     let flow = self.queue.flows.entry(key.tgid).or_default();
                     flow.counted(tally, kind, calls, untold);
@@ -389,8 +389,8 @@ impl Watcher {
 }
 
 impl Watcher {
-    /// Calls that the kernel's table had no room for: those whose record did not come either are lost. Others may call the same file, our
-    /// own children among them: each process by itself.
+    /// Calls for which the kernel's table had no space are lost if their record did not arrive either. Counted per
+    /// process, because other processes, including our own children, may call the same file.
     fn count_spilled(&self, tally: &mut Tally, uncounted: &HashMap<Key, u64>) {
         let Backend::Bpf(instrument) = &self.attached.backend else { return };
         let mut came: HashMap<u32, u64> = HashMap::new();
@@ -404,7 +404,7 @@ impl Watcher {
     }
 }
 
-/// Whether a record has a kernel that wants a name.
+/// Whether a record has a kernel that needs a name.
 fn names_kernel(role: Role, event: &Event<'_>) -> bool {
     match role {
         Role::Launch(_) | Role::Several(_) => true,
@@ -413,7 +413,8 @@ fn names_kernel(role: Role, event: &Event<'_>) -> bool {
     }
 }
 
-/// The name in a record, if all of it could be read: an empty one is none, and one without an end was cut.
+/// The name in a record, if it could be read in full: an empty name is invalid, and one without a terminator was
+/// truncated.
 pub(crate) fn name_in(bytes: &[u8]) -> Option<&str> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
     let whole = bytes.len() < 2 * REACH as usize;

@@ -1,8 +1,8 @@
-//! Uprobes: every launch of every process that uses a runtime's file, from now on, without entering or stopping anything.
+//! Uprobes: sees every later launch of every process that uses a runtime's file, without entering or stopping anything.
 //!
-//! Probes sit on the exported launch functions of the HIP and CUDA runtimes, and on Vulkan's loader. With BPF the arguments are read and counted in
-//! the kernel; with perf alone the registers come along with each hit. Everything is owned by descriptors of ours, so
-//! nothing is left behind however we end.
+//! The probes are on the exported launch functions of the HIP and CUDA runtimes, and on the Vulkan loader. With BPF,
+//! the kernel reads and counts the arguments; with perf alone, each hit carries the registers. Our descriptors own
+//! everything, so nothing is left behind however the process ends.
 #![forbid(unsafe_code)]
 
 mod bpf;

@@ -1,23 +1,23 @@
-//! How to watch.
+//! The options of a watch.
 
 use crate::bpf::instrument::{Choice, Room};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Argument bytes with every launch: for a trace, not for a long watch.
+    /// Record argument bytes with every launch: for a trace, not for a long watch.
     pub arguments: bool,
     pub room: Room,
     pub choice: Choice,
-    /// Where tables of kernels are kept.
+    /// The directory in which tables of kernels are cached.
     pub cache: PathBuf,
     /// Hash the libraries, for the ledger.
     pub hash: bool,
-    /// Without BPF: registers only, through our own or armed probes.
+    /// How to receive hits. Without BPF: registers only, through our own or armed probes.
     pub how: How,
-    /// Call a function of ours under the same probe, in a child of ours, and see whether that is seen.
+    /// Call our own stub function under the same probe, in a child process, and check that the call is seen.
     pub canary: bool,
-    /// Look at what launches return, while something is new and in samples.
+    /// Check the return values of launches, while something is new and in samples.
     pub returns: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Options {
 pub enum How {
     Bpf,
     Perf,
-    /// Probes that `arm` made, opened without privilege.
+    /// Probes created by `arm`, opened without privileges.
     Armed,
 }
 

@@ -1,4 +1,4 @@
-//! What came and is not worked on yet, and what was made of what was: the third of the three parts of a watch.
+//! The records that are not processed yet, and the results so far: the third of the three parts of a watch.
 
 use crate::bpf::wire::{Event, Key};
 use crate::target::processes::Happened;
@@ -10,26 +10,26 @@ pub(crate) enum Item {
     Record(Vec<u8>),
     Sample(Event<'static>),
     Happened(Happened),
-    /// Records of Vulkan's calls were lost among what was read then: its beginning, or its end.
+    /// Records of Vulkan calls were lost in this range: marks its beginning or its end.
     Torn(bool),
 }
 
 pub(crate) struct Queue {
-    /// By time.
+    /// Waiting records, sorted by time.
     pub items: VecDeque<(u64, Item)>,
-    /// Just read.
+    /// Records that were just read.
     pub fresh: Vec<(u64, Item)>,
     pub flows: HashMap<u32, Flow>,
     pub kinds: HashMap<Key, KindId>,
-    /// How often each key came over the ring.
+    /// How often each key arrived over the ring.
     pub shipped: HashMap<Key, u64>,
-    /// How often a refusal of each key came, and how often before the launch that it refuses was counted.
+    /// How often a refusal of each key arrived, and how often before its launch was counted.
     pub refused: HashMap<Key, (u64, u64)>,
-    /// How often each key came from processes that have a number which one of ours had.
+    /// How often each key arrived from processes that reuse the id of a watched process.
     pub strangers: HashMap<Key, u64>,
-    /// Launches by process and stream that no capture was seen around, until the first capture of that stream is seen.
+    /// Launches by process and stream outside any observed capture, until the first capture of that stream is seen.
     pub direct: HashMap<(u32, u64), u64>,
-    /// Launches and replays of observed processes: a probe belongs to a file, and fires for other processes too.
+    /// Launches and replays of watched processes: a probe belongs to a file, and fires for other processes too.
     pub activity: u64,
     pub last_new: Instant,
 }
@@ -50,7 +50,7 @@ impl Queue {
         }
     }
 
-    /// Puts what came between what waits, by time.
+    /// Merges new records with the waiting ones, by time.
     pub fn merge(&mut self, records: Vec<(u64, Item)>) {
         let mut all: Vec<(u64, Item)> = self.items.drain(..).chain(records).collect();
         all.sort_by_key(|(time, _)| *time);

@@ -1,7 +1,9 @@
-//! Vulkan's calls, as the probes on its loader tell them: put together to command buffers, submissions and pipelines, per process.
+//! Reconstructs command buffers, submissions and pipelines, per process, from the Vulkan calls that the probes on the
+//! loader report.
 //!
-//! A dispatch counts when its command buffer was submitted and the driver took it, as often as that happened. Names are those that ggml
-//! keeps in its own memory; else a pipeline whose making was seen is known by its module, and one that was there before us not at all.
+//! A dispatch counts once for each submission of its command buffer that the driver accepted. Names come from ggml's
+//! memory. Otherwise a pipeline is identified by its module if its creation was seen; an earlier pipeline cannot be
+//! identified.
 
 use crate::bpf::program::{CONSTANTS, DATA, SUBMITS};
 use crate::bpf::wire::{Event, Key, key, kind};
@@ -19,13 +21,13 @@ use watch::{Dispatches, Each, Gap, Maker, Tally};
 
 /// VK_ERROR_DEVICE_LOST
 const LOST: u32 = -4_i32 as u32;
-/// How often a pipeline's name is looked for.
+/// The number of attempts to find a pipeline's name.
 const TRIES: u32 = 2;
-/// How often a process is searched for names where it shows none.
+/// The number of unsuccessful searches after which a process is no longer searched for names.
 const FRUITLESS: u32 = 4;
-/// Largest module that the programs tell.
+/// The largest module that the BPF programs report.
 const LARGEST: usize = 1 << 18;
-/// Device functions that dispatch: a program that has them bypasses the loader.
+/// Device functions that dispatch: a program that obtains them bypasses the loader.
 const DISPATCHING: [&str; 8] = [
     "vkCmdDispatch",
     "vkCmdDispatchBase",
@@ -40,29 +42,29 @@ const DISPATCHING: [&str; 8] = [
 #[derive(Debug, Default)]
 pub(crate) struct VulkanCalls {
     processes: BTreeMap<u32, Called>,
-    /// Processes that are over, or became another program.
+    /// Processes that ended or executed another program.
     past: Vec<Called>,
-    /// Records were lost somewhere in what is being read: a dispatch may be another pipeline's.
+    /// Whether records were lost in the range being read: a dispatch may then belong to another pipeline.
     doubtful: bool,
-    /// What the kernel's counter of lost records said last.
+    /// The last value of the kernel's counter of lost records.
     pub torn: u64,
-    /// Processes that had Vulkan's loader before the probes: which device functions they had obtained by then is unknown.
+    /// Processes that had the Vulkan loader before the probes: it is unknown which device functions they had obtained.
     pub before: BTreeSet<u32>,
 }
 
-/// One process's calls.
+/// The calls of one process.
 #[derive(Debug, Default)]
 struct Called {
     counted: Dispatches,
     /// Submissions that have not returned, by thread.
     under_way: HashMap<u32, Submission>,
-    /// Modules of which all pieces have not come, by thread.
+    /// Incomplete modules, by thread.
     modules: HashMap<u32, Vec<u8>>,
     devices: BTreeSet<u64>,
-    /// Pipelines that were bound and have no name, with how often it was looked for.
+    /// Bound pipelines without a name, with the number of attempts to find it.
     nameless: BTreeMap<u64, u32>,
     distance: Distance,
-    /// Looks in a row that found no name: a program that is not ggml's keeps none, and is not searched for ever.
+    /// Consecutive searches that found no name: a program without ggml has none and is not searched forever.
     fruitless: u32,
     looked: bool,
 }
@@ -73,7 +75,7 @@ struct Submission {
     fence: u64,
     infos: u32,
     parts: u32,
-    /// Some of its command buffers could not be read.
+    /// Whether some of its command buffers could not be read.
     cut: bool,
     buffers: Vec<u64>,
 }
@@ -85,7 +87,7 @@ pub(crate) fn counted_key(key: &Key) -> Key {
 }
 
 impl VulkanCalls {
-    /// Records were lost: at the beginning of what was read then, and again at its end.
+    /// Records were lost: called at the beginning and at the end of the affected range.
     pub fn tear(&mut self, doubtful: bool, tally: &mut Tally) {
         self.doubtful = doubtful;
         for called in self.processes.values_mut() {
@@ -95,14 +97,14 @@ impl VulkanCalls {
         }
     }
 
-    /// The process is over, or another program.
+    /// The process has ended or executes another program.
     pub fn over(&mut self, pid: u32) {
         self.past.extend(self.processes.remove(&pid));
     }
 
-    /// Everything that was submitted, counted; and what was not seen.
+    /// Counts everything that was submitted, and reports what was not seen.
     pub fn finish(&mut self, tally: &mut Tally, window: &mut Window, mut each: Each<'_>) {
-        // One that computes otherwise has a loader, too.
+        // A process that computes in another way also has a loader.
         if tally.launches() == 0 {
             let submits = |of: &Called| of.counted.stream.submissions() > 0;
             let passed = self.processes.values().chain(&self.past).filter(|of| submits(of)).map(|of| of.counted.pid);
@@ -158,7 +160,7 @@ impl Watcher {
             look_at_driver(pid, event.key.handle, mapped, &mut self.window);
         }
         let ended = called.call(event, of, doubtful, &mut self.window);
-        // While what was submitted is being computed the program surely lives.
+        // While submitted work is running, the program is certainly alive.
         if ended || (event.kind == kind::ANSWER && matches!(of, Vk::Submit | Vk::Submit2)) {
             called.learn_names();
         }
@@ -168,7 +170,7 @@ impl Watcher {
         called.counted.refusals(tally);
     }
 
-    /// Every process is looked at for the last time.
+    /// Checks every process for the last time.
     pub(crate) fn finish_vulkan(&mut self, tally: &mut Tally) {
         let each: Each<'_> = self.each.as_mut().map(|each| &mut **each as &mut dyn FnMut(&watch::ObservedLaunch<'_>));
         self.vulkan.finish(tally, &mut self.window, each);
@@ -201,7 +203,7 @@ impl Called {
         Called { counted: Dispatches::new(pid), ..Called::default() }
     }
 
-    /// Says whether everything that was submitted has ended with it.
+    /// Returns whether this call shows that everything submitted has ended.
     fn call(&mut self, event: &Event<'_>, of: Vk, doubtful: bool, window: &mut Window) -> bool {
         let (handle, aux, [result, ..]) = (event.key.handle, event.aux, event.key.block);
         let stream = &mut self.counted.stream;
@@ -257,7 +259,7 @@ impl Called {
             }
             (Vk::QueueIdle, _) => return self.ended(done::QUEUE, handle, &[handle], result),
             (Vk::MakeModule, _) => self.module(event, event.key.grid[0], event.aux),
-            // A module of its own, which the pipeline that is told next has.
+            // An inline module, which belongs to the pipeline reported next.
             (Vk::MakePipelines, kind::PART) => self.module(event, result, inline(event.tid)),
             (Vk::MakePipelines, _) => self.pipeline(event),
             (Vk::AskDevice, _) => {}
@@ -274,12 +276,12 @@ impl Called {
         self.ended(done::QUEUE, queue, &[], result)
     }
 
-    /// `alone`: no second device was seen; which queues are whose is not told.
+    /// `alone`: no second device was seen; it is not reported which device a queue belongs to.
     fn ended(&mut self, what: u32, handle: u64, which: &[u64], result: u32) -> bool {
         let (alone, stream) = (self.devices.len() <= 1, &mut self.counted.stream);
         match result {
             LOST => stream.done(done::LOST, handle, alone),
-            // Each of them, whatever the others say.
+            // Every fence is marked, regardless of the others.
             0 => which.iter().filter(|of| stream.done(what, **of, alone)).count() > 0,
             _ => false,
         }
@@ -296,7 +298,7 @@ impl Called {
         }
         match event.status {
             0 => pieces.extend(event.bytes),
-            // Its page was not there; what a file holds does not change under us.
+            // The page was not present; a file's content does not change during the run.
             _ => pieces.extend(in_file(
                 self.counted.pid,
                 event.stream + from as u64,
@@ -326,7 +328,7 @@ impl Called {
         self.counted.stream.unmodule(inline(event.tid));
     }
 
-    /// What ggml calls those pipelines that have no name yet.
+    /// Finds ggml's names of pipelines that have no name yet.
     fn learn_names(&mut self) {
         let wanted: BTreeSet<u64> =
             self.nameless.iter().filter(|(_, tries)| **tries < TRIES).map(|(handle, _)| *handle).collect();
@@ -347,7 +349,7 @@ impl Called {
     }
 }
 
-/// What a module without a handle is kept under until its pipeline comes.
+/// The key for a module without a handle until its pipeline arrives.
 fn inline(thread: u32) -> u64 {
     1 << 63 | u64::from(thread)
 }
@@ -356,7 +358,7 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.chunks_exact(8).filter_map(|word| word.first_chunk().map(|word| u64::from_le_bytes(*word)))
 }
 
-/// VkSpecializationMapEntry: number, offset, size; then, at a place of its own, the data.
+/// VkSpecializationMapEntry: number, offset, size; then, at a fixed offset, the data.
 fn constants(bytes: &[u8], count: u32) -> BTreeMap<u32, u32> {
     let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     let data = usize::try_from(DATA).unwrap_or(0);
@@ -364,7 +366,7 @@ fn constants(bytes: &[u8], count: u32) -> BTreeMap<u32, u32> {
     (0..count.min(CONSTANTS.cast_unsigned()) as usize).filter_map(one).collect()
 }
 
-/// Bytes of a file that is mapped and cannot be written there.
+/// Bytes of a mapped file that the process cannot write to.
 fn in_file(pid: u32, at: u64, len: usize) -> Vec<u8> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let holds = |line: &str| {
@@ -381,7 +383,7 @@ fn in_file(pid: u32, at: u64, len: usize) -> Vec<u8> {
     Memory::open(pid).map(|memory| memory.bytes(at, len)).unwrap_or_default()
 }
 
-/// The function of a device that was asked for, where it dispatches.
+/// The requested device function, if it dispatches.
 fn asked(bytes: &[u8]) -> Option<&'static str> {
     let name = bytes.split(|byte| *byte == 0).next()?;
     DISPATCHING.into_iter().find(|known| known.as_bytes() == name)

@@ -1,4 +1,4 @@
-//! The live observer: what the kernel counted and told, named, and handed to the tally in order.
+//! The live observer: names what the kernel counted and reported, and passes it to the tally in order.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::wire::{Event, counter, kind};
@@ -29,14 +29,15 @@ pub struct Watcher {
     pub(crate) queue: Queue,
     pub(crate) vulkan: VulkanCalls,
     pub(crate) tree: Tree,
-    /// How well it was seen.
+    /// How well the launches were seen.
     pub(crate) window: Window,
     pub(crate) each: Option<Each>,
     pub(crate) news: Vec<Message>,
     started: Instant,
 }
 
-/// How long an attach waits for the libraries to be read. What is launched afterwards waits for its name, not the process.
+/// How long an attach waits for the libraries to be read. Later launches wait for their names; the process does not
+/// wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl std::fmt::Debug for Watcher {
@@ -60,7 +61,8 @@ impl Watcher {
         let watched: Vec<u32> = watcher.resolver.processes.everyone().collect();
         watcher.resolver.read_postponed(&watched);
         watcher.settle(PATIENCE);
-        // Functions that were obtained before us are named by the runtime's calls: those must be seen from the first launch on.
+        // Functions obtained before the attach are named by the runtime's calls, which must be seen from the first
+        // launch on.
         watcher.resolver.late = true;
         watcher.sample_outer()?;
         Ok(watcher)
@@ -110,7 +112,7 @@ impl Watcher {
         self.each = Some(Box::new(each));
     }
 
-    /// The runtime libraries that carry probes now, with their files.
+    /// The runtime libraries that have probes now, with their files.
     pub fn probed(&self) -> impl Iterator<Item = (&FileId, &Home)> {
         self.attached.probed.iter()
     }
@@ -139,7 +141,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Libraries that have been read meanwhile: their layouts go to the kernel.
+    /// Handles libraries that were read meanwhile: passes their layouts to the kernel.
     fn arrivals(&mut self) {
         for file in self.resolver.names.arrived() {
             let at: Vec<(u32, Mapping)> = self
@@ -189,7 +191,7 @@ impl Watcher {
         self.attached.sample_outer(self.resolver.late && self.queue.shipped.is_empty())
     }
 
-    /// Takes the records that are there. A pointer to a function is seen to at once, for it may be called any moment.
+    /// Reads the available records. A pointer to a function is handled at once, because it may be called at any moment.
     pub(crate) fn drain(&mut self) {
         const MOST: usize = 1 << 16;
         let fresh = &mut self.queue.fresh;
@@ -199,7 +201,7 @@ impl Watcher {
                 let event = Event::read(record);
                 let role = ENTRIES.get(event.key.entry as usize).map(|entry| entry.role);
                 match (event.kind, role) {
-                    // Only there to wake us.
+                    // Only wakes the reader.
                     (kind::HELD, _) => {}
                     (_, Some(Role::ProcAddress)) => pointed.push(record.to_vec()),
                     _ => fresh.push((event.time, Item::Record(record.to_vec()))),
@@ -212,7 +214,7 @@ impl Watcher {
         pointed.iter().for_each(|record| self.pointed(&Event::read(record)));
     }
 
-    /// Reads everything that came; true if there was something.
+    /// Reads everything that arrived; true if there was anything.
     pub(crate) fn collect(&mut self) -> Result<bool, WatchError> {
         self.see_to_held()?;
         self.drain();
@@ -247,7 +249,7 @@ impl Source for Watcher {
             self.resolver.look(&self.queue, &mut self.window);
             self.attached.sample_returns(self.queue.last_new())?;
             self.sample_outer()?;
-            // What waits for a name is a launch too.
+            // A launch that waits for its name counts too.
             if self.queue.activity != before || !self.queue.items.is_empty() {
                 return Ok(State::Busy);
             }
@@ -261,7 +263,7 @@ impl Source for Watcher {
             if any {
                 continue;
             }
-            // Mappings are looked at often, so that a runtime which is opened now carries probes before it launches.
+            // Mappings are checked often, so that a newly opened runtime has probes before it launches.
             let step = left.min(Duration::from_millis(5));
             self.attached.backend.wait(i32::try_from(step.as_millis()).unwrap_or(1).max(1));
         }
@@ -270,7 +272,7 @@ impl Source for Watcher {
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError> {
         self.look_at_idle();
         self.look_at_tree(true);
-        // From here on no thread is stopped because of us.
+        // From here on, no thread is stopped by us.
         self.see_to_held()?;
         self.attached.hold = None;
         self.await_canaries(tally)?;
@@ -284,7 +286,7 @@ impl Source for Watcher {
             self.arrivals();
             self.work(tally);
         }
-        // A library that takes longer leaves its kernels unnamed.
+        // If a library takes longer, its kernels stay unnamed.
         self.resolver.names.give_up();
         self.work(tally);
         self.finish_vulkan(tally);

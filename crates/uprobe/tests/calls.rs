@@ -1,4 +1,4 @@
-//! Calls into BLAS libraries, CUDA's ways to launch, and graphs that are built by hand: seen with what they were given.
+//! Calls to BLAS libraries, CUDA's launch functions, and graphs without capture: seen with their arguments.
 
 mod stage;
 
@@ -35,7 +35,7 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     let stage = Stage::new(place, "F16");
     let command = stage.bench(&["-p", "64,65,66", "-n", "0"]);
     let command: Vec<&str> = command.iter().map(String::as_str).collect();
-    // Mapped before the gate opens, so that they carry their probes from the first call on. The real hipBLAS cannot be: the
+    // Mapped before the gate opens, so that they have probes from the first call on. The real hipBLAS cannot be: the
     // stand-in in front of it has its name.
     let also = ["libhipblas.so.2", "librocblas.so.4", "libhipblaslt.so.1"];
     let Some(running) = stage.start_on(&command, &also, Blas::Both) else { return };
@@ -67,7 +67,7 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     };
     assert_eq!(seen("rocblas_gemm_ex"), given, "{account:?}");
     assert_eq!(seen("hipblasLtMatmul"), given, "{account:?}");
-    // The stand-in in front, and from some call on the real one behind it.
+    // The stand-in in front and, from some call on, the real one behind it.
     let both = seen("hipblasGemmEx");
     let late = account.gaps.iter().any(|unseen| match &unseen.gap {
         Gap::LateLibrary { library, .. } | Gap::Unprobed { library, .. } => library.contains("libhipblas.so.2.4"),
@@ -82,13 +82,13 @@ fn products_of_the_real_blas_libraries_with_their_extents() {
     assert_eq!(both, expected.collect::<Vec<_>>(), "{account:?}");
 }
 
-/// A process on real code of nvcc's that launched everything before anybody looked. CUDA 13's compiler passes a kernel that it got once, 12's the
-/// address of a stub; neither is the driver's function, which is what is launched. One function belongs to no library: as
-/// with cuBLAS only the driver knows its name.
+/// A process with real nvcc code that launched everything before the attach. CUDA 13's compiler passes a kernel that it
+/// got once, 12's the address of a stub; neither is the driver's function, which is what is launched. One function
+/// belongs to no library: as with cuBLAS only the driver knows its name.
 #[test]
 fn a_late_attach_names_what_cuda_launches() {
     const ROUNDS: u64 = 40;
-    /// Four kernels, the n-th n times, and the one that is nobody's.
+    /// Four kernels, the n-th launched n times, and the one without a library.
     const EACH: u64 = 1 + 2 + 3 + 4 + 1;
     let (true, Some(wheel)) = (root("uprobe on CUDA"), test_artifacts::need("bitsandbytes-0.50.2")) else { return };
     for (library, version) in [("libbitsandbytes_cuda130.so", "13"), ("libbitsandbytes_cuda128.so", "12")] {
@@ -154,8 +154,8 @@ fn cuda_program(dir: &Path, version: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Streams that join a capture through an event, nodes that are added by hand, a graph in a graph, a node that is given another
-/// kernel: each replay counts as what it launches.
+/// Streams that join a capture through an event, nodes added explicitly, nested graphs, a node with a changed kernel:
+/// each replay counts what it launches.
 #[test]
 fn graphs_are_counted_however_they_are_made() {
     const SOURCE: &str = include_str!("data/graphs.c");

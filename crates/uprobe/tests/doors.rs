@@ -1,4 +1,5 @@
-//! Every way past an exported function, and programs that must survive being watched: against a runtime that counts in a file what it launches.
+//! Every way to bypass an exported function, and programs that must survive being watched: with a runtime that counts
+//! its launches in a file.
 
 mod stage;
 
@@ -32,7 +33,7 @@ impl Seen {
         self.report.conclusion(&self.tally).reach()
     }
 
-    /// All of it was seen, and a second account says so.
+    /// Everything was seen, and a second account confirms it.
     fn is_whole(&self, truth: u64) {
         assert_eq!((self.truth, self.tally.launches(), self.tally.lost), (truth, truth, 0), "{}", self.gaps());
         assert_eq!(self.ended, Ended::Code(0));
@@ -40,7 +41,7 @@ impl Seen {
         assert_eq!(self.reach(), Reach::Whole, "{}", self.gaps());
     }
 
-    /// Less was seen, and that is said by this gap.
+    /// Less was seen, and this gap reports it.
     fn says(&self, truth: u64, key: &str) {
         assert_eq!((self.truth, self.ended), (truth, Ended::Code(0)));
         assert!(self.gaps().contains(&format!("{key}: ")), "{}", self.gaps());

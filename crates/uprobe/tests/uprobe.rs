@@ -1,4 +1,4 @@
-//! Uprobes on real programs: every launch that the stand-in records, name by name, count by count, bytes included.
+//! Uprobes on real programs: every launch that the stand-in records is seen, with name, count and argument bytes.
 
 mod stage;
 
@@ -57,14 +57,14 @@ fn every_launch_of_a_real_program_with_its_argument_bytes() {
         assert_eq!(seen, own, "launch {number}");
     }
     assert_eq!((tally.lost, tally.unnamed(), tally.unknown_replays), (0, 0, 0), "{account:?}");
-    // Replays multiplied out, evaluations and tokens as the record itself gives them.
+    // Replays expanded, and evaluations and tokens as the record gives them.
     let mut expected = Tally::default();
     outcome.traces.iter().for_each(|trace| watch::add_trace(&mut expected, trace, outcome.tables.first()));
     assert_eq!((tally.launches(), tally.tokens()), (expected.launches(), expected.tokens()));
     assert_eq!(tally.tokens(), 8);
 }
 
-/// A server is asked before and after the attach: what it loaded and launched before is named all the same.
+/// A server is asked before and after the attach: kernels that it loaded and launched before are still named.
 #[test]
 fn a_late_attach_names_every_kernel_of_a_server_that_has_been_running() {
     let (true, Some(place)) = (root("uprobe late attach"), place()) else { return };
@@ -109,7 +109,7 @@ fn wait_for(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Debian's real HIP runtime, without a device: every launch returns an error, and an error is no launch.
+/// Debian's real HIP runtime, without a device: every launch returns an error, and does not count.
 #[test]
 fn the_real_runtime_rejects_and_a_rejected_launch_is_none() {
     let (true, Some(place)) = (root("uprobe on the real runtime"), place()) else { return };
@@ -146,7 +146,7 @@ fn watched(yard: &Yard, options: Options, mode: &str, rounds: u64, threads: u64,
     (tally, account)
 }
 
-/// The stand-in knows no such handle: each launch is seen, and seen to be rejected.
+/// The stand-in does not know such a handle: each launch is seen, and seen to be rejected.
 fn seen(tally: &Tally) -> u64 {
     tally.launches() + tally.rejections()
 }
@@ -181,7 +181,7 @@ fn a_full_ring_costs_the_order_and_not_the_count() {
         });
     });
     caller.go();
-    // Nobody reads while it runs, so the ring overflows.
+    // Nothing is read while it runs, so the ring overflows.
     caller.done();
     let mut tally = Tally::default();
     let account = watcher.finish(&mut tally).expect("an account");
@@ -224,7 +224,8 @@ fn a_target_that_is_killed_leaves_what_was_seen() {
     assert!(seen(&tally) > 0 && tally.lost == 0, "{account:?}");
 }
 
-/// `--until idle` asks whether what is watched is quiet: a probe belongs to a file, and fires for everybody who maps it.
+/// `--until idle` asks whether the watched process is idle: a probe belongs to a file, and fires for every process that
+/// maps it.
 #[test]
 fn a_stranger_that_launches_does_not_make_an_idle_target_busy() {
     let (true, Some(yard)) = (root("uprobe beside a stranger"), Yard::new()) else { return };
@@ -277,13 +278,13 @@ fn the_very_first_launch_of_a_program_that_we_start() {
         let account = started.finish(&mut tally).expect("an account");
         assert_eq!((seen(&tally), tally.rejections(), tally.lost), (7, 7, 0), "{program:?}: {account:?}");
         assert_eq!(account.gaps, [], "{program:?}: nothing is missing");
-        // On a machine that is busy the difference may drown, but it is measured.
+        // On a busy machine the difference may be lost in noise, but it is measured.
         assert!(account.cost_ns.is_some(), "{account:?}");
         assert!(matches!(account.canary, evidence::Canary::InChild { .. }), "{account:?}");
     }
 }
 
-/// Everything is owned by descriptors: when they are closed, the function's bytes are what the file has.
+/// Descriptors own everything: when they are closed, the function's bytes equal those of the file.
 #[test]
 fn nothing_is_left_in_the_target() {
     let (true, Some(yard)) = (root("uprobe cleans up"), Yard::new()) else { return };

@@ -1,4 +1,5 @@
-//! Uprobes on Vulkan's loader, in real programs on lavapipe: the same dispatches as our layer sees in the same process.
+//! Uprobes on the Vulkan loader, in real programs on lavapipe: the same dispatches that our layer sees in the same
+//! process.
 
 use evidence::{Canary, DeviceKind, Rung};
 use gguf::{Shape, TensorType};
@@ -12,7 +13,7 @@ use uprobe::{Options, Room, Watcher};
 use watch::layer::{LayerSource, Session};
 use watch::{Ended, Gap, Name, ObserverReport, Source, State, Tally};
 
-/// The unpacked tree, and a directory of our own.
+/// The unpacked tree, and a temporary directory.
 struct Stage {
     tree: PathBuf,
     home: tempfile::TempDir,
@@ -57,7 +58,7 @@ impl Stage {
         command
     }
 
-    /// One layer of 256, and weights that are numbers: whatever a text is, it is the same twice.
+    /// One layer of width 256 with valid numbers as weights, so that the generated text is reproducible.
     fn model(&self) -> PathBuf {
         let path = self.home.path().join("m.gguf");
         if path.exists() {
@@ -92,7 +93,7 @@ impl Stage {
         command
     }
 
-    /// A program that does what must not be lost count of.
+    /// A program with cases that are difficult to count.
     fn dispatches(&self, what: &str) -> Command {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../watch/tests/data/dispatches.c");
         let program = self.home.path().join("dispatches");
@@ -114,7 +115,7 @@ fn keep(watcher: &mut Watcher) -> List {
     list
 }
 
-/// What a run under probes from its first moment came to.
+/// The result of a run with probes from the start.
 struct Watched {
     tally: Tally,
     account: ObserverReport,
@@ -174,7 +175,8 @@ fn what_nobody_waited_for_is_launched_and_what_was_killed_is_kept() {
     assert_eq!((watched.tally.launches(), watched.tally.lost), (100, 0));
 }
 
-/// A ring that has room for a part: what is lost is counted, and what may be another pipeline's is nobody's.
+/// A ring with space for only a part: losses are counted, and dispatches that may belong to another pipeline are not
+/// attributed.
 #[test]
 fn a_full_ring_costs_dispatches_and_says_so() {
     let Some(stage) = Stage::new("ring") else { return };
@@ -187,7 +189,7 @@ fn a_full_ring_costs_dispatches_and_says_so() {
     assert!(tally.launches() + tally.lost >= 30_000, "{} and {} lost", tally.launches(), tally.lost);
 }
 
-/// A loader of the test's own, which refuses and loses what it is told to.
+/// A test loader that refuses and loses what it is told to.
 fn told(what: &str) -> Option<Watched> {
     if !test_artifacts::root("uprobes on a loader of ours: uprobes and BPF") {
         return None;
@@ -216,7 +218,7 @@ fn what_was_under_way_when_the_device_was_lost_did_not_complete() {
     assert_eq!(gap(account, &Gap::DeviceLost), Some(3), "{:?}", account.gaps);
     assert_eq!(gap(account, &Gap::NotSeenToEnd), None, "{:?}", account.gaps);
     assert_eq!(pushed(&watched), [0, 1, 10, 11, 12]);
-    // Its loader is nobody's driver: no device was seen, so nothing was launched.
+    // Its loader has no driver: no device was seen, so the rung is only Selected.
     assert_eq!(account.rung(account.device), Rung::Selected);
 }
 
@@ -228,7 +230,7 @@ fn a_submission_that_the_driver_refused_ran_nothing() {
     assert!(watched.each.iter().all(|(name, groups, _)| *name == Name::Unnamed(0x7001) && *groups == [1, 2, 3]));
 }
 
-/// Infos behind pointers, several of them, groups on the stack, and a fence without anything before it.
+/// Infos behind pointers, several of them, groups on the stack, and a fence without earlier work.
 #[test]
 fn calls_of_every_shape() {
     let Some(watched) = told("shapes") else { return };
@@ -238,7 +240,7 @@ fn calls_of_every_shape() {
     assert_eq!((*groups, push.len(), push[276]), ([4, 5, 6], 280, 1069_u32.to_le_bytes()[0]));
 }
 
-/// Functions of the device do not pass the loader: none of their dispatches is in view, and that is said.
+/// Device-level functions bypass the loader: none of their dispatches is in view, which is reported.
 #[test]
 fn a_program_that_by_passes_the_loader_is_out_of_view() {
     let Some(stage) = Stage::new("by-pass") else { return };
@@ -249,7 +251,8 @@ fn a_program_that_by_passes_the_loader_is_out_of_view() {
     assert!(watched.account.gaps.iter().any(by_passed) && !watched.account.whole(), "{:?}", watched.account.gaps);
 }
 
-/// The same of a program that asked before the attach: nothing passes, and that nothing was launched is not said.
+/// The same for a program that looked up its functions before the attach: nothing passes through the loader, and "no
+/// launches" must not be claimed.
 #[test]
 fn a_program_that_had_its_functions_before_the_attach_is_out_of_view() {
     let Some(stage) = Stage::new("by-pass before") else { return };
@@ -277,12 +280,12 @@ fn a_submission_that_no_exported_function_saw_is_said() {
     assert_eq!(watched.tally.launches(), 0);
     assert_eq!(gap(&watched.account, &Gap::SubmittedElsewhere), Some(3), "{:?}", watched.account.gaps);
     assert!(!watched.account.whole());
-    // Recorded and left: nothing is missing there.
+    // Recorded but never submitted: nothing is missing there.
     let watched = from_the_start(&stage, "again", Options::default());
     assert_eq!(gap(&watched.account, &Gap::SubmittedElsewhere), None, "{:?}", watched.account.gaps);
 }
 
-/// A module that is given in the chain of its stage is known by the same hash as one that was made before.
+/// A module in the chain of its stage has the same hash as a separately created one.
 #[test]
 fn a_module_without_a_handle_is_known_by_its_hash() {
     let Some(stage) = Stage::new("maintenance5") else { return };
@@ -297,7 +300,7 @@ fn a_module_without_a_handle_is_known_by_its_hash() {
     assert!(inline.iter().all(|name| *name == own[0] && !name.contains('?')), "{inline:?} {own:?}");
 }
 
-/// A command buffer that was recorded before the attach: what is in it nobody knows, and what comes after it is counted.
+/// A command buffer that was recorded before the attach: its content is unknown, and later ones are counted.
 #[test]
 fn what_was_recorded_before_the_attach_is_a_gap() {
     let Some(stage) = Stage::new("attach") else { return };
@@ -353,7 +356,7 @@ impl Drop for Server {
     }
 }
 
-/// A program that somebody else waits for.
+/// A program that another process waits for.
 struct Elsewhere;
 
 impl watch::preload::Program for Elsewhere {
@@ -364,8 +367,9 @@ impl watch::preload::Program for Elsewhere {
     fn wait(&mut self) {}
 }
 
-/// Debian's llama-server, watched by the layer from its start and by uprobes that come when it is running: from then on both see the same
-/// dispatches of the same pipelines in the same order with the same push constants, and the text is that of a server which nobody watches.
+/// Debian's llama-server, watched by the layer from its start and by uprobes from a later attach: from then on both see
+/// the same dispatches of the same pipelines in the same order with the same push constants, and the generated text
+/// equals that of an unwatched server.
 #[test]
 fn a_running_llama_server_is_seen_alike_by_uprobe_and_layer() {
     let Some(stage) = Stage::new("llama-server") else { return };
@@ -383,7 +387,7 @@ fn a_running_llama_server_is_seen_alike_by_uprobe_and_layer() {
     let (by_layer, mut layer_tally) = (List::default(), Tally::default());
     let to = by_layer.clone();
     layer.on_each(move |seen| to.borrow_mut().push((seen.kind.name.clone(), seen.kind.grid, seen.args.clone())));
-    // The first question is the layer's alone: its pipelines are made before the attach.
+    // Only the layer sees the first question: its pipelines are created before the attach.
     let mut answers = vec![Server::ask(&server.url, PROMPTS[0])];
     while layer.poll(&mut layer_tally, Duration::from_millis(300)).expect("a poll") != State::Quiet {}
     let before = by_layer.borrow().len();
@@ -412,7 +416,7 @@ fn a_running_llama_server_is_seen_alike_by_uprobe_and_layer() {
     };
     for (number, (own, other)) in probed.iter().zip(&seen).enumerate() {
         assert_eq!((name(&own.0), own.1, &own.2), (name(&other.0), other.1, &other.2), "dispatch {number}");
-        // A pipeline that was made under our eyes is the same by module and constants, too.
+        // A pipeline whose creation was seen also has the same module and constants.
         if let (Name::Pipeline(own), Name::Pipeline(other)) = (&own.0, &other.0)
             && !own.identity.starts_with("made before")
         {
@@ -423,7 +427,7 @@ fn a_running_llama_server_is_seen_alike_by_uprobe_and_layer() {
     assert_eq!(account.rung(account.device), Rung::Completed);
     assert!(gap(&account, &Gap::NamedFromMemory).is_some_and(|count| count > 0), "{:?}", account.gaps);
     assert_eq!(gap(&account, &Gap::BuffersBefore), None, "{:?}", account.gaps);
-    // Columns, which a pipeline that nobody saw being made does not tell by its constants.
+    // Columns, which cannot be derived from the constants of a pipeline whose creation was not seen.
     let columns = |tally: &Tally| -> std::collections::BTreeSet<Option<u64>> {
         let products = tally.rows().into_iter().filter(|row| row.path.is_some_and(gguf::Path::is_product));
         products.map(|row| row.ne11).collect()

@@ -1,4 +1,4 @@
-//! Counted from the other side: what a runtime itself knows to have launched is what is seen, or what is missing is said.
+//! Compared with the runtime's own count: everything that it launched is seen, or what is missing is reported.
 
 mod stage;
 
@@ -13,10 +13,10 @@ use watch::{Ended, ObserverReport, Open, Source, State, Tally};
 
 const COUNTING: &str = include_str!("data/counting.c");
 
-/// How often each kernel was launched; a kernel is told by the width of its grid.
+/// How often each kernel was launched; the width of the grid identifies the kernel.
 type Launches = BTreeMap<u32, u64>;
 
-/// A runtime that counts by itself, and the program that uses it.
+/// A runtime that keeps its own count, and the program that uses it.
 struct Ours {
     dir: tempfile::TempDir,
     program: PathBuf,
@@ -59,7 +59,8 @@ fn truth(text: &str) -> Launches {
     text.lines().filter_map(of).collect()
 }
 
-/// A program that waits at its `ready`, attached to, and let go: what was seen, and what it says itself.
+/// Attaches to a program that waits after `ready`, and lets it continue: returns what was seen and the program's own
+/// count.
 fn attached(program: &Path, words: &[&str]) -> (Tally, ObserverReport, Launches) {
     let mut command = Command::new(program);
     let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
@@ -81,7 +82,7 @@ fn until_gone(watcher: &mut Watcher, tally: &mut Tally) {
     while watcher.poll(tally, Duration::from_millis(50)).expect("polled") != State::Ended(Ended::TargetGone) {}
 }
 
-/// Started by us, from its first moment to its end.
+/// Started by us, and watched from start to end.
 fn started(command: &[&Path]) -> (Tally, ObserverReport) {
     let command: Vec<std::ffi::OsString> = command.iter().map(|word| word.as_os_str().to_owned()).collect();
     let mut started = Started::new(&command, Options::default()).expect("started");
@@ -126,7 +127,7 @@ fn graphs_of_a_program_that_we_start_are_counted_from_the_first() {
     assert!(other.is_empty(), "nothing is missing: {other:?}");
 }
 
-/// Exports that no version has: one that launches, and one that adds to a graph.
+/// Unknown exports: one that launches, and one that adds to a graph.
 #[test]
 fn a_launch_function_that_nobody_knows_is_a_gap_with_a_number() {
     let (true, Some(ours)) = (root("uprobe on unknown exports"), Ours::hip()) else { return };
@@ -161,7 +162,7 @@ fn what_was_made_before_the_attach_is_not_taken_for_known() {
     assert_eq!(launches(&tally).get(&4), Some(&1), "{account:?}");
 }
 
-/// Opens a library by a path that stands in a file, and calls it at once; in a mount namespace of its own if told so.
+/// Opens a library by a path from a file, and calls it at once; optionally in its own mount namespace.
 const OPENS: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -214,7 +215,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// A directory that nobody guesses, with a runtime and a BLAS library; the program, and files that name them.
+/// A directory with an unguessable name, with a runtime and a BLAS library; the program, and files that name them.
 struct Hidden {
     dir: tempfile::TempDir,
     program: PathBuf,
@@ -243,7 +244,7 @@ impl Hidden {
     }
 }
 
-/// Whatever path a library has, and whoever of the program's processes opens it: the first call is seen.
+/// Whatever path a library has, and whichever of the program's processes opens it: the first call is seen.
 #[test]
 fn a_program_that_we_start_stands_still_until_what_it_opens_is_probed() {
     let (true, Some(hidden)) = (root("uprobe holds what it starts"), Hidden::new()) else { return };
@@ -262,7 +263,8 @@ fn a_program_that_we_start_stands_still_until_what_it_opens_is_probed() {
     drop(hidden.dir);
 }
 
-/// A stranger is never stopped: what it opens is probed a moment later, and that is said of every kind of library.
+/// A foreign process is never stopped: libraries that it opens are probed a moment later, which is reported for every
+/// kind of library.
 #[test]
 fn a_library_that_a_stranger_opens_later_is_a_gap_with_its_name() {
     let (true, Some(hidden)) = (root("uprobe on what is opened later"), Hidden::new()) else { return };
@@ -278,7 +280,7 @@ fn a_library_that_a_stranger_opens_later_is_a_gap_with_its_name() {
     }
 }
 
-/// A child of the target ends, and a stranger is given its number.
+/// A child of the target ends, and a foreign process gets its id.
 #[test]
 fn a_stranger_with_the_number_of_one_of_ours_is_not_counted() {
     const STRANGER: &str = r#"
@@ -360,7 +362,7 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whoever watches is stopped, so that the program stands still at the next library it opens; then whoever watches is killed.
+/// The watcher is stopped, so that the program stops at the next library it opens; then the watcher is killed.
 #[test]
 fn a_program_goes_on_when_whoever_holds_it_is_killed() {
     const RESTLESS: &str = r#"

@@ -1,4 +1,5 @@
-//! What the Vulkan layer adds to a dispatch: the same program with it and without, on lavapipe. `cargo bench -p whichkernel-watch --bench layer`.
+//! Overhead of the Vulkan layer per dispatch: the same program with and without it, on lavapipe. `cargo bench -p
+//! whichkernel-watch --bench layer`.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +32,7 @@ fn main() {
     println!("with timestamps around each: {timed:.1} ns: {:.1} ns added", timed - plain);
 }
 
-/// Nanoseconds of a dispatch, the best of 15 rounds of 20,000.
+/// Nanoseconds per dispatch, the best of 15 rounds of 20,000.
 fn each(tree: &Path, libraries: &Path, program: &Path, driver: &Path, session: Option<&Session>) -> f64 {
     let mut command = Command::new(tree.join("usr/lib64/ld-linux-x86-64.so.2"));
     command.arg("--library-path").arg(libraries).arg(program).arg("bench").env("VK_DRIVER_FILES", driver);

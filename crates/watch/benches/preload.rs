@@ -1,8 +1,8 @@
-//! What the preload shim adds to a launch: the same program without it, with it, and with argument bytes.
+//! Overhead of the preload shim per launch: the same program without it, with it, and with argument bytes.
 //!
-//! The runtime behind is a stub whose launch returns at once, so that the difference is the shim's alone. The variants run
-//! in turn, several times, and the best of each counts: whatever else the machine does only adds. The shim itself is
-//! optimised whatever this program's profile is.
+//! The runtime is a stub whose launch returns at once, so the difference is the shim's alone. The variants run in turn,
+//! several times, and the best of each counts, because other load on the machine only adds time. The shim is always
+//! built optimised, regardless of this program's profile.
 
 use launch::table::{Builder, KernelInfo, KernelTable};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ int hipMalloc(void **p, size_t n) { (void)p; (void)n; return 0; }
 int hipLaunchKernel(const void *h, dim3 g, dim3 b, void **a, size_t s, void *o)
 { (void)h; (void)g; (void)b; (void)a; (void)s; (void)o; return 0; }
 ";
-/// Few enough to stand in one segment of the record, and enough for several.
+/// One number fits in one segment of the record, the other needs several.
 const LAUNCHES: [&str; 2] = ["10000", "200000"];
 const ROUNDS: usize = 5;
 
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-/// The best round of one process, nanoseconds per launch.
+/// The best round of one process, in nanoseconds per launch.
 fn once(program: &Path, launches: &str, session: Option<&Session>) -> f64 {
     let mut command = Command::new(program);
     command.args(["time", launches]);
@@ -69,7 +69,7 @@ fn once(program: &Path, launches: &str, session: Option<&Session>) -> f64 {
         command.envs(session.environment());
     }
     let output = command.output().expect("a run");
-    // Room for the next run's records.
+    // Frees space for the next run's records.
     session.into_iter().flat_map(|session| watch::preload::files(session.path())).for_each(drop_file);
     String::from_utf8_lossy(&output.stdout).trim().parse().expect("nanoseconds")
 }

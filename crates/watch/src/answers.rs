@@ -1,4 +1,4 @@
-//! What `watch` answers, as a program reads it.
+//! The machine-readable answers of `watch`.
 
 use crate::claims::{Held, Verdict, Weakness};
 use crate::{
@@ -254,7 +254,7 @@ impl LaunchRow {
 }
 
 impl Watched {
-    /// `why`: how a verdict on a claim is worded.
+    /// `why` renders the reason of a verdict on a claim.
     pub fn new(
         tally: &Tally,
         account: &ObserverReport,

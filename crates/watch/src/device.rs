@@ -1,8 +1,8 @@
-//! Which device a process's launches went to: the rung depends on it, so it must have been seen.
+//! Determines the device that a process launched on. The rung depends on it, so it must have been observed.
 //!
-//! Seen is a device file of the runtime's maker that the process held open or mapped while it launched. A runtime that is
-//! merely not our stand-in shows nothing: it may be anybody's, on a machine without a GPU. What is known is put together
-//! here alone, for each process and maker by itself.
+//! Evidence is a device file of the runtime's vendor that the process held open or mapped while it launched. That a
+//! runtime is not our stand-in proves nothing: it may be any library, on a machine without a GPU. Only this module
+//! combines what is known, separately for each process and vendor.
 
 use crate::nodes::{Node, Unlooked, held, told};
 use codeobject::ReadAt;
@@ -28,7 +28,7 @@ say::named! {
 }
 
 impl Maker {
-    /// By the call: `cuLaunchKernel`, `cublasGemmEx`; everything else is HIP's or on top of it.
+    /// By the name of the call: `cuLaunchKernel`, `cublasGemmEx`. All others belong to HIP or are built on it.
     pub fn of_call(api: &str) -> Maker {
         match api {
             _ if api.starts_with("cu") => Maker::Nvidia,
@@ -46,7 +46,8 @@ impl Maker {
         }
     }
 
-    /// What a launch of a record is called that names no call, so that it is one through this maker's runtime.
+    /// A call name for recorded launches that do not name their call, so that they count as launches through this
+    /// vendor's runtime.
     pub(crate) fn recorded(self) -> &'static str {
         match self {
             Maker::Amd => "hip",
@@ -55,7 +56,8 @@ impl Maker {
         }
     }
 
-    /// What a process cannot launch on a device of this maker without. A render node alone is any graphics program's.
+    /// Whether a process needs this device file to launch on a device of this vendor. A render node alone may belong to
+    /// any graphics program.
     fn needs(self, node: &Node) -> bool {
         match self {
             Maker::Amd => matches!(node, Node::Kfd | Node::Dxg),
@@ -66,26 +68,27 @@ impl Maker {
     }
 }
 
-/// A device file that a process can compute through, if it holds one. A render node alone is any graphics program's.
+/// A device file that the process holds and can compute through. A render node alone may belong to any graphics
+/// program.
 pub fn compute_device(pid: u32) -> Option<String> {
     let compute = |node: &Node| Maker::Amd.needs(node) || Maker::Nvidia.needs(node);
     held(pid).ok()?.iter().find(|node| compute(node)).map(ToString::to_string)
 }
 
-/// What is known of the device behind launches.
+/// What is known about the device behind the launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
     /// The process held these device files while it launched.
     Real { held: BTreeSet<String> },
-    /// The runtime is our stand-in, whatever else the process holds.
+    /// The runtime is our stand-in, regardless of other files that the process holds.
     StandIn,
-    /// Its files were looked at while it launched: no device file of the runtime's maker was among them.
+    /// The process's files were checked while it launched, and included no device file of the runtime's vendor.
     NoneSeen,
     /// Not checked, or the check was not possible.
     Unlooked { why: Message },
     /// Stated by a profile or a log that names the device.
     Told { device: String },
-    /// A driver that computes on the processor (lavapipe): it executes what it is given, on no GPU.
+    /// A driver that computes on the CPU (lavapipe): it executes the work, but not on a GPU.
     Processor { name: String },
 }
 
@@ -122,18 +125,18 @@ impl Device {
     }
 }
 
-/// The devices of every process; 0 is a process without a known number.
+/// The devices of every process; 0 is a process whose id is unknown.
 #[derive(Debug, Clone, Default)]
 pub struct Devices {
     known: BTreeMap<(u32, Maker), Device>,
     looked: BTreeMap<(u32, Maker), Instant>,
 }
 
-/// How often a process is looked at in which nothing was seen yet.
+/// The interval between checks of a process for which nothing was seen yet.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Devices {
-    /// A process has launched through a runtime of this maker just now.
+    /// Call this when a process has just launched through a runtime of this vendor.
     pub fn launched(&mut self, pid: u32, maker: Maker, stand_in: bool) {
         let at = (pid, maker);
         if stand_in {
@@ -146,7 +149,7 @@ impl Devices {
         self.judge(at, held(pid));
     }
 
-    /// The same for a process that we started, or its descendant, if the launch itself has no process number.
+    /// The same for a process that we started, or its descendants, if the launch does not carry a process id.
     pub fn launched_in(&mut self, pids: impl IntoIterator<Item = u32>, maker: Maker) {
         let at = (0, maker);
         for pid in pids {
@@ -165,7 +168,7 @@ impl Devices {
             Ok(_) => Device::NoneSeen,
             Err(unlooked) => Device::Unlooked { why: unlooked.message() },
         };
-        // A look that succeeded is not undone by one that came too late.
+        // A successful check is not overwritten by one that came too late.
         let keep = match self.known.get(&at) {
             Some(Device::StandIn | Device::Real { .. }) => true,
             Some(Device::NoneSeen) => matches!(found, Device::Unlooked { .. }),
@@ -176,19 +179,19 @@ impl Devices {
         }
     }
 
-    /// A process wrote down, from inside, which device files it held when it had launched.
+    /// Records the device files that the process, from inside, reported to have held after it launched.
     pub fn held_by(&mut self, pid: u32, maker: Maker, files: &[Held]) {
         if !files.is_empty() {
             self.judge((pid, maker), Ok(told(files)));
         }
     }
 
-    /// A process dispatched to drivers that compute on the processor, and to no other.
+    /// The process dispatched only to drivers that compute on the CPU.
     pub fn computes(&mut self, pid: u32, name: &str) {
         self.known.insert((pid, Maker::Vulkan), Device::Processor { name: name.to_owned() });
     }
 
-    /// A process launched that cannot be looked at.
+    /// A process launched but cannot be checked.
     pub fn unlooked(&mut self, pid: u32, maker: Maker, why: Message) {
         self.known.entry((pid, maker)).or_insert(Device::Unlooked { why });
     }
@@ -198,14 +201,14 @@ impl Devices {
         self.known.insert((pid, Maker::Amd), Device::Real { held: files.map(str::to_owned).into() });
     }
 
-    /// Whether another look may tell more.
+    /// Whether another check may give more information.
     pub fn wants_look(&self, pid: u32, maker: Maker) -> bool {
         let at = (pid, maker);
         let settled = matches!(self.known.get(&at), Some(Device::StandIn | Device::Real { .. }));
         !settled && self.looked.get(&at).is_none_or(|last| last.elapsed() >= PAUSE)
     }
 
-    /// The recorded device of the launches through this vendor's runtime, or that none was recorded.
+    /// The device recorded in a file for launches through this vendor's runtime, or that none was recorded.
     pub fn told(&mut self, maker: Maker, device: Device) {
         self.known.insert((0, maker), device);
     }
@@ -218,7 +221,7 @@ impl Devices {
         self.known.iter().map(|((pid, maker), device)| (*pid, *maker, device))
     }
 
-    /// All together: no better than the least. None without a launch.
+    /// The combined result for all processes: the weakest of them. None without a launch.
     pub fn kind(&self) -> DeviceKind {
         let kinds: Vec<DeviceKind> = self.known.values().map(Device::kind).collect();
         let worst = [DeviceKind::StandIn, DeviceKind::Unknown, DeviceKind::Real];
@@ -231,7 +234,7 @@ pub fn is_stand_in(library: &Path) -> Option<bool> {
     let file = inventory::File::open(library).ok()?;
     let source: &dyn ReadAt = &file;
     if source.len() > 4 << 20 {
-        // The stand-in is below a megabyte; the real runtime is tens of them and need not be read.
+        // The stand-in is smaller than a megabyte; the real runtime has tens of megabytes and need not be read.
         return Some(false);
     }
     let bytes = source.bytes(0, source.len(), "runtime library").ok()?;
@@ -285,11 +288,11 @@ mod tests {
     fn a_runtime_that_is_not_ours_is_no_device() {
         let mut devices = Devices::default();
         assert_eq!(devices.kind(), DeviceKind::None, "nobody launched");
-        // This process holds no GPU, on a machine with one or without.
+        // The test process holds no GPU, whether or not the machine has one.
         devices.launched(std::process::id(), Maker::Amd, false);
         assert_eq!(devices.of(std::process::id(), Maker::Amd), Some(&Device::NoneSeen));
         assert_eq!(devices.kind(), DeviceKind::Unknown);
-        // No process has this number: pid_max is at most 2^22.
+        // No process has this id: pid_max is at most 2^22.
         devices.launched(1 << 23, Maker::Amd, false);
         let Some(Device::Unlooked { why }) = devices.of(1 << 23, Maker::Amd) else { panic!("{devices:?}") };
         assert_eq!(*why, say!("watch-nodes-ended"));
@@ -313,7 +316,7 @@ mod tests {
             (real.kind(), real.detail()),
             (DeviceKind::Real, Message::verbatim("/dev/dri/renderD128, /dev/kfd"))
         );
-        // Seen once is seen.
+        // A device that was seen once stays known.
         devices.judge((1, Maker::Amd), Err(Unlooked::Ended));
         assert_eq!(devices.of(1, Maker::Amd).map(Device::kind), Some(DeviceKind::Real));
     }

@@ -1,4 +1,4 @@
-//! How long the device worked on launches, by its own clock.
+//! The time that the device spent on launches, by its own clock.
 
 use schemars::JsonSchema;
 use serde::Serialize;

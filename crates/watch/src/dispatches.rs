@@ -1,17 +1,17 @@
-//! One process's Vulkan dispatches from any observer: named, counted when they are submitted, and held until their end is
+//! One process's Vulkan dispatches from any observer: named, counted on submission, and kept until their end is
 //! observed.
 
 use crate::{Fate, Flow, Kind, KindId, Name, ObservedLaunch, Pipeline, Tally};
 use std::collections::{BTreeSet, HashMap};
 use vulkan::{Dispatch, Ending, Kernel, Stream};
 
-/// Who wants every single dispatch.
+/// A callback for every single dispatch.
 pub type Each<'e> = Option<&'e mut dyn FnMut(&ObservedLaunch<'_>)>;
 
-/// Pipeline, groups and columns: what makes two dispatches of a process alike.
+/// Pipeline, groups and columns: dispatches of a process with equal values are counted together.
 type Shape = (Option<usize>, [u32; 3], Option<u64>);
 
-/// The maximum number of dispatches that wait for an end; beyond it they count as submitted.
+/// The maximum number of dispatches that wait for their end. Further ones are counted as submitted only.
 const MOST_WAITING: usize = 1 << 18;
 const MOST_KINDS: usize = 1 << 16;
 const SUBMIT: &str = "vkQueueSubmit";
@@ -24,14 +24,14 @@ pub struct Dispatches {
     pub dispatches: u64,
     pub completed: u64,
     pub lost_with_device: u64,
-    /// Of pipelines that are known by their module alone.
+    /// Dispatches of pipelines that are known by their module only.
     pub by_module: u64,
-    /// Of pipelines that were made before anybody looked, by a name that is known.
+    /// Dispatches of pipelines that were created before the observation began and whose name was found.
     pub by_name_alone: u64,
     pub indirect: u64,
-    /// Of which is known how long the device worked on them.
+    /// Dispatches with a known device time.
     pub timed: u64,
-    /// Handles of the devices that took dispatches.
+    /// Handles of the devices that received dispatches.
     pub used: BTreeSet<u64>,
     kinds: HashMap<Shape, KindId>,
     flow: Flow,
@@ -43,24 +43,25 @@ impl Dispatches {
         Dispatches { pid, stream: Stream::new(pid), ..Dispatches::default() }
     }
 
-    /// After something that ended, or not.
+    /// Counts the dispatches that ended if `ended` is true, or all of them if too many are waiting.
     pub fn settle(&mut self, tally: &mut Tally, ended: bool, each: &mut Each<'_>) {
         if ended || self.stream.waiting() > MOST_WAITING {
             self.count(tally, !ended, each);
         }
         if ended {
-            // A program may wait several times in one evaluation: the phase is known by the widths, tokens are not counted.
+            // A program may wait several times in one evaluation: the widths show the phase, but tokens cannot be
+            // counted.
             self.flow.pause(tally);
         }
     }
 
-    /// The process is not looked at any more.
+    /// The process is no longer observed.
     pub fn finish(&mut self, tally: &mut Tally, each: &mut Each<'_>) {
         self.count(tally, true, each);
         self.flow.finish(tally);
     }
 
-    /// Submissions that the driver refused since.
+    /// Adds the submissions that the driver refused since the last call.
     pub fn refusals(&mut self, tally: &mut Tally) {
         let refused = self.stream.refused();
         if refused > self.refused {
@@ -70,7 +71,7 @@ impl Dispatches {
         }
     }
 
-    /// Takes what ended, or all.
+    /// Counts the dispatches that ended, or all of them.
     pub fn count(&mut self, tally: &mut Tally, all: bool, each: &mut Each<'_>) {
         for dispatch in self.stream.take(all) {
             self.dispatches += 1;
@@ -78,7 +79,7 @@ impl Dispatches {
             self.lost_with_device += u64::from(dispatch.ending == Ending::Lost);
             self.indirect += u64::from(dispatch.indirect);
             let kind = self.kind(&dispatch, tally);
-            // What the device was lost over, or was not seen to end, has no time.
+            // A dispatch whose device was lost, or whose end was not seen, has no time.
             let took_ns = dispatch.took.filter(|_| dispatch.ending == Ending::Completed).map(|took| took.ns);
             if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
                 each(&ObservedLaunch {
@@ -87,7 +88,7 @@ impl Dispatches {
                     thread: 0,
                     kind: known,
                     id: kind,
-                    // Submissions that were refused are not among these.
+                    // Refused submissions are not in this list.
                     fate: Fate::Returned(0),
                     stream: 0,
                     graph: 0,
@@ -135,7 +136,7 @@ impl Dispatches {
         let api = if dispatch.indirect { "vkCmdDispatchIndirect" } else { "vkCmdDispatch" };
         let kind = Kind { process: self.pid, grid: dispatch.groups, ne11, ..Kind::kernel(name, api) };
         let id = tally.kind(&kind);
-        // A name may be learned later.
+        // The name may become known later, so unnamed kinds are not cached.
         if self.kinds.len() < MOST_KINDS && !matches!(kind.name, Name::Unnamed(_)) {
             self.kinds.insert(key, id);
         }
@@ -143,7 +144,7 @@ impl Dispatches {
     }
 }
 
-/// What a pipeline without a name is called.
+/// The name of a pipeline that has none.
 fn module(pipeline: &vulkan::Pipeline) -> String {
     let hash = pipeline.module.as_deref().and_then(|module| module.identity.as_deref());
     hash.and_then(|hash| hash.get(..12)).map_or_else(|| "module ?".to_owned(), |hash| format!("module {hash}"))

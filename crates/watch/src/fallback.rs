@@ -1,7 +1,9 @@
-//! The alarm: signs that weights are not multiplied by the kernels made for their type, or not where the rest is.
+//! Detects fallbacks: signs that weights are not multiplied by the kernels for their type, or not on the same device as
+//! the rest.
 //!
-//! Order decides. Unpacked weights are followed by a dense product; a quantised cache that is unpacked for attention is followed
-//! by attention, and is not a fallback. So launches are examined in order, one process at a time.
+//! The order of launches decides. If a dense product follows the unpacking of weights, it is a fallback. If attention
+//! follows the unpacking of a quantised cache, it is not. So launches are examined in order, separately for each
+//! process.
 
 use crate::launch_key::{Known, Name};
 use crate::{KindId, Phase};
@@ -14,9 +16,9 @@ use std::time::Duration;
 pub enum Why {
     /// Weights were unpacked, and this product took the unpacked form.
     Unpacked { by: String },
-    /// A dense product by a BLAS library for one column, which has kernels of its own.
+    /// A dense product by a BLAS library for one column, for which dedicated kernels exist.
     BlasForOne,
-    /// Products of a token without any attention between two copies to the host: the rest of its layers is elsewhere.
+    /// Products of a token without attention between two copies to the host: its other layers run elsewhere.
     Cut { products: u64 },
 }
 
@@ -41,11 +43,11 @@ pub struct Sign {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Heard {
     pub count: u64,
-    /// Since the watch began; none for what was read from a file.
+    /// Time since the watch began; None for launches read from a file.
     pub after: Option<Duration>,
 }
 
-/// What was seen, each with how often. A sign is news once.
+/// The signs that were seen, each with its count. Each sign is reported as news once.
 #[derive(Debug, Default, Clone)]
 pub struct Fallback {
     signs: BTreeMap<Sign, Heard>,
@@ -54,16 +56,16 @@ pub struct Fallback {
     unpacking: HashMap<KindId, String>,
 }
 
-/// What a process unpacked last, until it is known what for.
+/// The last unpacking of a process, until the launch that uses it is known.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Unpacked(Option<KindId>);
 
 impl Unpacked {
-    /// Follows one launch; if it takes unpacked weights, who unpacked them.
+    /// Processes one launch. If it uses unpacked weights, returns the kind that unpacked them.
     pub(super) fn next(&mut self, id: KindId, known: &Known) -> Option<KindId> {
         match known.family() {
             Family::Dequantize => self.0 = Some(id),
-            // The other operand is made ready in between.
+            // These prepare the other operand in between.
             Family::Convert | Family::Copy | Family::Quantize | Family::BlasPointers | Family::GemmHelper => {}
             Family::Blas | Family::Gemm | Family::Gemv => return self.0.take(),
             _ => self.0 = None,
@@ -77,7 +79,7 @@ impl Fallback {
         self.unpacking.entry(id).or_insert(by);
     }
 
-    /// What `count` launches of a kind in this phase are a sign of.
+    /// Checks whether `count` launches of a kind in this phase are a sign of a fallback.
     pub(super) fn look(&mut self, id: KindId, known: &Known, phase: Phase, count: u64) {
         let why = match (&known.kind.name, self.unpacking.get(&id)) {
             (_, Some(by)) => Why::Unpacked { by: by.clone() },
@@ -99,7 +101,7 @@ impl Fallback {
         heard.count += count;
     }
 
-    /// Signs that appeared since this was last asked, which get this time.
+    /// The signs that appeared since the last call; they get this time.
     pub fn news(&mut self, after: Duration) -> Vec<(Sign, Heard)> {
         let news = std::mem::take(&mut self.news);
         let stamped = news.into_iter().filter_map(|sign| {

@@ -1,4 +1,4 @@
-//! A finished launch trace (the stand-in's, the preload shim's) as a tally.
+//! Converts a finished launch trace (of the stand-in or the preload shim) to a tally.
 
 use crate::{Call, Flow, Kind, Name, Tally};
 use launch::columns::columns;
@@ -6,8 +6,8 @@ use launch::record::{api, blas, graph};
 use launch::table::KernelTable;
 use launch::trace::{Event, Trace};
 
-/// Adds every launch of a trace. `table` has the argument layouts of the kernels that it knows; without them column counts
-/// come from names alone.
+/// Adds every launch of a trace. `table` has the argument layouts of known kernels; without it, column counts come only
+/// from names.
 pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&KernelTable>) {
     let mut flow = Flow::default();
     for event in &trace.events {
@@ -32,7 +32,7 @@ pub fn add_trace(tally: &mut Tally, trace: &Trace, table: Option<&KernelTable>) 
                 let kind = tally.kind(&kind);
                 flow.launch(tally, kind, head.graph.into(), head.status);
             }
-            // The end of a call that the real library served has no meaning of its own.
+            // The end of a call that the real library served carries no information.
             Event::Blas(call) if call.bracket == 2 => {}
             Event::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };

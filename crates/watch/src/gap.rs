@@ -1,7 +1,8 @@
-//! What was not seen, as kinds of things: what each leaves open decides, its sentence only tells.
+//! The kinds of things that an observer did not see. The code depends on what each gap leaves open; its sentence is
+//! only for the reader.
 //!
-//! Every observer of launches reports its gaps with these. The sentences ([`Unseen::what`], [`Unseen::why`]) are in `unseen.ftl`; the ledger and
-//! JSON keep their English.
+//! Every observer of launches reports its gaps with these kinds. The sentences ([`Unseen::what`], [`Unseen::why`]) are
+//! in `unseen.ftl`; the ledger and JSON contain the English ones.
 
 use say::{Arg, Message, ToArg};
 use schemars::JsonSchema;
@@ -38,26 +39,26 @@ say::named! {
 }
 
 impl Open {
-    /// Whether "lost 0" cannot be said beside it.
+    /// Whether this gap forbids the statement "lost 0".
     pub fn is_of_launches(self) -> bool {
         matches!(self, Open::Launches | Open::Graphs)
     }
 }
 
-/// Why a library carries no probe.
+/// Why a library has no probes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unprobed {
     /// Its file could not be opened.
     Unreachable,
-    /// Its process was over first.
+    /// Its process ended first.
     Over,
-    /// It has none of the functions that are watched.
+    /// It has none of the watched functions.
     NoneThere,
     /// The kernel or the file refused.
     Refused(Message),
 }
 
-/// How launches of a process can go around the library that was preloaded.
+/// How launches of a process can bypass the preloaded library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Around {
     /// It has a GPU runtime and was started without the library.
@@ -68,9 +69,9 @@ pub enum Around {
     Loader,
     /// Set-user-ID or file capabilities.
     Rights,
-    /// It ran on when the program had ended.
+    /// It continued to run after the program ended.
     Survivor,
-    /// The library is loaded, and there is no record.
+    /// The library is loaded, but there is no record.
     Unrecorded,
     /// A second library with the same launch functions.
     Second,
@@ -108,7 +109,8 @@ macro_rules! sentences {
     }};
 }
 
-/// Each gap with what it leaves open and the key of its sentences; those `by hand` choose between sentences.
+/// Each gap with what it leaves open and the key of its sentences. Gaps with a `match` choose between several
+/// sentences.
 macro_rules! gaps {
     (
         by hand { $($(#[$note:meta])* $other:ident { $($part:ident: $kind:ty),* } = $leaves:expr, $sentences:expr;)* }
@@ -141,7 +143,7 @@ macro_rules! gaps {
 
 gaps! {
     by hand {
-        /// A library that was mapped and carries no probe.
+        /// A mapped library without probes.
         Unprobed { library: String, why: Unprobed } = Open::Launches, match why {
                 Unprobed::Unreachable => sentences!("unprobed-unreachable", library),
                 Unprobed::Over => sentences!("unprobed-over", library),
@@ -153,7 +155,7 @@ gaps! {
                 Unprobed::Over => sentences!("unread-over", library),
                 _ => sentences!("unread", library),
             };
-        /// Launches that go around the library: of a program, or through a library.
+        /// Launches that bypass the preloaded library: by a program, or through a library.
         Around { process: u32, who: String, how: Around, detail: String } = Open::Launches, match how {
                 Around::Environment => sentences!("outside-environment", process, who, detail),
                 Around::Static => sentences!("outside-static", process, who, detail),
@@ -165,7 +167,7 @@ gaps! {
                 Around::Apart => sentences!("outside-opened-apart", process, who, detail),
                 Around::Address => sentences!("outside-address", process, who, detail),
             };
-        /// What the writer of the trace did not see, in its own words.
+        /// A gap that the writer of the trace reported, in its words.
         Told { open: Open, what: String, why: String } = *open, sentences!("told", what, why);
     }
     by key {
@@ -173,59 +175,61 @@ gaps! {
         Unrecognised { library: String, symbol: &'static str } = "unrecognised", Launches;
         /// A program that contains a launch function itself: a runtime that is linked into it.
         Inside { program: String, symbol: String } = "inside", Launches;
-        /// A process that holds a GPU's device file, and has no library mapped that carries probes.
+        /// A process that has a GPU's device file open, but no mapped library with probes.
         Reaches { process: u32, program: String, device: String } = "reaches", Launches;
-        /// A kernel whose code launches others on the device: launched so often.
+        /// A kernel whose code launches other kernels on the device; the count is the number of its launches.
         DeviceRuntime { kernel: String } = "device-runtime", Launches;
-        /// A runtime was opened while the watch went on: what was called before its probes were in was not seen.
+        /// A runtime was opened during the watch. Calls before its probes were in place were not seen.
         LateRuntime { library: String, late: Late } = "late-runtime", Launches;
-        /// The same of a library above the runtime.
+        /// The same for a library above the runtime.
         LateLibrary { library: String, late: Late } = "late-library", Calls;
-        /// A function that by its name launches, and that the list does not have: called so often.
+        /// A function whose name says that it launches, but that is not in our list; with the number of calls.
         UnknownLaunch { library: String, symbol: String } = "unknown-launch", Launches;
-        /// The same of one that changes what a graph launches.
+        /// The same for a function that changes what a graph launches.
         UnknownGraph { library: String, symbol: String } = "unknown-graph", Graphs;
-        /// A function that makes or changes graphs, called so often: its result is not seen, because it leaves by a jump that its file does not tell.
+        /// A function that creates or changes graphs; with the number of calls. Its result is not seen, because it is
+        /// left by a jump that cannot be found in its file.
         Unreturned { library: String, symbol: String } = "unreturned", Graphs;
-        /// A launch function that a process got from the runtime as a pointer, and that carries no probe.
+        /// A launch function that a process obtained as a pointer from the runtime, and that has no probe.
         Pointer { process: u32, call: String } = "pointer", Launches;
-        /// The same, with a probe a while later.
+        /// The same, but with a probe placed some time later.
         LatePointer { call: String, late: Late } = "late-pointer", Launches;
-        /// A function that by its name launches, where calls are not even counted.
+        /// A function whose name says that it launches, and whose calls are not even counted.
         Uncounted { library: String, symbol: String } = "uncounted", Launches;
-        /// The target's memory has the file's own instruction where the probe should be.
+        /// The target's memory still has the file's own instruction where the probe should be.
         NotPlanted { library: String, process: u32, symbol: String } = "not-planted", Launches;
-        /// No runtime carried probes.
+        /// No runtime had probes.
         NothingProbed = "nothing-probed", Launches;
-        /// Forks and mappings that the kernel could not tell of.
+        /// Forks and mappings that the kernel could not report.
         ProcessesLost = "processes-lost", Launches;
-        /// A process ended and its number was given to another, while records were lost.
+        /// A process ended and its id was reused while records were lost.
         Reused = "reused", Launches;
-        /// Threads that were started while the probes went in.
+        /// Threads that were started while the probes were being placed.
         NewThreads = "new-threads", Launches;
         // Graphs
-        /// A capture had begun when the probes went in: so many launches on its stream count as launched, some or all of which were captured.
+        /// A capture was in progress when the probes were placed. The launches on its stream count as launched,
+        /// although some or all of them were captured.
         CaptureUnderWay = "capture-under-way", Graphs;
-        /// Nodes that were given another kernel, without it being known which they had.
+        /// Nodes that were given another kernel while their previous kernel was unknown.
         ChangedNodes = "changed-nodes", Graphs;
-        /// Nodes that were removed or switched off or on, without it being known what they are.
+        /// Unknown nodes that were removed, disabled or enabled.
         UnknownNodes = "unknown-nodes", Graphs;
         /// Nodes that were added to graphs whose creation was not observed.
         LooseNodes = "loose-nodes", Graphs;
         /// Graphs that kernels may launch.
         DeviceLaunch = "device-launch", Graphs;
-        /// Calls about graphs, captures, names and refusals that found no room.
+        /// Calls about graphs, captures, names and refusals for which there was no buffer space.
         Untold = "untold", Graphs;
         /// Calls about graphs that did not return.
         NotReturned = "not-returned", Graphs;
         // What is known of a launch
-        /// Launches whose return was not looked at, of all that were made.
+        /// Launches whose return was not checked, out of `all`.
         Unchecked { all: u64 } = "unchecked", Acceptance;
-        /// Returns are not looked at without BPF.
+        /// Without BPF, returns are not checked.
         NoReturns = "no-returns", Acceptance;
-        /// Functions that were obtained before the attach, and the process's memory could not be read.
+        /// Functions that were obtained before the attach, in a process whose memory could not be read.
         NamesBefore = "names-before", Names;
-        /// Names that were read out of the driver's own objects.
+        /// Names that were read from the driver's internal objects.
         NamesGuessed = "names-guessed", Names;
         /// Registration calls of a library that could not be read.
         Registrations { library: String } = "registrations", Names;
@@ -235,18 +239,18 @@ gaps! {
         NoArguments = "no-arguments", Arguments;
         /// More kernels than the kernel-side table of arguments holds.
         TableFull = "table-full", Arguments;
-        /// Launches that were made before their library had been read.
+        /// Launches made before their library had been read.
         NoColumns = "no-columns", Arguments;
         /// Calls whose matrix layouts are unknown.
         NoExtents { call: String } = "no-extents", Arguments;
-        /// Calls that were counted without their place in the order.
+        /// Calls that were counted without their position in the order.
         OrderLost { call: String } = "order-lost", Order;
-        /// What was seen of the canary's calls.
+        /// Details of what was seen of the canary's calls.
         Canary { told: String } = "canary", Canary;
-        /// No known event was made.
+        /// No canary event was triggered.
         NoCanary = "no-canary", Canary;
         // The library inside the process
-        /// A process went where the record's directory is not.
+        /// A process moved to a place where the directory of the record is not visible.
         Left { process: u32, call: String } = "left", Launches;
         /// Calls that ended in an exception.
         Threw { process: u32 } = "threw", Launches;
@@ -258,79 +262,79 @@ gaps! {
         NotFollowedGraph { process: u32, call: String } = "not-followed-graph", Graphs;
         /// A graph that the device can launch.
         GraphOnDevice { process: u32, call: String } = "graph-on-device", Graphs;
-        /// Graphs whose nodes the runtime did not tell.
+        /// Graphs whose nodes the runtime did not report.
         GraphsUnanswered { process: u32 } = "graphs-unanswered", Graphs;
-        /// Changed nodes of graphs that had been updated before.
+        /// Changed nodes of graphs that were updated before.
         NodesUnplaced { process: u32 } = "nodes-unplaced", Graphs;
-        /// A record that cannot be read further.
+        /// A record whose rest cannot be read.
         RecordBroken { process: u32, reason: String } = "record-broken", Launches;
-        /// A file among the records that is none.
+        /// A file among the records that is not a record.
         RecordRefused { file: String, reason: String } = "record-refused", Launches;
-        /// Records that found no room or no reader.
+        /// Records that were lost for lack of space or of a reader.
         RecordsLost = "records-lost", Launches;
         /// A process of another user wrote its record.
         OtherUser { process: u32, user: u32 } = "other-user", Trust;
-        /// Launches with grids beyond those that are kept apart.
+        /// Launches with grids beyond the number that is kept separately.
         OtherGrids = "other-grids", Arguments;
-        /// Launches of kernels whose library was not found beforehand.
+        /// Launches of kernels whose library was not found in advance.
         NoLayouts = "no-layouts", Arguments;
         /// No process called a wrapped function.
         NobodyCalled = "nobody-called", Launches;
         // The Vulkan layer
         /// No process opened Vulkan with the layer.
         NobodyOpenedVulkan = "nobody-opened-vulkan", Launches;
-        /// Something that the layer did not look into.
+        /// Something that the layer does not examine.
         LayerBlind { process: u32, what: String } = "layer-blind", Arguments;
-        /// Dispatches of pipelines that the program gave no name.
+        /// Dispatches of pipelines that the program did not name.
         NamedByModule = "named-by-module", Names;
         /// Dispatches of pipelines that were made before the attach, whose names were found in the program's memory.
         NamedFromMemory = "named-from-memory", Names;
         /// Submissions of command buffers whose beginning was not seen.
         BuffersBefore = "buffers-before", Launches;
-        /// A device's own function that a process asked for: calls of it do not pass the loader.
+        /// A device-level function that a process obtained: its calls bypass the loader.
         ByPassed { process: u32, call: String } = "by-passed", Launches;
-        /// Dispatches that were recorded and not seen to be submitted, where something was submitted out of view.
+        /// Dispatches that were recorded but not seen to be submitted, while something was submitted out of view.
         SubmittedElsewhere = "submitted-elsewhere", Launches;
-        /// A process that had Vulkan's loader before the attach, and of which no submission passed it.
+        /// A process that had the Vulkan loader before the attach, and whose submissions never passed through it.
         NothingPassed { process: u32 } = "nothing-passed", Launches;
-        /// Dispatches whose groups the device read from memory.
+        /// Dispatches whose group counts the device read from memory.
         Indirect = "indirect", Arguments;
         /// Dispatches that were submitted and not seen to end.
         NotSeenToEnd = "not-seen-to-end", Ends;
         /// Dispatches that were under way when the device was lost.
         DeviceLost = "device-lost", Ends;
-        /// Dispatches that have no time, where times were asked for.
+        /// Dispatches without a time although times were requested.
         Untimed = "untimed", Times;
         // Logs, profiles, traces
-        /// No line of any known log.
+        /// No line belongs to a known log.
         NoLogLine = "no-log-line", Launches;
         /// No line of the runtime names a kernel.
         NoKernelLine = "no-kernel-line", Launches;
-        /// Calls that several logs told of.
+        /// Calls that several logs reported.
         ToldTwice { ways: String } = "told-twice", Calls;
         /// A write-ahead log exists beside a database.
         WriteAhead = "write-ahead", Launches;
-        /// Dispatches without times of the device.
+        /// Dispatches without device times.
         Timeless = "timeless", Launches;
         /// Graphs that were traced as a whole.
         GraphsWhole = "graphs-whole", Graphs;
         /// A profile without a row.
         NoRow = "no-row", Launches;
-        /// Captured launches and replays of a trace that does not tell which graph is which.
+        /// Captured launches and replays of a trace that does not identify the graphs.
         TraceGraphs { replays: u64 } = "trace-graphs", Graphs;
         /// Lines of a trace that cannot be read.
         DamagedLines = "damaged-lines", Launches;
-        /// A trace whose last line is half a line.
+        /// A trace whose last line is incomplete.
         CutOff = "cut-off", Launches;
-        /// A trace without the line that says what was counted.
+        /// A trace without the final line that contains the counts.
         NoEnd = "no-end", Launches;
-        /// Lines of a trace that are not there, by their numbers or by its end.
+        /// Missing lines of a trace, found by their numbers or by the final line.
         MissingLines = "missing-lines", Launches;
-        /// Lines of a trace whose number another one has.
+        /// Lines of a trace with a duplicate number.
         RepeatedLines = "repeated-lines", Launches;
-        /// Launches that the end of a trace counts, and that its lines do not tell.
+        /// Launches that the final line of a trace counts, but that are in no line.
         NotInLines = "not-in-lines", Launches;
-        /// Lines that tell more launches than the end of their trace counts: so many does it count.
+        /// The lines contain more launches than the final line counts.
         EndDisagrees { counted: u64 } = "end-disagrees", Launches;
         /// A server's log, which contains no launches.
         OnlyWords = "only-words", Launches;
@@ -357,7 +361,7 @@ impl Gap {
 }
 
 impl Unseen {
-    /// What a program knows it by.
+    /// The key for programs.
     pub fn key(&self) -> &'static str {
         self.gap.sentences().what.trim_start_matches("unseen-")
     }
@@ -391,7 +395,7 @@ struct Plain {
 }
 
 schemars::by_hand! {
-    /// As JSON has it.
+    /// The form in JSON.
     impl JsonSchema for Unseen {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             "Gap".into()

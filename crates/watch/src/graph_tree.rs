@@ -1,4 +1,4 @@
-//! The nodes of one graph, those of graphs inside it included.
+//! The nodes of one graph, including those of nested graphs.
 
 use crate::KindId;
 use std::collections::HashMap;
@@ -10,13 +10,13 @@ pub enum Node {
     Other,
 }
 
-/// A graph's nodes, those of graphs inside it included.
+/// A graph's nodes, including those of nested graphs.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     pub nodes: HashMap<u64, Node>,
     /// Kernels without an observed node.
     pub captured: HashMap<KindId, u64>,
-    /// Something in it is unknown, or is decided on the device.
+    /// Whether part of it is unknown or decided on the device.
     pub unsure: bool,
 }
 
@@ -52,7 +52,7 @@ impl Tree {
         })
     }
 
-    /// A captured kernel turns out to be this node; false if there is none of these kinds.
+    /// Identifies a captured kernel as this node; false if there is none of these kinds.
     pub fn place(&mut self, node: u64, kinds: &[KindId]) -> bool {
         let Some(kind) = kinds.iter().copied().find(|kind| self.captured.get(kind).is_some_and(|count| *count > 0))
         else {
@@ -64,7 +64,8 @@ impl Tree {
         true
     }
 
-    /// The node, if it can be told which: by its handle, by what the process asked of it, or because all are alike.
+    /// Whether the node can be identified: by its handle, by what the process queried about it, or because all
+    /// candidates are alike.
     pub fn known(&mut self, node: u64, told: Option<&[KindId]>) -> bool {
         if self.find(node).is_some() {
             return true;

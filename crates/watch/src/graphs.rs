@@ -1,21 +1,21 @@
-//! What each graph of a process launches: as it was captured, built, cloned, nested and changed.
+//! Tracks what each graph of a process launches: how it was captured, built, cloned, nested and changed.
 //!
-//! A captured kernel is a node without an observed handle; a manually added node has one. An operation on a graph whose creation
-//! was not observed, or on an unknown node, makes the graph uncertain, and its replays are counted as such.
+//! A captured kernel is a node without an observed handle; a manually added node has one. An operation on a graph whose
+//! creation was not observed, or on an unknown node, makes the graph uncertain, and its replays are counted as such.
 
 use crate::KindId;
 use crate::graph_tree::{Node, Tree};
 use std::collections::HashMap;
 
-/// What a node is made of.
+/// The content of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Kernel(KindId),
-    /// All of another graph, as it is now.
+    /// All of another graph, in its current state.
     Child(u64),
-    /// Its body runs as often as the device decides.
+    /// The device decides how often its body runs.
     Conditional,
-    /// A copy, a fill, a call of the host: no kernel.
+    /// A copy, a fill or a host call: not a kernel.
     Other,
 }
 
@@ -34,28 +34,28 @@ impl Exec {
     }
 }
 
-/// What a replay launches, as far as that is known.
+/// The launches of a replay, as far as they are known.
 #[derive(Debug)]
 pub struct Replayed<'g> {
     pub counts: &'g HashMap<KindId, u64>,
-    /// Whether that is all.
+    /// Whether these are all launches.
     pub whole: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Graphs {
-    /// By handle; captures that go on, by their number.
+    /// By handle; captures in progress by their number.
     graphs: HashMap<u64, Tree>,
     execs: HashMap<u64, Exec>,
     /// The graph of a node.
     owners: HashMap<u64, u64>,
-    /// A graph that is a node of another: the other, and the node.
+    /// For a nested graph: the outer graph and the node.
     inside: HashMap<u64, (u64, u64)>,
-    /// Captures into graphs that were there.
+    /// Captures into existing graphs.
     into: HashMap<u64, u64>,
     /// Nodes added to graphs whose creation was not observed: a capture's handle is seen only at its end.
     loose: HashMap<u64, Vec<(u64, Part)>>,
-    /// What nodes launch, as the process itself asked: the kinds that it may have been captured as.
+    /// What nodes launch according to the process's own queries: the kinds as which they may have been captured.
     told: HashMap<u64, Vec<KindId>>,
 }
 
@@ -73,18 +73,18 @@ impl Graphs {
         *self.graphs.entry(capture).or_default().captured.entry(kind).or_default() += 1;
     }
 
-    /// It was refused; false if it is not there.
+    /// The launch was refused; false if it is not there.
     pub fn reject(&mut self, capture: u64, kind: KindId) -> bool {
         let count = self.graphs.get_mut(&capture).and_then(|tree| tree.captured.get_mut(&kind));
         count.filter(|count| **count > 0).map(|count| *count -= 1).is_some()
     }
 
-    /// A capture goes into a graph that is there.
+    /// A capture into an existing graph begins.
     pub fn begun(&mut self, capture: u64, graph: u64) {
         self.into.insert(capture, graph);
     }
 
-    /// The capture has become the graph; 0 is one that began before anybody looked.
+    /// The capture has become the graph; 0 is a capture that began before the observation.
     pub fn captured(&mut self, capture: u64, graph: u64) {
         let mut tree = match capture {
             0 => Tree::unsure(),
@@ -110,14 +110,14 @@ impl Graphs {
         }
     }
 
-    /// An empty graph: one that had this address before is gone.
+    /// An empty graph was created. An earlier graph at this address no longer exists.
     pub fn created(&mut self, graph: u64) {
         self.forget(graph);
         self.loose.remove(&graph);
         self.graphs.insert(graph, Tree::default());
     }
 
-    /// The nodes of a clone have handles of their own, which are learned when the process asks for them.
+    /// The nodes of a clone have their own handles, which become known when the process asks for them.
     pub fn cloned(&mut self, from: u64, to: u64) {
         let tree = self.tree(from).cloned();
         self.forget(to);
@@ -166,7 +166,7 @@ impl Graphs {
         }
     }
 
-    /// A node was added to a graph by hand.
+    /// A node was added to a graph explicitly.
     pub fn add(&mut self, graph: u64, node: u64, part: Part) {
         let (made, unsure) = self.node_of(part);
         self.told.remove(&node);
@@ -180,12 +180,13 @@ impl Graphs {
         }
     }
 
-    /// Nodes that were added to graphs which never came to light.
+    /// The number of nodes that were added to graphs which never became known.
     pub fn loose(&self) -> u64 {
         self.loose.values().map(|list| list.len() as u64).sum()
     }
 
-    /// A node leaves its graph. False if it is unknown what leaves which: then no captured graph is sure any more.
+    /// A node is removed from its graph. False if the node or graph is unknown: then all captured graphs become
+    /// uncertain.
     pub fn remove(&mut self, node: u64) -> bool {
         let told = self.told.remove(&node);
         let owner = self.owners.remove(&node);
@@ -196,7 +197,7 @@ impl Graphs {
             return true;
         }
         let mut suspects: Vec<&mut Tree> = self.graphs.values_mut().filter(|tree| !tree.captured.is_empty()).collect();
-        // With one graph that it can have stood in, and its kernel told, it is known all the same.
+        // If only one graph can have contained the node and its kernel is known, the result is still certain.
         if let ([tree], Some(kinds)) = (&mut suspects[..], told)
             && tree.place(node, &kinds)
         {
@@ -207,14 +208,14 @@ impl Graphs {
         false
     }
 
-    /// The process asked what a node launches.
+    /// The process queried what a node launches.
     pub fn asked(&mut self, node: u64, kinds: Vec<KindId>) {
         if !self.owners.contains_key(&node) {
             self.told.insert(node, kinds);
         }
     }
 
-    /// What a node of a graph launches in what is instantiated from now on. False if it is unknown what it launched before.
+    /// Changes what a node launches in later instantiations. False if it is unknown what it launched before.
     pub fn change(&mut self, node: u64, part: Part) -> bool {
         let (made, unsure) = self.node_of(part);
         if let Some(tree) = self.owners.get(&node).copied().and_then(|graph| self.tree(graph)) {
@@ -244,7 +245,7 @@ impl Graphs {
         }
     }
 
-    /// An executable graph was updated to a graph. Whether what was off stays off is the runtime's secret.
+    /// An executable graph was updated to a graph. It is unspecified whether disabled nodes stay disabled.
     pub fn updated(&mut self, exec: u64, graph: u64) {
         let off = |exec: &Exec| exec.tree.nodes.values().any(|node| matches!(node, Node::Kernel { on: false, .. }));
         let had = self.execs.get(&exec).is_some_and(off);
@@ -258,8 +259,8 @@ impl Graphs {
         self.execs.remove(&exec);
     }
 
-    /// A node of an executable graph launches this from now on. False if it is unknown what it launched before: their sum is
-    /// right, which of them is not.
+    /// Changes what a node of an executable graph launches. False if it is unknown what it launched before: the total
+    /// is then right, but not the kernels.
     pub fn set(&mut self, exec: u64, node: u64, part: Part) -> bool {
         let told = self.told.get(&node).cloned();
         let (made, unsure) = self.node_of(part);
@@ -277,8 +278,8 @@ impl Graphs {
         found
     }
 
-    /// A node of an executable graph is left out of replays, or not any more. False if it is unknown what it launches: then its
-    /// replays are not sure.
+    /// Enables or disables a node of an executable graph. False if it is unknown what it launches: its replays are then
+    /// uncertain.
     pub fn enable(&mut self, exec: u64, node: u64, enabled: bool) -> bool {
         let told = self.told.get(&node).cloned();
         let Some(known) = self.execs.get_mut(&exec) else { return true };
@@ -297,7 +298,7 @@ impl Graphs {
         self.execs.get(&exec).map(|exec| Replayed { counts: &exec.counts, whole: !exec.tree.is_unsure() })
     }
 
-    /// A replay on a stream that is captured becomes part of the capture.
+    /// A replay on a capturing stream becomes part of the capture.
     pub fn replay_into(&mut self, exec: u64, capture: u64) {
         let replayed = self.execs.get(&exec).cloned();
         let tree = self.graphs.entry(capture).or_default();
@@ -321,7 +322,7 @@ mod tests {
     const B: KindId = KindId(2);
     const C: KindId = KindId(3);
 
-    /// What a replay launches, in order, and whether that is all.
+    /// What a replay launches, in order, and whether that is complete.
     fn replay(graphs: &Graphs, exec: u64) -> Option<(Vec<(u32, u64)>, bool)> {
         let replayed = graphs.replay(exec)?;
         let mut counts: Vec<(u32, u64)> = replayed.counts.iter().map(|(kind, count)| (kind.0, *count)).collect();

@@ -1,8 +1,8 @@
-//! A trace file that is read while it grows: whole records, in order, and the ring freed behind them.
+//! Reads a trace file while it grows: complete records, in order, freeing the ring behind them.
 //!
-//! A record is read once its kind is written. An unfinished record blocks the reader while the process lives (its writer may be
-//! waiting for the CPU); when the process is gone, it is skipped and counted. The reader tells the writer what was read, which
-//! frees the ring, and returns whole segments to the file system.
+//! A record can be read once its kind is written. An unfinished record blocks the reader while the process lives (its
+//! writer may be waiting for the CPU); when the process is gone, it is skipped and counted. The reader tells the writer
+//! what was read, which frees the ring, and returns whole segments to the file system.
 
 use launch::record::{FIRST, Header, MAGIC, SEGMENT};
 use std::fs::File;
@@ -13,14 +13,15 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use sys::private_dir::{self, MOST_FILES};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 20;
 const CONSUMED: u64 = offset_of!(Header, consumed) as u64;
 const CLOSED: u64 = offset_of!(Header, closed) as u64;
 
-/// Most bytes of records that may wait to be read, per process; beyond, they are counted as lost.
+/// The maximum number of unread bytes per process; further records are counted as lost.
 pub const LIMIT: u64 = 1 << 30;
-/// Most bytes that an honest writer leaves to be read: its limit, and what was under way when it was reached.
+/// The maximum number of unread bytes that a correct writer leaves: its limit, plus records in progress when it was
+/// reached.
 const BACKLOG: u64 = LIMIT + (64 << 20);
 
 #[derive(Debug)]
@@ -31,11 +32,11 @@ pub(crate) struct GrowingTrace {
     /// 1: the stand-in GPU, 2: the preload shim, 3: the Vulkan layer.
     pub writer: u32,
     pub start_ns: u64,
-    /// Whose file it is.
+    /// The owner of the file.
     pub user: u32,
-    /// Records that were begun and never finished.
+    /// Records that were started and never finished.
     pub torn: u64,
-    /// Records that found no room.
+    /// Records for which there was no space.
     pub lost: u64,
     at: u64,
     given_back: u64,
@@ -55,7 +56,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
     list
 }
 
-/// Whole records that were read at once.
+/// The complete records of one read.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
@@ -74,7 +75,7 @@ impl Chunk {
 }
 
 impl GrowingTrace {
-    /// None while the writer has not made its header yet.
+    /// None while the writer has not written its header yet.
     pub fn open(path: &Path) -> io::Result<Option<GrowingTrace>> {
         let file = private_dir::open(path, true).or_else(|_| private_dir::open(path, false))?;
         let user = file.metadata()?.uid();
@@ -96,8 +97,8 @@ impl GrowingTrace {
         }))
     }
 
-    /// The next records that are whole; none if there are none yet. `gone`: the process has ended, nothing will be finished any
-    /// more.
+    /// The next complete records; empty if there are none yet. `gone`: the process has ended, so no record will be
+    /// finished any more.
     pub fn next(&mut self, gone: bool) -> io::Result<Chunk> {
         let mut head = [0; 24];
         self.file.read_at(&mut head, 0)?;
@@ -118,11 +119,11 @@ impl GrowingTrace {
             self.at += taken as u64;
             self.tell();
         }
-        // Nothing but what was torn: there may be more behind.
+        // There were only unfinished records: more may follow them.
         if records.is_empty() && taken > 0 { self.next(gone) } else { Ok(Chunk { bytes, records }) }
     }
 
-    /// Whole records from the front, and their total size in bytes. `ends`: nothing follows.
+    /// Complete records from the front, and their total size in bytes. `ends`: nothing follows.
     fn whole(&mut self, bytes: &[u8], gone: bool, ends: bool) -> (Vec<(u32, Range<usize>)>, usize) {
         let (mut records, mut at) = (Vec::new(), 0);
         while at + 8 <= bytes.len() {
@@ -131,7 +132,7 @@ impl GrowingTrace {
                 if !gone {
                     break;
                 }
-                // Reserved and never begun: the next record is at some multiple of 8.
+                // The space was reserved but never written to: the next record is at some multiple of 8.
                 self.torn += 1;
                 while at + 8 <= bytes.len() && word(bytes, at) == 0 {
                     at += 8;
@@ -156,12 +157,12 @@ impl GrowingTrace {
         (records, at.min(bytes.len()))
     }
 
-    /// There will be no reader any more: the writer need not write.
+    /// There will be no reader any more, so the writer can stop writing.
     pub fn close(&self) {
         let _ = self.file.write_at(&1_u32.to_le_bytes(), CLOSED);
     }
 
-    /// The writer may continue; whole segments that are no longer needed are returned.
+    /// Lets the writer continue, and returns whole segments that are no longer needed to the file system.
     fn tell(&mut self) {
         let _ = self.file.write_at(&self.at.to_le_bytes(), CONSUMED);
         // The first segment holds the header; the last one is being written to.

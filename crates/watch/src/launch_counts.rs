@@ -1,4 +1,4 @@
-//! The live aggregation: how often each kind of launch was seen, by phase; and everything that was not seen.
+//! The live aggregation: counts of each kind of launch by phase, and of everything that was not seen.
 
 use crate::fallback::{Sign, Unpacked, Why};
 use crate::launch_key::{Kind, KindId, Known, Name, facts};
@@ -27,12 +27,13 @@ pub struct Tally {
     pub lost: u64,
     /// Argument reads that failed: the launch is counted, its column count may be missing.
     pub unread: u64,
-    /// Replays of graphs that were made before anybody looked: what they launched is unknown.
+    /// Replays of graphs that were created before the observation began: what they launched is unknown.
     pub unknown_replays: u64,
     pub fallback: Fallback,
-    /// What the processes launched on.
+    /// The devices that the processes launched on.
     pub devices: Devices,
-    /// Into how many pieces copies to the host cut each evaluation, where the server's own count tells; 0 if it does not.
+    /// The number of pieces into which copies to the host split each evaluation, from the server's own count; 0 if
+    /// unknown.
     pub pieces: u64,
 }
 
@@ -53,25 +54,25 @@ pub struct Row {
     pub block: [u32; 3],
     pub shared: u32,
     pub launches: u64,
-    /// Of all launches; 0 for a call, which is none.
+    /// The share of all launches; 0 for a call, which is not a launch.
     pub share: f64,
-    /// What it was launched on; None if the tally has no processes.
+    /// The device it was launched on; None if the tally has no processes.
     pub device: Option<DeviceKind>,
-    /// How long the device worked on those launches that were timed; None if none was.
+    /// The device time of those launches that were timed; None if none was.
     pub took: Option<Took>,
 }
 
-/// A stand-in, or no device, has no clock.
+/// Whether the device has a clock. A stand-in has none, and neither has "no device".
 fn has_clock(device: DeviceKind) -> bool {
     matches!(device, DeviceKind::Real | DeviceKind::Unknown)
 }
 
-/// What two kinds must share to stand in one row.
+/// Kinds with equal keys share a row.
 type RowKey = (Phase, Name, Option<u64>, [u32; 3], String, Option<&'static str>);
 
-/// Kinds that are kept apart; beyond, launches of a kernel are counted together, whatever their grid.
+/// The maximum number of separate kinds. Beyond it, launches of a kernel are counted together regardless of their grid.
 const MOST_KINDS: usize = 1 << 16;
-/// Stands for the grids that are not kept apart.
+/// Marks launches whose grids are not kept separately.
 const OTHER_GRIDS: [u32; 3] = [u32::MAX; 3];
 
 impl Tally {
@@ -80,7 +81,7 @@ impl Tally {
             return *id;
         }
         if self.kinds.len() >= MOST_KINDS && kind.grid != OTHER_GRIDS {
-            // A program may make a new grid of every launch: from here on those of a kernel are counted together.
+            // A program may use a new grid for every launch: from here on, launches of a kernel are counted together.
             let (name, file, process) = (kind.name.clone(), kind.file.clone(), kind.process);
             let rest = Kind::kernel(name, kind.api);
             return self.kind(&Kind { process, file, bundle: kind.bundle, grid: OTHER_GRIDS, ..rest });
@@ -96,7 +97,7 @@ impl Tally {
         self.kinds.get(id.0 as usize)
     }
 
-    /// Adds names that were learned later to launches that were counted without one: name, file, bundle by address.
+    /// Adds names that became known later to launches that were counted without one: name, file and bundle by address.
     pub fn rename(&mut self, learned: impl Fn(u64) -> Option<(Name, String, Option<u32>)>) {
         for known in &mut self.kinds {
             let Name::Unnamed(address) = known.kind.name else { continue };
@@ -108,7 +109,7 @@ impl Tally {
         }
     }
 
-    /// What a name says, read once.
+    /// The facts that a name implies, parsed once.
     pub fn facts(&mut self, name: &Name) -> Rc<Facts> {
         self.facts.entry(name.clone()).or_insert_with(|| Rc::new(facts(name))).clone()
     }
@@ -117,7 +118,7 @@ impl Tally {
         self.known(id).map(|known| &known.kind)
     }
 
-    /// Kinds of the same kernel in the same shape, however it is launched.
+    /// Kinds of the same kernel in the same shape, regardless of the call that launched it.
     pub fn alike(&self, id: KindId) -> Vec<KindId> {
         let shape = |kind: &Kind| (kind.name.clone(), kind.grid, kind.block, kind.shared);
         let Some(wanted) = self.get(id).map(shape) else { return Vec::new() };
@@ -125,13 +126,13 @@ impl Tally {
         same.map(|(_, place)| KindId(place)).collect()
     }
 
-    /// The phase of an evaluation with these kinds, by their widths; their order is not kept. That a product is narrower than
-    /// the widest shows a prompt; that none is shows nothing (`-np 4` decodes four sequences so, and a long prompt's first part
-    /// looks the same).
+    /// The phase of an evaluation with these kinds, by their widths; their order is not kept. If a product is narrower
+    /// than the widest, it is a prompt. If none is, the phase is unknown: `-np 4` decodes four sequences this way, and
+    /// the first part of a long prompt looks the same.
     pub(super) fn phase_of<'k>(&self, kinds: impl Iterator<Item = &'k KindId>) -> (Phase, u64) {
         let products: Vec<&Known> =
             kinds.filter_map(|id| self.known(*id)).filter(|known| known.is_weight_product()).collect();
-        // mul_mat_q is never chosen for one column, also where its column count could not be read.
+        // mul_mat_q is never chosen for one column, even if its column count could not be read.
         let wide = products.iter().any(|known| known.kind.ne11.is_none() && known.path() == Some(Path::Mmq));
         let widths = || products.iter().filter_map(|known| known.kind.ne11);
         match (widths().min(), widths().max()) {
@@ -144,7 +145,7 @@ impl Tally {
         }
     }
 
-    /// `count` launches of one kind in a phase, accepted as far as anybody knows.
+    /// Counts launches of one kind in a phase, accepted as far as is known.
     pub fn launched(&mut self, phase: Phase, width: u64, id: KindId, count: u64) {
         *self.counts.entry((phase, width, id)).or_default() += count;
         let Some(known) = self.kinds.get(id.0 as usize) else { return };
@@ -166,7 +167,7 @@ impl Tally {
         }
     }
 
-    /// The host read something back after these launches of one column.
+    /// Called when the host read something back after these launches of one column.
     pub(super) fn check_whole(&mut self, launches: &HashMap<KindId, u64>) {
         let (mut products, mut attention, mut first) = (0, false, None);
         for (id, count) in launches {
@@ -186,13 +187,13 @@ impl Tally {
                 _ => {}
             }
         }
-        // One product without attention is the output layer's; two may be those of a head.
+        // One product without attention is the output layer; two may belong to a head.
         if let (3.., false, Some((kernel, family))) = (products, attention, first) {
             self.fallback.note(Sign { phase: Phase::Decode, kernel, family, why: Why::Cut { products } }, 1);
         }
     }
 
-    /// How long the device worked on launches of one kind.
+    /// Adds the device time of launches of one kind.
     pub(super) fn took(&mut self, phase: Phase, width: u64, id: KindId, took: Took) {
         self.times.entry((phase, width, id)).or_default().add(took);
     }
@@ -202,7 +203,7 @@ impl Tally {
         self.rows().iter().filter_map(|row| row.took).map(|took| took.launches).sum()
     }
 
-    /// So many launches or calls of a kind turned out to be none: how many of them had been counted.
+    /// Launches or calls of a kind turned out to have failed. Returns how many of them had been counted.
     pub(super) fn take_back(&mut self, id: KindId, most: u64) -> u64 {
         if most == 0 {
             return 0;
@@ -220,7 +221,7 @@ impl Tally {
         taken
     }
 
-    /// A launch that returned an error is none.
+    /// A launch that returned an error does not count as a launch.
     pub fn rejected(&mut self, id: KindId, count: u64) {
         *self.rejected.entry(id).or_default() += count;
     }
@@ -249,7 +250,7 @@ impl Tally {
         self.evaluations.get(&Phase::Prefill).copied().unwrap_or(0) / self.pieces.max(1)
     }
 
-    /// Evaluations of several columns, of which is unknown whether they were a prompt's or several sequences'.
+    /// Evaluations of several columns for which it is unknown whether they were a prompt or several sequences.
     pub fn batches(&self) -> u64 {
         self.evaluations.get(&Phase::Batch).copied().unwrap_or(0) / self.pieces.max(1)
     }
@@ -276,7 +277,7 @@ impl Tally {
         self.counts.iter().filter(|((.., id), _)| unnamed(id)).map(|(_, count)| count).sum()
     }
 
-    /// Kernels of whole evaluations of one column.
+    /// Kernels of complete evaluations of one column.
     fn decodes(&self) -> impl Iterator<Item = (&Known, u64)> {
         let decoded = self.counts.iter().filter(|((phase, ..), _)| *phase == Phase::Decode);
         decoded.filter_map(|((.., id), count)| {
@@ -285,12 +286,12 @@ impl Tally {
         })
     }
 
-    /// Launches of a family in whole evaluations of one column.
+    /// Launches of a family in complete evaluations of one column.
     pub fn decoded(&self, family: Family) -> u64 {
         self.decodes().filter(|(known, _)| known.family() == family).map(|(_, count)| count).sum()
     }
 
-    /// `hip` or `cuda`, by the calls that launched.
+    /// `hip` or `cuda`, from the calls that launched.
     pub fn interfaces(&self) -> BTreeSet<&'static str> {
         let calls = self.counts.keys().filter_map(|(.., id)| self.known(*id)).map(|known| known.kind.api);
         calls
@@ -299,7 +300,6 @@ impl Tally {
             .collect()
     }
 
-    /// Launches whose grids were too many to be kept apart.
     /// The file that most launches came from.
     pub fn most_launched_file(&self) -> Option<PathBuf> {
         let mut launches: BTreeMap<String, u64> = BTreeMap::new();
@@ -314,7 +314,7 @@ impl Tally {
         self.counts.iter().filter(|((.., id), _)| other(id)).map(|(_, count)| count).sum()
     }
 
-    /// Launches per decoded token by family, and all together.
+    /// Launches per decoded token: in total and by family.
     pub fn per_token(&self) -> Option<(f64, Vec<(Family, f64)>)> {
         let tokens = self.tokens();
         if tokens == 0 {
@@ -335,7 +335,7 @@ impl Tally {
         self.devices.of(kind.process, Maker::of_call(kind.api)).map(Device::kind)
     }
 
-    /// Launches by file and kernel, through the runtime of one maker. Kernels without a name count as one.
+    /// Launches by file and kernel, through the runtime of one vendor. Kernels without a name count as one.
     pub fn kernels_of(&self, maker: Maker) -> BTreeMap<(String, String), u64> {
         let mut found = BTreeMap::new();
         for ((_, _, id), count) in &self.counts {
@@ -352,7 +352,8 @@ impl Tally {
         found
     }
 
-    /// The table: kinds that differ only in their grid or their process are one row, unless those launched on different devices; phases in order, the most frequent first.
+    /// The table. Kinds that differ only in grid or process share a row, unless they launched on different devices.
+    /// Sorted by phase, then by frequency.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
         for ((phase, width, id), count) in &self.counts {

@@ -1,26 +1,26 @@
-//! One kind of launch: everything that two launches must share to be counted together.
+//! One kind of launch: launches with equal keys are counted together.
 
 use launch::grammar::{self, Facts, Family, Path};
 use std::rc::Rc;
 
-/// How a launch's kernel is known.
+/// How the kernel of a launch is identified.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
     /// Its mangled name.
     Kernel(String),
-    /// Unnamed: the address that the launch passed.
+    /// No name: the address that the launch passed.
     Unnamed(u64),
     /// A call into a BLAS library, not a kernel.
     Call(String),
     Pipeline(Pipeline),
 }
 
-/// A Vulkan pipeline. Several share a name; module, constants and subgroup size together tell them apart.
+/// A Vulkan pipeline. Several may share a name; module, constants and subgroup size together distinguish them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pipeline {
-    /// As the program named it; `module 0123456789ab` where it did not.
+    /// The name given by the program; `module 0123456789ab` if it gave none.
     pub name: String,
-    /// The type of the weights, which the name may hide.
+    /// The type of the weights, which the name may not contain.
     pub weights: Option<String>,
     /// Module, constants and subgroup size, as the observer knows them.
     pub identity: String,
@@ -44,12 +44,12 @@ pub struct Call {
     pub n: i64,
     pub k: i64,
     pub batch: i64,
-    /// hipDataType or rocblas_datatype of A; `u32::MAX` where it was not read.
+    /// hipDataType or rocblas_datatype of A; `u32::MAX` if it was not read.
     pub type_a: u32,
 }
 
 impl Call {
-    /// The call was seen, its extents were not.
+    /// The call was seen, but not its extents.
     pub fn is_unknown(&self) -> bool {
         self.m < 0 || self.n < 0 || self.k < 0
     }
@@ -58,7 +58,7 @@ impl Call {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub name: Name,
-    /// Who launched it, where that is known: each process has a device of its own. Else 0.
+    /// The process that launched it, because each process has its own device; 0 if unknown.
     pub process: u32,
     /// The call that launched it: `hipLaunchKernel`.
     pub api: &'static str,
@@ -86,11 +86,11 @@ impl Kind {
     }
 }
 
-/// Place of a kind in its tally.
+/// Index of a kind in its tally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindId(pub(super) u32);
 
-/// A kind with what its name says.
+/// A kind with the facts that its name implies.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub kind: Kind,
@@ -98,7 +98,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Whether its column count counts for the width of an evaluation: attention's batched products do not.
+    /// Whether its column count counts for the width of an evaluation. The batched products of attention do not.
     pub fn is_weight_product(&self) -> bool {
         match &self.kind.name {
             Name::Kernel(_) | Name::Pipeline(_) => self.facts.is_weight_product(),

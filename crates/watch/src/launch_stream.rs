@@ -1,7 +1,8 @@
-//! One process's launches in order: graphs multiplied out, evaluations cut, as they come.
+//! One process's launches in order: expands graph replays and splits the sequence into evaluations as launches arrive.
 //!
-//! The same reading as `launch::graph_replay` gives a finished trace, without keeping the trace: what waits for its evaluation to
-//! end is counted by kind, so that a program that never reads anything back costs no memory either.
+//! The result is the same that `launch::graph_replay` gives for a finished trace, but the trace is not kept. Launches
+//! that wait for the end of their evaluation are counted by kind, so memory use stays bounded even for a program that
+//! never reads anything back.
 
 use crate::fallback::Unpacked;
 use crate::graphs::Graphs;
@@ -12,13 +13,14 @@ use std::collections::HashMap;
 pub struct Flow {
     pub graphs: Graphs,
     pending: HashMap<KindId, u64>,
-    /// How long the device worked on what is pending, where that is told.
+    /// The device time of pending launches, if known.
     took: HashMap<KindId, Took>,
     unpacked: Unpacked,
 }
 
 impl Flow {
-    /// A launch or call; `graph` is the capture it is part of, 0 for none; `status` what it returned, 0 if accepted.
+    /// A launch or call. `graph` is the capture that it is part of, 0 for none; `status` is its return value, 0 if
+    /// accepted.
     pub fn launch(&mut self, tally: &mut Tally, kind: KindId, graph: u64, status: u32) {
         if status == 0 {
             tally.follow(&mut self.unpacked, kind);
@@ -30,12 +32,12 @@ impl Flow {
         }
     }
 
-    /// How long the device worked on a launch that was just told.
+    /// The device time of a launch that was just passed in.
     pub fn took(&mut self, kind: KindId, ns: u64) {
         self.took.entry(kind).or_default().add(Took::once(ns));
     }
 
-    /// Accepted launches of one kind, one after the other.
+    /// Accepted consecutive launches of one kind.
     pub fn launch_often(&mut self, tally: &mut Tally, kind: KindId, count: u64) {
         if count > 0 {
             tally.follow(&mut self.unpacked, kind);
@@ -57,7 +59,7 @@ impl Flow {
         tally.unknown_replays += u64::from(replayed.is_none_or(|replayed| !replayed.whole));
     }
 
-    /// So many launches of one kind, by any process.
+    /// More launches of one kind, by any process.
     pub fn again(&mut self, kind: KindId, count: u64) {
         *self.pending.entry(kind).or_default() += count;
     }
@@ -76,8 +78,8 @@ impl Flow {
         }
     }
 
-    /// The program waited, and it is unknown whether an evaluation ended. The launches count under the phase that their widths
-    /// show, and for no token.
+    /// The program waited, and it is unknown whether an evaluation ended. The launches count for the phase that their
+    /// widths show, but for no token.
     pub fn pause(&mut self, tally: &mut Tally) {
         let (phase, width) = tally.phase_of(self.pending.keys());
         for (kind, count) in self.pending.drain() {
@@ -92,13 +94,14 @@ impl Flow {
         }
     }
 
-    /// A launch that was counted when it was made has returned an error: it was none. Whether it had been counted.
+    /// A launch that was counted when it was made has returned an error, so it does not count. Returns whether it had
+    /// been counted.
     pub fn reject(&mut self, tally: &mut Tally, kind: KindId, graph: u64) -> bool {
         tally.rejected(kind, 1);
         (graph != 0 && self.graphs.reject(graph, kind)) || self.take_back(tally, kind, 1) == 1
     }
 
-    /// So many launches of a kind turned out to be none: how many of them had been counted.
+    /// Launches of a kind turned out to have failed. Returns how many of them had been counted.
     pub fn take_back(&mut self, tally: &mut Tally, kind: KindId, count: u64) -> u64 {
         let mut taken = 0;
         if let Some(waiting) = self.pending.get_mut(&kind) {
@@ -111,7 +114,8 @@ impl Flow {
         taken + tally.take_back(kind, count - taken)
     }
 
-    /// Calls of one kind that were counted and did not come one by one; `refused` of the kind, of these and of those that came, were none.
+    /// Calls of one kind that were only counted, without individual records. `refused` is how many calls of this kind
+    /// failed, including those with records.
     pub fn counted(&mut self, tally: &mut Tally, kind: KindId, calls: u64, refused: u64) {
         if calls > refused {
             tally.launched(Phase::Other, 0, kind, calls - refused);
@@ -122,7 +126,7 @@ impl Flow {
         }
     }
 
-    /// What is still waiting is counted; it may be half an evaluation, so it counts for no token.
+    /// Counts the launches that still wait. They may be half an evaluation, so they count for no token.
     pub fn finish(&mut self, tally: &mut Tally) {
         let (phase, width) = tally.phase_of(self.pending.keys());
         for (kind, count) in self.pending.drain() {
@@ -140,7 +144,7 @@ mod tests {
     use super::*;
     use crate::{Kind, Name};
 
-    /// What was refused is taken from what was counted, wherever it waits, and from nothing else.
+    /// A refusal is subtracted from the count of its own kind, wherever that waits, and from nothing else.
     #[test]
     fn a_refusal_takes_back_what_was_counted() {
         let mut tally = Tally::default();

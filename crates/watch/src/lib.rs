@@ -1,8 +1,9 @@
-//! The common input of all launch observers and the conclusions from it: one tally for uprobe, preload, logs and imports.
+//! The common input of all launch observers and the conclusions from it: one tally for uprobe, preload, logs and
+//! imports.
 //!
-//! A [`Source`] is polled and hands launches to the [`Tally`] through one [`Flow`] per process, which multiplies graph
-//! replays out and cuts the sequence into evaluations. What is printed and recorded comes from the tally alone, so that
-//! the observers differ only in how they see.
+//! The caller polls a [`Source`], which passes launches to the [`Tally`] through one [`Flow`] per process. The flow
+//! expands graph replays and splits the sequence into evaluations. All output and all records come from the tally, so
+//! the observers differ only in how they see launches.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -1,4 +1,4 @@
-//! The GPU device files that a process holds: its descriptors and its mappings, as /proc tells them.
+//! The GPU device files that a process holds, from its descriptors and mappings in /proc.
 
 use launch::trace::Held;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use sys::abi;
 /// A device file of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Node {
-    /// AMD's compute driver: no HIP launch without it (ROCR, hsaKmtOpenKFD).
+    /// AMD's compute driver, which every HIP launch needs (ROCR, hsaKmtOpenKFD).
     Kfd,
     Render(u32),
-    /// A card; /dev/nvidiactl and -uvm are open also where no card is used.
+    /// A card. /dev/nvidiactl and -uvm are also open in processes that use no card.
     Nvidia(u32),
     /// The host's GPU in WSL.
     Dxg,
@@ -32,7 +32,7 @@ impl fmt::Display for Node {
     }
 }
 
-/// Why a process's files could not be looked at.
+/// Why a process's files could not be checked.
 #[derive(Debug)]
 pub(super) enum Unlooked {
     Ended,
@@ -44,12 +44,12 @@ say::worded! { Unlooked {
     Refused { pid, file, source } => "watch-nodes-refused",
 }}
 
-/// What the process holds now.
+/// The device files that the process holds now.
 pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
     let refused = |file: &'static str| {
         move |source: io::Error| match source.kind() {
             ErrorKind::NotFound => Unlooked::Ended,
-            // Reading from a process that has no memory any more.
+            // The process no longer has any memory to read from.
             _ if source.raw_os_error() == Some(abi::ESRCH) || ended(pid) => Unlooked::Ended,
             _ => Unlooked::Refused { pid, file, source },
         }
@@ -61,7 +61,7 @@ pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
         let path = entry.map_err(refused("fd"))?.path();
         files += 1;
         let Ok(name) = fs::read_link(&path) else { continue };
-        // By what is open, not by its name: in another mount namespace anything may be called so.
+        // Checks the device number and not only the name: in another mount namespace any file may have this name.
         let Some(node) = named(&name) else { continue };
         if let Ok(file) = fs::metadata(&path)
             && file.file_type().is_char_device()
@@ -74,7 +74,7 @@ pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
     if files == 0 && maps.is_empty() && ended(pid) {
         return Err(Unlooked::Ended);
     }
-    // Queues and doorbells are mapped from the device file, also after its descriptor was closed.
+    // Queues and doorbells stay mapped from the device file after its descriptor is closed.
     for line in maps.lines() {
         let mut words = line.split_ascii_whitespace().skip(5);
         if let Some(node) = words.next().and_then(|path| named(Path::new(path)))
@@ -91,7 +91,7 @@ pub(super) fn held(pid: u32) -> Result<Vec<Node>, Unlooked> {
     Ok(nodes)
 }
 
-/// Those among the files that a process says it held which are what they are called.
+/// Of the files that a process reported to have held, those that really are what their names say.
 pub(super) fn told(files: &[Held]) -> Vec<Node> {
     let drivers = Drivers::read();
     let nodes = files.iter().filter_map(|file| Some((named(Path::new(&file.path))?, file.number)));
@@ -102,7 +102,7 @@ pub(super) fn told(files: &[Held]) -> Vec<Node> {
     nodes
 }
 
-/// A zombie process keeps its number and nothing else.
+/// Whether the process is a zombie, which keeps only its process id.
 fn ended(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('Z' | 'X') | None))
@@ -118,7 +118,7 @@ fn named(path: &Path) -> Option<Node> {
     }
 }
 
-/// The kernel's own list of character devices, by major number (proc(5), /proc/devices); empty if it is not told.
+/// The kernel's own list of character devices, by major number (proc(5), /proc/devices); empty if it cannot be read.
 struct Drivers(BTreeMap<u64, Vec<String>>);
 
 impl Drivers {
@@ -140,7 +140,7 @@ impl Drivers {
 
     /// Whether a file with this device number is what its name says.
     fn serve(&self, node: Node, rdev: u64) -> bool {
-        // WSL's is one of the many of "misc".
+        // WSL's device is one of many under "misc".
         let start = match node {
             Node::Kfd => "kfd",
             Node::Render(_) => "drm",

@@ -2,23 +2,23 @@
 
 use crate::{Kind, KindId};
 
-/// One launch, call, or replay, as it was made.
+/// One launch, call or replay.
 #[derive(Debug)]
 pub struct ObservedLaunch<'s> {
     pub time_ns: u64,
     pub pid: u32,
     pub thread: u32,
     pub kind: &'s Kind,
-    /// The same for comparing kinds.
+    /// The id of the kind, for comparisons.
     pub id: KindId,
     pub fate: Fate,
     pub stream: u64,
-    /// The capture that it was part of; 0: launched at once.
+    /// The capture that it was part of; 0 if it was launched directly.
     pub graph: u32,
     /// For a replay: the executable graph.
     pub exec: Option<u64>,
     pub args: Vec<u8>,
-    /// How long the device worked on it, where that was asked for and told.
+    /// The device time, if it was requested and reported.
     pub took_ns: Option<u64>,
 }
 
@@ -27,11 +27,11 @@ pub struct ObservedLaunch<'s> {
 pub enum Fate {
     /// The launch was called and its result is unknown: [`Fate::Refused`] follows if it is refused and the observer sees results.
     Made,
-    /// It was made and returned this; 0: it was accepted.
+    /// It was made and returned this status; 0 means accepted.
     Returned(u32),
-    /// The last one of this kind that the thread made, which was told as made, was refused.
+    /// The thread's last launch of this kind, which was reported as made, was refused.
     Refused(u32),
-    /// So many were counted besides, and not told one by one: their moments are unknown. `refused` of this kind turned out to be
-    /// none, of these and of those that were told as made.
+    /// Calls that were only counted, without individual records, so their times are unknown. `refused` is how many
+    /// calls of this kind failed, including those reported as made.
     Counted { calls: u64, refused: u64 },
 }

@@ -1,4 +1,4 @@
-//! Which observer saw a launch: the rung that its rows reach, and the topics that it has in view.
+//! The kinds of observers: the rung that their rows reach, and the topics in their field of view.
 
 use evidence::{DeviceKind, FieldOfView, Rung, View};
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ say::named! {
 }
 
 impl ObserverKind {
-    /// What launches on such a device stand on, where this one saw them. A profile has the device's own times.
+    /// The rung of launches that this observer saw on such a device. A profile has the device's own times.
     pub fn rung(self, device: DeviceKind) -> Rung {
         match (device, self) {
             (DeviceKind::Real, ObserverKind::Import) => Rung::Completed,
@@ -37,16 +37,16 @@ impl ObserverKind {
     }
 }
 
-/// What the rows of a watched window speak of, and a sweep of it is silent about.
+/// The topics of the rows of a watched window, which a sweep covers too.
 const TOPICS: [&str; 6] = ["kernel", REFUSED, "matmul.*", "blas.call", "flash-attn.*", "server.claim.seen"];
 
-/// Launches that were refused, which are none.
+/// Refused launches, which do not count as launches.
 pub(crate) const REFUSED: &str = "kernel.refused";
 
-/// What dispatches through Vulkan are told under: paths and pipelines of another backend.
+/// The topics of Vulkan dispatches: paths and pipelines of another backend.
 pub(crate) const VULKAN: &str = "vulkan.*";
 
-/// The topics that an observer of launches has in view: who sees only one of the backends is silent about the other.
+/// The topics in an observer's field of view. An observer of one backend says nothing about the other.
 pub fn launches_in_view(kind: ObserverKind) -> FieldOfView {
     let topics: Vec<&str> = match kind {
         ObserverKind::Layer => vec![VULKAN, REFUSED, "server.claim.seen"],

@@ -1,11 +1,11 @@
-//! The observers of launches, as an investigation knows them: what each could close is what it has in view.
+//! The observers of launches, as an investigation knows them. Their fields of view say which claims they can decide.
 
 use crate::observer_kind::{ObserverKind, VULKAN, launches_in_view};
 use evidence::{DeviceKind, FieldOfView, Rung};
 use observe::Observer;
 use say::{Key, Say as _, key, say};
 
-/// Whoever sees launches, by its kind. `reach`: which of them, in words; `blind`: what it can never see.
+/// An observer of launches, by its kind. `reach`: which launches it sees, in words; `blind`: what it can never see.
 #[derive(Debug)]
 pub struct LaunchObserver {
     pub kind: ObserverKind,
@@ -29,14 +29,14 @@ impl Observer for LaunchObserver {
         self.kind.name()
     }
 
-    /// On a real device, and where which one it was is unknown or it is our stand-in.
+    /// For a real device, an unknown device and our stand-in.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)> {
         let whole = |view: FieldOfView| {
             self.blind.iter().fold(view.reach(self.reach.message()), |view, spot| view.blind(*spot))
         };
         let view = whole(launches_in_view(self.kind));
         let rungs = [DeviceKind::Real, DeviceKind::StandIn].map(|device| self.kind.rung(device));
-        // Fences tell the end of what was submitted through Vulkan.
+        // Fences show the end of work submitted through Vulkan.
         let ends = match self.kind {
             ObserverKind::Layer => Some((Rung::Completed, view.clone())),
             ObserverKind::Uprobe => Some((Rung::Completed, whole(FieldOfView::topic(VULKAN)))),

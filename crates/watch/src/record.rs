@@ -1,4 +1,4 @@
-//! A record from elsewhere as a tally: one of our traces, a profile, a log, or a server's statements.
+//! Converts a recorded file to a tally: one of our traces, a profile, a log, or a server's statements.
 
 use crate::{
     Call, Device, Flow, Gap, Kind, Maker, Name, ObserverKind, ObserverReport, Open, Phase, Pipeline, SecondAccount,
@@ -26,7 +26,7 @@ say::worded! { RecordError {
 
 say::wraps! { RecordError { Profile(imports::ImportError) }}
 
-/// `bytes`: the file's, of a database the first ones; `sha256`: of the whole file.
+/// `bytes`: the content of the file; the first bytes suffice for a database. `sha256`: of the whole file.
 pub fn read_record(path: &Path, bytes: &[u8], sha256: &str) -> Result<(Tally, ObserverReport), RecordError> {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let word = |maker: &'static str| Word::File { name: file.clone(), sha256: sha256.to_owned(), maker, host: None };
@@ -43,14 +43,14 @@ pub fn read_record(path: &Path, bytes: &[u8], sha256: &str) -> Result<(Tally, Ob
         .ok_or_else(|| RecordError::Unknown(source))
 }
 
-/// A log from elsewhere, mixed with other text.
+/// A log from another source, mixed with other text.
 fn log(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let mut tally = Tally::default();
     let account = logs::read_log(&String::from_utf8_lossy(bytes), &mut tally, word)?;
     Some((tally, account))
 }
 
-/// What `--trace` wrote: one launch a line, and at the end what was counted.
+/// A file written by `--trace`: one launch per line, with the counts at the end.
 fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let found = lines::read(bytes)?;
     let (mut tally, mut flow) = (Tally::default(), Flow::default());
@@ -93,7 +93,8 @@ fn written_trace(bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     Some((tally, account))
 }
 
-/// What is not in the lines, by their numbers and by what their end counts; what of it is known to be launches counts as lost.
+/// The gaps in the lines, found by their numbers and by the final counts. Gaps that are known to be launches count as
+/// lost.
 fn gaps_of(found: &Lines, captured: u64, replays: u64, tally: &mut Tally) -> Vec<Unseen> {
     let told = |of: fn(&End) -> u64| found.ends.iter().map(of).fold(0, u64::saturating_add);
     let mut gaps: Vec<Unseen> = Vec::new();
@@ -140,7 +141,7 @@ fn kind(line: &Line) -> Kind {
         let extent = |size: Option<i64>| size.unwrap_or(-1);
         let [m, n, k, batch] = [line.m, line.n, line.k, line.batch].map(extent);
         let call = Call { m, n, k, batch, type_a: u32::MAX };
-        // The writer's own name: cuBLAS functions are not observed by us.
+        // The writer's own call name: we do not observe cuBLAS functions.
         return Kind { name: Name::Call(line.api.clone()), ..Kind::call(Maker::of_call(&line.api).recorded(), call) };
     }
     let name = match (&line.kernel, &line.pipeline) {
@@ -162,7 +163,7 @@ fn kind(line: &Line) -> Kind {
     }
 }
 
-/// A server's log without any launch: what it claims can be shown, and nothing held against it.
+/// A server's log without any launch: its claims can be shown, but not checked.
 fn words(file: &str, bytes: &[u8], word: Word) -> Option<(Tally, ObserverReport)> {
     let mut claims = Claims::default();
     of_log(file, &String::from_utf8_lossy(bytes), &mut claims);
@@ -190,7 +191,7 @@ fn plain(observer: ObserverKind, device: DeviceKind, reach: Message, word: Word)
     }
 }
 
-/// A trace says who wrote it, not which device the process had: only the stand-in's own is certain.
+/// A trace says who wrote it, not which device the process had. Only the stand-in's traces are certain.
 fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     let mut tally = Tally::default();
     add_trace(&mut tally, &trace, None);
@@ -219,7 +220,7 @@ fn trace(trace: Trace, word: Word) -> (Tally, ObserverReport) {
     (tally, account)
 }
 
-/// From the first moment of a record to its last.
+/// From the first time in a record to its last.
 fn span_ns(trace: &Trace) -> u64 {
     let moment = |event: &Event| match event {
         Event::Launch(launch) => Some(launch.head.time_ns),
@@ -282,7 +283,8 @@ mod tests {
         assert!(![old, cut, half, twice].iter().any(|account| account.conclusion(&tally).is_whole()));
     }
 
-    /// What was counted and is in no line; what the lines say and the end does not; and what the writer himself did not see.
+    /// Covers launches that were counted but are in no line, lines beyond the final count, and gaps that the writer
+    /// reported.
     #[test]
     fn the_end_is_held_against_the_lines() {
         let (tally, less) = read(&format!("{}\n{}\n", line(0), end(1, ",\"launches\":9,\"lost\":4"))).unwrap();
@@ -300,7 +302,7 @@ mod tests {
         assert_eq!((tally.launches(), keys(&none)), (0, vec![]), "a program that launched nothing");
     }
 
-    /// A full ring costs the order: what was only counted is in the trace as a number of its kernel.
+    /// When the ring is full, the order is lost: calls that were only counted are in the trace as a number per kernel.
     #[test]
     fn what_was_only_counted_is_counted() {
         let often = line(1).replace("\"graph\":0", "\"graph\":0,\"times\":40,\"times_refused\":3");
@@ -330,7 +332,7 @@ mod tests {
         assert_eq!((tally.launches(), tally.lost, keys(&account)), (2, 1, vec![("damaged-lines", 1)]));
     }
 
-    /// What was not named when it was written is not named by being read, and a refused launch is none.
+    /// Launches without a name in the trace stay unnamed when it is read, and a refused launch does not count.
     #[test]
     fn unnamed_launches_calls_and_refusals_stay_what_they_are() {
         let unnamed = r#"{"seq":1,"address":4096,"grid":[1,1,1],"block":[32,1,1],"graph":0}"#;
@@ -347,7 +349,7 @@ mod tests {
         assert!(account.gaps.is_empty(), "{:?}", account.gaps);
     }
 
-    /// A dry run's graph launches stand where they were replayed; and it never saw a device.
+    /// The graph launches of a dry run are listed where they were replayed; a dry run never saw a device.
     #[test]
     fn a_dry_runs_lines_are_counted_whole_and_stay_selected() {
         let made = |seq| line(seq).replace("\"graph\":0", "\"graph\":5,\"by\":\"dryrun\"");

@@ -1,4 +1,4 @@
-//! What a watched window says on the ladder. The device decides the rung; what was missed is part of it.
+//! The observations from a watched window. The device determines the rung; gaps are part of the result.
 
 use crate::observer_kind::REFUSED;
 use crate::{Gap, Name, ObserverKind, Row, Tally, Unseen};
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Whose word an account is.
+/// The source of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// We looked ourselves, on this host.
+    /// Our own observation on this host.
     Ours,
-    /// A file's, which speaks for the host that it was made on.
+    /// A file, which describes the host that wrote it.
     File {
         name: String,
         sha256: String,
-        /// The program that made it, by the form of it; `unknown` where anybody may have.
+        /// The program that wrote it, recognised by its format; `unknown` if any program may have.
         maker: &'static str,
         /// As the file names it.
         host: Option<String>,
@@ -41,18 +41,18 @@ impl Word {
     }
 }
 
-/// Who besides the observer says that there was no more, and what the observer cannot see in this target.
+/// Other witnesses that confirm there was no more, and what the observer cannot see in this target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecondAccount {
     pub witness: Option<Witness>,
     pub cannot_see: Vec<BlindSpot>,
 }
 
-/// How well an observer saw: filled by each source when it ends.
+/// How well an observer saw; each source fills it in when it ends.
 #[derive(Debug, Clone)]
 pub struct ObserverReport {
     pub observer: ObserverKind,
-    /// All of it together, no better than the least; each row has its own.
+    /// The weakest device of all launches; each row has its own.
     pub device: DeviceKind,
     pub word: Word,
     /// The library whose kernels were launched: file name and SHA-256.
@@ -67,16 +67,16 @@ pub struct ObserverReport {
     /// What was not seen.
     pub gaps: Vec<Unseen>,
     pub second: SecondAccount,
-    /// Seconds from the first to the last moment in view.
+    /// Seconds between the first and last time in view.
     pub seconds: f64,
-    /// Added time per launch that was measured, in nanoseconds.
+    /// The measured overhead per launch, in nanoseconds.
     pub cost_ns: Option<f64>,
-    /// Every launch was seen to end: a fence behind it signalled, or its queue was idle.
+    /// Whether every launch was seen to end: a fence after it signalled, or its queue was idle.
     pub ended: bool,
 }
 
 impl ObserverReport {
-    /// What launches on such a device stand on.
+    /// The rung of launches on such a device.
     pub fn rung(&self, device: DeviceKind) -> Rung {
         match self.observer.rung(device) {
             Rung::Launched if self.ended => Rung::Completed,
@@ -84,8 +84,8 @@ impl ObserverReport {
         }
     }
 
-    /// Whether every launch is claimed to have been seen, or is in the count of those that were lost: by what the gaps leave open, and by
-    /// us, who looked. Whether a file tells of all only who wrote it can know.
+    /// Whether every launch was seen or is in the count of lost ones, according to the gaps. Only for our own
+    /// observations: only the writer of a file can know whether it is complete.
     pub fn whole(&self) -> bool {
         self.word == Word::Ours && !self.gaps.iter().any(|unseen| unseen.gap.open().is_of_launches())
     }
@@ -112,7 +112,7 @@ impl ObserverReport {
         for unseen in self.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).chain(blind) {
             basis = basis.without(unseen.what(), None, LeftOutWhy::OutOfView);
         }
-        // Whether a file tells all that happened, only who wrote it can know.
+        // Only the writer of a file can know whether it is complete.
         if let Word::File { name, .. } = &self.word {
             basis = basis.without(name.clone(), None, LeftOutWhy::OnlyTold);
         }
@@ -120,7 +120,7 @@ impl ObserverReport {
     }
 }
 
-/// What every observation of one watch shares when it is recorded.
+/// The parts that all recorded observations of one watch share.
 #[derive(Debug)]
 pub struct RecordContext<'a> {
     pub account: &'a ObserverReport,
@@ -131,12 +131,12 @@ pub struct RecordContext<'a> {
     pub time: &'a str,
 }
 
-/// Which installation launched, on which card of this host: a claim names both.
+/// The installation that launched, and the card of this host: a claim names both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaunchSite {
     /// `ollama-rocm-60303`.
     pub runtime: Option<String>,
-    /// `gfx1201`; only where there can be no other.
+    /// `gfx1201`; only if no other is possible.
     pub target: Option<String>,
     /// `rx-9070-xt`.
     pub card: Option<String>,
@@ -155,7 +155,7 @@ impl RecordContext<'_> {
             (None, None) => Subject::this_host(),
         };
         let mut subject = subject.device(device).window(self.window);
-        // A file speaks for another host, and the stand-in for none.
+        // A file describes another host, and the stand-in describes none.
         if account.word == Word::Ours {
             let card = Some(&self.place).filter(|_| device == DeviceKind::Real);
             (subject.runtime, subject.target, subject.gpu) = (
@@ -188,7 +188,7 @@ impl RecordContext<'_> {
         coverage
     }
 
-    /// One observation per fact, and the sweep that lets absence be judged.
+    /// One observation per fact, and the sweep from which absence can be judged.
     pub fn sightings(&self, tally: &Tally) -> Result<Vec<Sighting>, Refused> {
         let rows = tally.rows();
         let raw = raw(&rows, tally);
@@ -206,7 +206,7 @@ impl RecordContext<'_> {
             let seen = self.one_on(self.account.device, Rung::Selected, Finding::Saw(fact), tally)?;
             list.push(seen.with(Raw::text(raw.clone())));
         }
-        // Each kind of device was swept by itself: what was launched on one says nothing of another.
+        // Each kind of device has its own sweep: launches on one say nothing about another.
         let mut devices: BTreeMap<&str, DeviceKind> = rows.iter().map(|row| (on(row).name(), on(row))).collect();
         if devices.is_empty() {
             devices.insert(self.account.device.name(), self.account.device);
@@ -220,8 +220,8 @@ impl RecordContext<'_> {
         Ok(list)
     }
 
-    /// The rungs of one observation: an observer that saw a launch accepted and then its end is on both, and a claim asks for one
-    /// of them. An imported file's rung is the one that the file states.
+    /// The rungs of one observation: an observer that saw a launch accepted and then completed gives both rungs,
+    /// because a claim asks for one of them. An imported file's rung is the one that the file states.
     fn rungs(&self, device: DeviceKind) -> Vec<Rung> {
         match self.account.rung(device) {
             Rung::Completed if self.account.word == Word::Ours => vec![Rung::Launched, Rung::Completed],
@@ -255,7 +255,7 @@ impl RecordContext<'_> {
     }
 }
 
-/// Refused launches by kernel. The address of an unnamed one means nothing elsewhere.
+/// Refused launches by kernel. The address of an unnamed kernel is meaningless elsewhere.
 fn refused(tally: &Tally) -> BTreeMap<String, u64> {
     let mut out: BTreeMap<String, u64> = BTreeMap::new();
     for (known, count) in tally.rejected_kinds() {
@@ -276,7 +276,7 @@ fn facts(row: &Row) -> Vec<Fact> {
         Name::Unnamed(_) => return Vec::new(),
         Name::Kernel(_) | Name::Pipeline(_) => {}
     }
-    // Tensile's names are their own key; the readable form would hide that it is a `Cijk_*`.
+    // Tensile's names are used unchanged; the readable form would hide that it is a `Cijk_*`.
     let name = match &row.name {
         Name::Kernel(name) if name.starts_with("Cijk_") => name.clone(),
         _ => row.kernel.clone(),
@@ -284,7 +284,7 @@ fn facts(row: &Row) -> Vec<Fact> {
     let mut out = vec![Fact::new("kernel", About::new([("name", name.clone()), ("phase", phase.to_owned())]), count)];
     if let (Some(weights), Some(path), Some(ne11)) = (&row.weights, row.path, row.ne11) {
         let about = [("type", weights.clone()), ("columns", ne11.to_string()), ("phase", phase.to_owned())];
-        // Another backend, with paths of its own: a claim about HIP's is never answered by it.
+        // Vulkan is another backend with its own paths, so it never answers a claim about HIP's paths.
         let (way, which) = match &row.name {
             Name::Pipeline(_) => ("vulkan.path", "vulkan.pipeline"),
             _ => ("matmul.path", "matmul.kernel"),
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// A claim about what is launched is answered by what was seen to be launched and to end.
+    /// A launch that was seen to end also answers claims about launches.
     #[test]
     fn what_was_seen_to_end_was_seen_to_be_launched() {
         let mut tally = Tally::default();
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn a_process_on_the_stand_in_beside_one_on_a_gpu_is_graded_by_itself() {
         let (mut tally, mut flow) = (Tally::default(), Flow::default());
-        // No process has the last of these numbers.
+        // No process has the last of these ids.
         for process in [1, 2, 1 << 23] {
             let kernel = Kind::kernel(Name::Kernel("k".into()), "hipLaunchKernel");
             let kind = tally.kind(&Kind { process, ..kernel });

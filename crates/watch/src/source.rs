@@ -1,4 +1,4 @@
-//! What the verb polls: one interface for every live observer of launches.
+//! The interface of all live observers of launches, which the verb polls.
 
 use crate::{ObserverReport, Tally};
 use say::{Key, Message, Say, say};
@@ -21,7 +21,7 @@ pub enum State {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Every process that was watched has ended.
+    /// Every watched process has ended.
     TargetGone,
     /// The program that we started ended with this code.
     Code(i32),
@@ -29,13 +29,13 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// It came to no good end: what was seen is not the requested run.
+    /// Whether the program failed: the observed run is then not the requested one.
     pub fn failed(self) -> bool {
         matches!(self, Ended::Signal(_) | Ended::Code(1..) | Ended::Code(..=-1))
     }
 }
 
-/// What a signal is called (signal(7)), and what it means; empty for one that no program dies of by itself.
+/// The name of a signal (signal(7)) and its meaning; empty for signals that no program dies of by itself.
 pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
     match signal {
         abi::SIGHUP => ("SIGHUP", "hangup"),
@@ -57,12 +57,12 @@ pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
     }
 }
 
-/// Why watching could not begin or go on. Nothing was touched, or everything was taken back.
+/// Why watching could not start or continue. Nothing was changed, or every change was undone.
 #[derive(Debug)]
 pub struct WatchError {
     pub what: Message,
     pub why: Message,
-    /// The command or setting that would let it.
+    /// The command or setting that would fix it.
     pub fix: Option<Box<Message>>,
     /// The system call that was refused.
     pub call: Option<&'static str>,
@@ -85,7 +85,7 @@ impl WatchError {
         WatchError { what: what.message(), why: why.message(), fix: None, call: None }
     }
 
-    /// About a file or a program.
+    /// An error about a file or a program.
     pub fn about(what: impl Display, why: impl Say) -> Self {
         WatchError::new(Message::verbatim(what), why)
     }
@@ -111,7 +111,7 @@ say::worded! { NothingInView {
     Preload => "watch-blind-preload",
 }}
 
-/// Which calls of which processes were in view; of none, where there was none.
+/// Describes which calls of which processes were in view.
 pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
     match pids.len() {
         0 => say!("view-of-none", calls),
@@ -121,7 +121,7 @@ pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
 
 /// A program under watch: ours, or one that a dry run has started.
 pub trait Program {
-    /// How it ended; None while it runs.
+    /// The exit status; None while it runs.
     fn ended(&mut self) -> std::io::Result<Option<ExitStatus>>;
     /// Waits for its end.
     fn wait(&mut self);
@@ -137,23 +137,23 @@ impl Program for Child {
     }
 }
 
-/// What a program of ours writes down, followed until its end.
+/// A program of ours whose output files are followed until its end.
 pub(crate) trait Followed {
-    /// What errors name.
+    /// The name used in errors.
     const NAME: &'static str;
 
     fn program(&mut self) -> &mut dyn Program;
 
-    /// Takes what was written since; `last` where nothing will follow. Whether there was anything. What is wrong with one file costs that
-    /// file, and is told in the end.
+    /// Reads what was written since; `last` if nothing will follow. Returns whether there was anything. A damaged file
+    /// affects only itself and is reported at the end.
     fn drain(&mut self, tally: &mut Tally, last: bool) -> bool;
 
     fn follow(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
-        /// How often files are looked at while nothing is there.
+        /// The interval between reads while there is nothing to read.
         const STEP: Duration = Duration::from_millis(20);
         let until = Instant::now() + timeout;
         loop {
-            // Asked before the files are read: what it wrote before its end is then surely taken.
+            // Asked before the files are read, so that everything the program wrote before its end is included.
             let ended = self.program().ended().map_err(|e| WatchError::about(Self::NAME, e))?;
             let any = self.drain(tally, false);
             if let Some(status) = ended {
@@ -175,13 +175,13 @@ pub(crate) trait Followed {
 }
 
 pub trait Source {
-    /// Waits at most `timeout`, and hands over what came.
+    /// Waits at most `timeout`, and adds what arrived to the tally.
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
 
-    /// Stops looking, hands over the rest, and tells how well it saw.
+    /// Stops observing, adds the rest, and reports how well it saw.
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
-    /// A known event was seen in the target itself.
+    /// A canary event was seen in the target itself.
     fn canary_in_target(&mut self, _what: String) {}
 
     /// The target's statements about itself in lines that this source reads anyway.
@@ -189,7 +189,7 @@ pub trait Source {
         Claims::default()
     }
 
-    /// A line about something that a person should know now: a library that was opened, a process that joined.
+    /// Messages that the user should see now: a library was opened, a process joined.
     fn news(&mut self) -> Vec<Message> {
         Vec::new()
     }

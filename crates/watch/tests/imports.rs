@@ -1,4 +1,4 @@
-//! Profiles in the layouts of their makers' own schema files and samples, made here; and the rows of a real run.
+//! Profiles in the layouts of their vendors' own schema files and samples, created here; and the rows of a real run.
 
 use rusqlite::Connection;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn launches(path: &Path) -> (u64, Rows, Vec<String>) {
 
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// On which rung and for which host a file speaks.
+/// The rung and host of a file's observations.
 fn word(path: &Path) -> (evidence::Rung, Option<String>) {
     let bytes = std::fs::read(path).expect("a file");
     let (tally, account) = read(path, &bytes, HASH).expect("a profile").unwrap_or_else(|error| panic!("{error}"));
@@ -120,7 +120,7 @@ fn rocpd_in_both_revisions_of_its_schema() {
         database.execute_batch(agents).expect("agents");
         assert_eq!(word(&path), (evidence::Rung::Completed, Some("workshop".to_owned())));
         database.execute_batch("DROP TABLE `rocpd_info_agent_0000ddb5_8903_7903_b269_cd8d3745bb8a`;").expect("dropped");
-        // A second run in the same view has kernels of the same number.
+        // A second run in the same view has kernels with the same numbers.
         let run = "_0000ddb5_8903_7903_b269_cd8d3745bb8a";
         let other = format!(
             "CREATE TABLE other (id INTEGER, guid TEXT, kernel_name TEXT); INSERT INTO other VALUES (7, 'g2', 'another.kd'); \
@@ -276,7 +276,7 @@ fn what_is_no_profile_is_said() {
     assert!(read(Path::new("x"), b"hello", HASH).is_none());
 }
 
-/// Each would never come to an end, or would fill the memory.
+/// Reading each of them would never end, or fill the memory.
 #[test]
 fn files_without_an_end_are_refused() {
     let home = tempfile::tempdir().expect("a directory");

@@ -8,20 +8,20 @@ use std::time::Duration;
 use watch::layer::{LayerSource, Session};
 use watch::{Ended, Gap, Name, ObserverReport, Phase, Source, State, Tally};
 
-/// The unpacked tree, and a directory of our own.
+/// The unpacked tree, and a temporary directory.
 struct Stage {
     tree: PathBuf,
     home: tempfile::TempDir,
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Watched {
     tally: Tally,
     account: ObserverReport,
     ended: Ended,
     /// Every dispatch in order: pipeline, groups, push constants.
     each: Vec<(String, [u32; 3], Vec<u8>)>,
-    /// Of each, how long the device worked on it.
+    /// The device time of each.
     took: Vec<Option<u64>>,
 }
 
@@ -48,7 +48,7 @@ impl Stage {
         self.tree.join("usr/lib/x86_64-linux-gnu")
     }
 
-    /// A driver by its library, as Vulkan's loader wants to be told of it.
+    /// A driver manifest for the Vulkan loader, by the driver's library.
     fn driver(&self, library: &str) -> PathBuf {
         let path = self.home.path().join(format!("{library}.json"));
         let library = self.libraries().join(library);
@@ -74,7 +74,7 @@ impl Stage {
         command
     }
 
-    /// One layer of 256, and 512 words: lavapipe computes it in no time.
+    /// One layer of width 256, and 512 words: lavapipe computes it quickly.
     fn model(&self) -> PathBuf {
         let shape = Shape {
             width: 256,
@@ -105,7 +105,7 @@ fn watch(command: Command) -> Watched {
     watch_with(command, None)
 }
 
-/// `limit`: most bytes that may wait; nobody reads until the program has ended.
+/// `limit`: the maximum number of unread bytes; nothing is read until the program has ended.
 fn watch_with(command: Command, limit: Option<u64>) -> Watched {
     watch_by(Session::new().expect("a session"), command, limit)
 }
@@ -177,7 +177,7 @@ fn what_lavapipe_computes_is_completed_and_counted_by_columns() {
         Some(5)
     )));
     assert!(product(&watched, &[Phase::Decode]).contains(&("mul_mat_vec".into(), Some("Q4_K".into()), Some(1))));
-    // The driver executed it: on a processor, and what stands behind each dispatch was seen to end.
+    // The driver executed it on a CPU, and the end of every dispatch was seen.
     assert_eq!((account.device, account.ended), (DeviceKind::Real, true), "{:?}", account.gaps);
     assert_eq!(account.rung(account.device), Rung::Completed);
     assert!(matches!(account.canary, Canary::InTarget { .. }) && account.whole(), "{:?}", account.gaps);
@@ -202,7 +202,7 @@ fn on_mesas_stand_in_fences_signal_and_nothing_is_launched() {
     assert_eq!((wide.kernel.starts_with("matmul_quant_f16_f16acc"), wide.weights.as_deref()), (true, Some("Q4_K")));
 }
 
-/// ggml drops a driver that computes on the processor, and says nothing: then no kernel may be named.
+/// ggml silently drops a driver that computes on the CPU: then no kernel may be reported.
 #[test]
 fn a_program_that_computes_elsewhere_dispatches_nothing() {
     let Some(stage) = Stage::new() else { return };
@@ -211,13 +211,13 @@ fn a_program_that_computes_elsewhere_dispatches_nothing() {
     let watched = watch(command);
     assert_eq!((watched.ended, watched.tally.launches()), (Ended::Code(0), 0));
     assert_eq!(watched.account.device, DeviceKind::None);
-    // And one that knows no Vulkan.
+    // Also a program without Vulkan.
     let watched = self::watch(Command::new("true"));
     assert_eq!(watched.account.canary, Canary::None);
     assert!(watched.account.gaps.iter().any(|unseen| unseen.gap == Gap::NobodyOpenedVulkan));
 }
 
-/// Without markers a pipeline has no name: it is known by its module, and that is said.
+/// Without markers a pipeline has no name: it is identified by its module, which is reported.
 #[test]
 fn a_pipeline_without_a_name_is_known_by_its_module() {
     let Some(stage) = Stage::new() else { return };
@@ -239,7 +239,7 @@ fn a_pipeline_without_a_name_is_known_by_its_module() {
     );
     let named = watched.account.gaps.iter().find(|unseen| unseen.gap == Gap::NamedByModule);
     assert_eq!(named.map(|unseen| unseen.count), Some(watched.tally.launches()));
-    // Each lies in the library, whatever ggml added to it at run time.
+    // Each is in the library, whatever ggml added to it at run time.
     let shipped = stage.libraries().join("ggml/backends0/libggml-vulkan.so");
     let bytes = std::fs::read(shipped).expect("read");
     let known: std::collections::BTreeSet<String> = spirv_modules::find(&bytes)
@@ -253,8 +253,8 @@ fn a_pipeline_without_a_name_is_known_by_its_module() {
     }
 }
 
-/// A program that does what must not be lost count of: threads, secondary buffers, buffers that are submitted again and
-/// never, groups that the device reads, no wait at all, an end by force.
+/// A program with difficult cases: threads, secondary buffers, buffers that are submitted repeatedly or never, indirect
+/// dispatches, no wait at all, a forced end.
 fn dispatches(stage: &Stage, what: &str) -> Command {
     let (source, program) =
         (concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/dispatches.c"), stage.home.path().join("dispatches"));
@@ -282,7 +282,7 @@ fn every_submitted_dispatch_counts_and_nothing_else() {
         let indirect = watched.account.gaps.iter().find(|unseen| unseen.gap == Gap::Indirect);
         assert_eq!(indirect.map(|unseen| unseen.count), (what == "indirect").then_some(1));
     }
-    // In the order in which they were submitted, with what was pushed: the secondary buffer twice, then the primary's own.
+    // In the order of submission, with the pushed values: the secondary buffer twice, then the primary's own.
     let pushed = |watched: &Watched| -> Vec<u32> {
         watched.each.iter().map(|(.., push)| push.first_chunk().map_or(0, |four| u32::from_le_bytes(*four))).collect()
     };
@@ -301,7 +301,8 @@ fn what_nobody_waited_for_is_launched_and_what_was_killed_is_kept() {
     assert_eq!((watched.ended, watched.tally.launches(), watched.tally.lost), (Ended::Signal(9), 100, 0));
 }
 
-/// Nobody reads, and there is room for a part: the program goes on, the loss is counted, and no end is claimed.
+/// Nothing is read, and there is space for only a part: the program continues, the loss is counted, and no end is
+/// claimed.
 #[test]
 fn a_full_ring_costs_records_and_says_so() {
     let Some(stage) = Stage::new() else { return };
@@ -312,7 +313,7 @@ fn a_full_ring_costs_records_and_says_so() {
     assert_ne!(watched.account.rung(watched.account.device), Rung::Completed);
 }
 
-/// Loaded, not used: which loader, driver and layers a live process has.
+/// The loader, driver and layers that a live process has loaded, whether or not it uses them.
 #[test]
 fn a_live_process_shows_its_driver_and_its_layers() {
     use std::io::Read;
@@ -335,7 +336,7 @@ fn a_live_process_shows_its_driver_and_its_layers() {
     assert!(vulkan.processor_only && !vulkan.stand_in, "{vulkan:?}");
 }
 
-/// What the layer wrote is the same twice: what is compared elsewhere rests on it.
+/// The layer's records are the same in two runs; other comparisons depend on that.
 #[test]
 fn two_runs_dispatch_the_same() {
     let Some(stage) = Stage::new() else { return };
@@ -368,7 +369,7 @@ fn losing(stage: &Stage, what: &[&str], lose: &[(&str, &str)]) -> Command {
     command
 }
 
-/// However the loss is told: what ended before it is complete, what was under way is not, and what came behind it never ran.
+/// However the loss is reported: earlier dispatches are complete, those in progress are not, and later ones never ran.
 #[test]
 fn what_was_under_way_when_the_device_was_lost_did_not_complete() {
     let Some(stage) = Stage::new() else { return };
@@ -390,16 +391,16 @@ fn what_was_under_way_when_the_device_was_lost_did_not_complete() {
         assert!(!account.ended, "{how}");
         assert_eq!(account.rung(account.device), Rung::Launched, "{how}");
     }
-    // Told by the submission itself: those dispatches were refused, and the fence behind them is nobody's end.
+    // Reported by the submission itself: those dispatches were refused, and the fence after them ends nothing.
     let watched = watch(losing(&stage, &["lost"], &[("LOSE", "submit"), ("LOSE_AT", "2")]));
     assert_eq!((watched.tally.launches(), watched.tally.rejections()), (2, 4), "{:?}", watched.account.gaps);
     assert_eq!(watched.gap(&Gap::DeviceLost), None, "{:?}", watched.account.gaps);
-    // The same program whose device nobody loses.
+    // The same program without a lost device.
     let watched = watch(losing(&stage, &["lost"], &[]));
     assert_eq!((watched.tally.launches(), watched.account.ended), (6, true), "{:?}", watched.account.gaps);
 }
 
-/// Every dispatch has a time of the device, those of buffers that are submitted again each its own; the program computes the same.
+/// Every dispatch has a device time, including repeated submissions; the program computes the same results.
 #[test]
 fn dispatches_are_timed_where_that_is_asked_for() {
     let Some(stage) = Stage::new() else { return };
@@ -429,7 +430,7 @@ fn dispatches_are_timed_where_that_is_asked_for() {
             );
         }
     }
-    // Nobody asked: no time, and no gap.
+    // Times were not requested: no time, and no gap.
     let watched = watch(dispatches(&stage, "again"));
     assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, None));
 }
@@ -442,15 +443,15 @@ fn what_cannot_be_timed_has_no_time_and_is_said() {
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (7, 1, Some(6)));
     assert!(watched.took[..6].iter().all(Option::is_none) && watched.took[6].is_some(), "{:?}", watched.took);
     assert!(watched.blind("secondary"), "{:?}", watched.account.gaps);
-    // Submitted twice before anybody waited: the second wrote over the first.
+    // Submitted twice before a wait: the second overwrote the first.
     let watched = watch_timed(dispatches(&stage, "twice"));
     assert_eq!(watched.took.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, true]);
     assert_eq!((watched.gap(&Gap::Untimed), watched.account.ended), (Some(2), true));
-    // A queue that writes no timestamps: everything is counted, nothing is timed, and zero is not said.
+    // A queue without timestamps: everything is counted, nothing is timed, and no zero is reported.
     let watched = watch_timed(losing(&stage, &["again"], &[("UNTIMED", "1")]));
     assert_eq!((watched.tally.launches(), watched.tally.timed(), watched.gap(&Gap::Untimed)), (10, 0, Some(10)));
     assert!(watched.blind("a queue that writes none") && watched.account.ended, "{:?}", watched.account.gaps);
-    // Nobody waited, and a device that was lost.
+    // No wait, and a lost device.
     let watched = watch_timed(dispatches(&stage, "unwaited"));
     assert_eq!((watched.tally.timed(), watched.gap(&Gap::Untimed)), (0, Some(4)));
     let watched = watch_timed(losing(&stage, &["lost"], &[("LOSE", "wait"), ("LOSE_AT", "2")]));

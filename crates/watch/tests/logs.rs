@@ -1,4 +1,4 @@
-//! What the real libraries write of themselves.
+//! The logs that real libraries write.
 
 use dryrun::{Blas, Ending, Outcome, Request, RunRoot, Streams, describe};
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ fn bench(blas: Blas, variables: &[(&str, &str)]) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// What the log tells, and what the stand-in recorded.
+/// The tally from the log, and the one from the stand-in's record.
 fn both(outcome: &Outcome) -> (Tally, Tally) {
     let (mut logs, mut own) = (Tally::default(), Tally::default());
     let word = Word::File { name: "x.log".into(), sha256: "0".repeat(64), maker: "unknown", host: None };
@@ -75,7 +75,7 @@ fn rocblas_and_tensile_tell_what_the_stand_in_saw() {
     assert_eq!(kernels(&logs), kernels(&own), "every kernel that Tensile chose was launched");
 }
 
-/// 34 is bench and trace: the same call told twice is one.
+/// 34 is bench and trace: a call that is reported twice counts once.
 #[test]
 fn hipblaslt_tells_what_the_stand_in_saw() {
     let Some(outcome) = bench(Blas::Lt, &[("HIPBLASLT_LOG_MASK", "34")]) else { return };
@@ -84,11 +84,12 @@ fn hipblaslt_tells_what_the_stand_in_saw() {
     assert!(bench_lines >= 8 && bench_lines == traces, "{bench_lines} bench lines, {traces} traces");
     let (logs, own) = both(&outcome);
     assert_eq!(logs.calls(), traces);
-    // The record has the call to hipBLAS, which the stand-in hands on, of each product.
+    // For each product, the record has the call to hipBLAS, which the stand-in forwards.
     assert_eq!(extents(&logs), extents(&own), "every call, with its extents");
 }
 
-/// Without a device the real runtime dispatches nothing; but the formats of its lines are in it, and are those that are read here.
+/// Without a device the real runtime dispatches nothing, but its binary contains the line formats, which must be those
+/// that are parsed here.
 #[test]
 fn the_formats_of_the_real_runtime_are_those_that_are_read() {
     let runtime = test_artifacts::file("debian-sid", "root/usr/lib/x86_64-linux-gnu/libamdhip64.so.6");
@@ -123,7 +124,7 @@ fn the_formats_of_the_real_runtime_are_those_that_are_read() {
     assert_eq!((tally.launches(), rows[0].name.text().as_str(), rows[0].grids[0]), (1, "_Z5firstv", [4, 1, 1]));
 }
 
-/// Anybody can write three lines: without the device they are a choice, with it a launch on the writer's host.
+/// Anybody can write three lines: without a device they count as a selection, with it as a launch on the writer's host.
 #[test]
 fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
     let line = |text: &str| format!(":3:hip_module.cpp :744 : 1 us: [pid:1 tid: 0x1] {text}\n");
@@ -153,7 +154,7 @@ fn a_log_stands_no_higher_than_what_it_says_of_its_device() {
     }
 }
 
-/// A profile line says how often: counting must not take as long.
+/// A profile line contains a count: processing it must not take time proportional to the count.
 #[test]
 fn a_count_without_end_is_not_counted_one_by_one() {
     let line = |count: &str| {

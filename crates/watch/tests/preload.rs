@@ -1,4 +1,4 @@
-//! The preload shim in real programs: everything that they launch is seen, whatever happens, and nothing else changes.
+//! The preload shim in real programs: all launches are seen in every situation, and nothing else changes.
 
 use dryrun::{Blas, Described, Ending, Outcome, Request, RunRoot, Streams};
 use launch::trace::{Event, Trace};
@@ -91,7 +91,7 @@ fn launches(trace: &Trace) -> usize {
     trace.events.iter().filter(|event| matches!(event, Event::Launch(_))).count()
 }
 
-/// Both records of every process, side by side.
+/// Compares both records of every process.
 fn same(outcome: &Outcome) {
     let by_pid = |traces: &[Trace]| -> BTreeMap<u32, Vec<Counts>> {
         let mut map: BTreeMap<u32, Vec<Counts>> = BTreeMap::new();
@@ -109,7 +109,8 @@ fn thousands_of_threads_launch_and_every_launch_is_seen() {
     same(&outcome);
 }
 
-/// Whoever comes while another thread is opening the record waits for it. Nothing was registered, so all are rejected.
+/// Threads that call while another one is opening the record wait for it. Nothing was registered, so all launches are
+/// rejected.
 #[test]
 fn threads_that_make_the_first_call_together_are_all_seen() {
     let outcome = Launcher::new().run(&["rush", "12", "2000"]);
@@ -123,7 +124,7 @@ fn threads_that_make_the_first_call_together_are_all_seen() {
 fn forks_and_execs_are_followed() {
     let outcome = Launcher::new().run(&["forks", "40"]);
     same(&outcome);
-    // The parent, each child that launches before it ends or becomes another program, and those programs.
+    // The parent, each child that launches before it ends or executes another program, and those programs.
     assert_eq!(outcome.seen.len(), 1 + 40 + 20);
     assert_eq!(outcome.seen.iter().map(launches).sum::<usize>(), 40 + 40 + 20 * 3);
     let parent = outcome.seen[0].pid;
@@ -171,7 +172,7 @@ fn the_runtime_behind_is_told() {
     assert!(embedded_shims::is_nullgpu(&hex::decode(&runtime.build_id).expect("digits")));
 }
 
-/// llama-bench of a real runtime on a card that is not there.
+/// llama-bench of a real runtime on a simulated card.
 #[test]
 fn a_real_benchmark_is_seen_launch_by_launch_with_its_arguments() {
     let Some(dir) = test_artifacts::need("debian-sid") else { return };
@@ -212,7 +213,7 @@ fn a_real_benchmark_is_seen_launch_by_launch_with_its_arguments() {
     let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
     let with_args = counts(seen).iter().filter(|(key, _)| !key.5.is_empty()).map(|(_, count)| count).sum::<u64>();
     assert_eq!(with_args as usize, launches(seen), "every launch has its argument bytes");
-    // BLAS calls, copies back to the host and graph replays, in number and in what they say.
+    // BLAS calls, copies back to the host and graph replays: their number and content.
     let others = |trace: &Trace| -> Vec<String> {
         let tell = |event: &Event| match event {
             Event::Blas(call) if call.bracket == 2 => None,
@@ -258,7 +259,7 @@ fn a_process_that_is_killed_leaves_what_it_recorded() {
         until grep -q ready "$WHICHKERNEL_DRYRUN/said"; do kill -0 $p || exit 9; done; kill -9 $p; wait $p; true"#;
     let outcome = script(&launcher, text, &[]);
     let ([own], [seen]) = (&outcome.traces[..], &outcome.seen[..]) else { panic!("one process each") };
-    // It died somewhere between the two records of one launch.
+    // It died between the two records of one launch.
     let (own, seen) = (launches(own), launches(seen));
     assert!(own > 30_000 && own - seen <= 1, "{own} {seen}");
 }
@@ -280,7 +281,7 @@ fn a_full_disk_is_counted_and_the_program_goes_on() {
     let text = r#"exec unshare -Urm sh -c 'd=$(mktemp -d) && mount -t tmpfs -o size=3m none $d || exit 77
         WHICHKERNEL_PRELOAD=$d "$0" plain 60000; s=$?; cp $d/seen.* "$WHICHKERNEL_DRYRUN/"; umount $d; rmdir $d; exit $s' "$0""#;
     let outcome = script(&launcher, text, &[]);
-    // unshare itself has a record too, which says that it went.
+    // unshare itself has a record too, which says that it left.
     let seen: Vec<&Trace> = outcome.seen.iter().filter(|trace| launches(trace) > 0).collect();
     let ([own], [seen]) = (&outcome.traces[..], &seen[..]) else { panic!("one process each") };
     assert_eq!(launches(own), 60_000);
@@ -298,7 +299,7 @@ fn a_user_without_any_right_is_watched_just_as_well() {
     same(&outcome);
 }
 
-/// Debian's own runtime, on a machine without a GPU: it refuses every launch, and a refused launch is none.
+/// Debian's own runtime, on a machine without a GPU: it refuses every launch, and a refused launch does not count.
 #[test]
 fn the_real_runtime_rejects_and_both_observers_say_so() {
     use dryrun::sandbox::Enter;

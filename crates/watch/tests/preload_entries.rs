@@ -1,5 +1,5 @@
-//! Every launch call that the preload shim stands before, of HIP and of CUDA, against runtimes that accept all or none; and
-//! programs that it must refuse.
+//! Every launch call that the preload shim wraps, of HIP and CUDA, with runtimes that accept all or none; and programs
+//! that it must refuse.
 
 use stage::Yard;
 use std::path::{Path, PathBuf};
@@ -59,11 +59,13 @@ fn what_the_runtime_rejects_is_no_launch_at_any_entry_and_captures_of_the_driver
     // Two kernels in the graph of HIP, replayed three times; one in each of the driver's three, replayed twice.
     assert_eq!((accepted.launches(), accepted.rejections(), accepted.unknown_replays), (direct + 2 * 3 + 3 * 2, 0, 0));
     let (direct, refused) = run("1");
-    // The captured launches and the node were refused as well, so that the replays, refused too, would launch nothing.
+    // The captured launches and the node were refused as well, so the replays, which are refused too, would launch
+    // nothing.
     assert_eq!((refused.launches(), refused.rejections()), (0, direct + 1 + 1 + 3));
 }
 
-/// A program that is over at once: nobody else can look at what it held. The file has the name of a card and the number of /dev/null.
+/// A program that ends at once, so that only the shim can see which files it held. The file has the name of a card and
+/// the number of /dev/null.
 #[test]
 fn a_process_tells_by_itself_which_device_files_it_held() {
     if !test_artifacts::root("a /dev of the test's own") {
@@ -102,7 +104,7 @@ fn a_runtime_that_is_closed_and_opened_again_is_followed() {
     caller.go();
     caller.done();
     let (tally, _) = seen(&session);
-    // The stand-in has no device here, and refuses: seen all the same, every one.
+    // The stand-in has no device here and refuses every launch; all of them are still seen.
     assert_eq!(tally.launches() + tally.rejections(), 50 * 4 * 25);
     assert_eq!(tally.lost, 0);
 }

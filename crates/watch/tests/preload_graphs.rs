@@ -1,5 +1,5 @@
-//! Graphs under the preload shim, against runtimes of ours that keep real graphs and count what they launch; and launch functions
-//! that the shim has never heard of.
+//! Graphs under the preload shim, with test runtimes that keep real graphs and count what they launch; and launch
+//! functions that the shim does not know.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn stage(more: &[&str]) -> tempfile::TempDir {
     home
 }
 
-/// What the runtime says that it launched, what was seen, and the account.
+/// What the runtime says it launched, what was seen, and the report.
 fn run(home: &Path, way: &str, words: &[&str]) -> (BTreeMap<String, u64>, Tally, ObserverReport) {
     let session = Session::new(None).expect("a session");
     let mut command = Command::new(home.join(way));
@@ -76,7 +76,7 @@ fn seen(tally: &Tally) -> BTreeMap<String, u64> {
     map
 }
 
-/// Gaps that speak of launches that may be missing.
+/// Gaps about launches that may be missing.
 fn missing(account: &ObserverReport) -> Vec<&Unseen> {
     account.gaps.iter().filter(|unseen| unseen.gap.open().is_of_launches()).collect()
 }
@@ -112,7 +112,7 @@ fn what_the_device_decides_is_a_gap_with_a_number_or_a_name() {
     }
 }
 
-/// A release with a launch function that nobody has heard of.
+/// A release with an unknown launch function.
 #[test]
 fn a_launch_function_that_nobody_has_heard_of_is_a_gap_with_its_name() {
     let home = stage(&["-DANEW"]);

@@ -1,4 +1,4 @@
-//! Whichever way a program asks the loader for a wrapped function, it gets the wrapper: every function, every way.
+//! However a program looks up a wrapped function, it gets the wrapper: every function, every way.
 
 use codeobject::elf::{Elf, SymbolKind};
 use std::path::Path;
@@ -7,7 +7,7 @@ use watch::preload::Session;
 
 /// The dynamic symbol table (ELF specification, sh_type).
 const DYNSYM: u32 = 11;
-/// The loader's and the C library's own: passed on to what is behind, never given out instead of another library's.
+/// Functions of the loader and the C library: forwarded, but never returned in place of another library's function.
 const NOT_GIVEN_OUT: [&str; 11] =
     ["dlsym", "dlvsym", "dlopen", "dlmopen", "_exit", "_Exit", "prctl", "syscall", "chroot", "unshare", "setns"];
 

@@ -1,4 +1,4 @@
-//! Sessions that nobody else can reach into, records that are no records, programs that forbid themselves system calls, and
+//! Sessions that other users cannot access, invalid records, programs that restrict their own system calls, and
 //! programs that the shim cannot enter.
 
 use std::fs;
@@ -42,7 +42,7 @@ fn a_session_is_its_owners_alone() {
     let session = Session::new(None).expect("a session");
     let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
     let own = rustix::process::geteuid();
-    // Root's program may go on as another user: it may pass through and add, and nobody can list anything.
+    // Root's program may continue as another user: it may enter and add files, but nobody can list them.
     let (outer, inner) = if own.is_root() { (0o711, 0o1733) } else { (0o700, 0o700) };
     assert_eq!((mode(session.own()), mode(session.path())), (outer, inner));
     assert_eq!(fs::metadata(library(session.path())).expect("there").uid(), own.as_raw());
@@ -65,13 +65,13 @@ fn what_is_no_record_is_refused_and_never_waited_for() {
     assert!(Command::new("mkfifo").arg(at("seen.1.0")).status().expect("mkfifo").success());
     symlink("/dev/zero", at("seen.2.0")).expect("a link");
     fs::create_dir(at("seen.3.0")).expect("a directory");
-    // 64 TiB of nothing, all of it used, so it says.
+    // A header that claims 64 TiB of used data.
     let mut header = b"WKTRACE1".to_vec();
     header.extend((64_u64 << 40).to_le_bytes());
     header.resize(4096, 0);
     fs::write(at("seen.4.0"), header).expect("written");
     let lie = fs::OpenOptions::new().write(true).open(at("seen.4.0")).expect("opened");
-    // Where a file system has no room for the number, the lie is in the header all the same.
+    // If the file system does not support that size, the header still claims it.
     let _ = lie.set_len(64 << 40);
     let (tally, account, _) = watch(session, &mut Command::new("true"));
     assert_eq!(tally.launches(), 0);
@@ -84,11 +84,11 @@ fn what_a_killed_session_left_is_swept_and_nothing_else() {
     let base = tempfile::tempdir().expect("a directory");
     let at = |name: &str| base.path().join(name);
     let alive = SessionDir::new("watch", base.path()).expect("a directory");
-    // No process has such a number.
+    // No process has such an id.
     let dead = at("whichkernel-watch-4194999-abc");
     fs::create_dir_all(dead.join("inner")).expect("made");
     fs::write(dead.join("inner/seen.4194999.0"), "x").expect("written");
-    // Its program goes on.
+    // Its program is still running.
     let orphaned = at("whichkernel-watch-4194999-def");
     fs::create_dir_all(orphaned.join("inner")).expect("made");
     fs::write(orphaned.join(format!("inner/seen.{}.0", std::process::id())), "x").expect("written");
@@ -103,7 +103,7 @@ fn what_a_killed_session_left_is_swept_and_nothing_else() {
     assert!(victim.path().join("kept").exists(), "links are not followed");
 }
 
-/// More than the room that was made beforehand: what does not fit is lost, and counted.
+/// More than the space created in advance: what does not fit is lost and counted.
 #[test]
 fn a_program_that_forbids_itself_system_calls_lives_and_its_losses_are_counted() {
     const COUNT: u64 = 1_500_000;

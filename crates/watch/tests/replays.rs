@@ -1,5 +1,5 @@
-//! Two readers multiply graphs out: one keeps the order of a finished trace, one counts while launches come. Of the same trace both say the
-//! same.
+//! Two readers expand graphs: one keeps the order of a finished trace, one counts while launches arrive. Both must
+//! agree on the same trace.
 
 use launch::graph_replay::evaluations;
 use launch::record::{FIRST, MAGIC, graph, kind};
@@ -77,7 +77,7 @@ proptest! {
     fn both_readers_count_the_same(steps in prop::collection::vec(step(), 0..60)) {
         let trace = trace(&steps);
         let (counts, unknown) = counted(&trace);
-        // What nobody saw made launches nothing that either could count; one of them says so.
+        // A graph whose creation was not seen launches nothing that either could count; one of them reports it.
         let mut made = std::collections::HashSet::new();
         let mut seen = std::collections::HashSet::new();
         let mut unmade = 0;

@@ -1,4 +1,4 @@
-//! What a process of another user's names is opened as that process sees it, or not at all.
+//! Files named by another user's process are opened as that process sees them, or not at all.
 
 use server::claims::Gatherer;
 use std::io::{BufRead, BufReader};
@@ -12,7 +12,7 @@ fn root(test: &str) -> bool {
     test_artifacts::root(&format!("{test}: to be another user"))
 }
 
-/// A process that calls itself a server, at its `ready`; it ends when its input does.
+/// A process that calls itself a server, after it printed `ready`; it ends when its input does.
 struct Server(Child);
 
 impl Server {
@@ -24,7 +24,7 @@ impl Server {
         Server(child)
     }
 
-    /// As nobody, in the directory, with a model.
+    /// Runs as nobody, in the directory, with a model.
     fn with_model(dir: &Path, model: &str) -> Server {
         let mut command = Command::new("sh");
         command.arg0("llama-server").args(["-c", "echo ready; read line", "sh", "-m", model, "-ngl", "99"]);
@@ -81,7 +81,8 @@ fn a_model_is_read_where_its_process_sees_it_and_a_pipe_or_device_never() {
     }
 }
 
-/// In its own mounts, a link that is absolute means something else than here: the host's file of that name is not theirs to show.
+/// In another mount namespace an absolute symlink means something else: it must not lead to the host's file of that
+/// name.
 #[test]
 fn a_link_in_another_mount_namespace_does_not_lead_back_to_the_host() {
     if !root("a link out of a mount namespace") {
@@ -92,7 +93,8 @@ fn a_link_in_another_mount_namespace_does_not_lead_back_to_the_host() {
     std::fs::write(dir.path().join("own/secret.gguf"), std::fs::read(dir.path().join("model.gguf")).expect("read"))
         .expect("written");
     let own = dir.path().join("own").display().to_string();
-    // Over there `own` is another, empty file system: the link leads nowhere. Here it would lead to the host's file.
+    // In the namespace `own` is another, empty file system, so the symlink is dangling. Here it would lead to the
+    // host's file.
     let script = "mount -t tmpfs none \"$0\" && ln -s \"$0/secret.gguf\" \"$0/model.gguf\" && \
         exec setpriv --reuid 65534 --regid 65534 --clear-groups \
         bash -c 'exec -a llama-server sh -c \"echo ready; read line\" sh -m \"$0/model.gguf\" -ngl 99' \"$0\"";
@@ -107,7 +109,7 @@ fn a_link_in_another_mount_namespace_does_not_lead_back_to_the_host() {
     assert_eq!(server.blocks(), None);
 }
 
-/// A log that is a pipe by the time somebody looks.
+/// A log that has become a pipe.
 #[test]
 fn a_log_that_is_no_file_is_not_opened() {
     if !root("the log of a stranger") {
@@ -129,7 +131,7 @@ fn a_log_that_is_no_file_is_not_opened() {
     assert_eq!(claims(&log), 0);
 }
 
-/// A process in its own mounts whose loader cache is a pipe: `inspect PID` reads on.
+/// A process in its own mount namespace whose loader cache is a pipe: `inspect PID` does not block.
 #[test]
 fn a_pipe_for_a_loader_cache_does_not_hang_the_inspection() {
     if !root("a loader cache of a stranger") {

@@ -1,4 +1,4 @@
-//! Every command that the program can print is one that its own parser takes.
+//! The program's own parser accepts every command that it can print.
 
 use crate::command_check::{takes, words};
 use evidence::{Recorded, default_investigation};
@@ -43,7 +43,7 @@ fn what_closes_a_claim_is_a_command_without_holes() {
     }
 }
 
-/// A claim whose verb this build has not is not advised to run it.
+/// A claim does not advise a verb that this build does not have.
 #[test]
 fn no_claim_advises_a_verb_that_is_not_there() {
     let none: [Recorded; 0] = [];
@@ -64,7 +64,7 @@ fn printed(text: &str) -> Vec<String> {
         let end = rest.find(ends).unwrap_or(rest.len());
         let command = rest.get(..end).unwrap_or_default();
         let quoted = text.get(..at).is_some_and(|before| before.ends_with('`'));
-        // Only what is meant to be copied: in backticks, or at the end of a line.
+        // Only text that is meant to be copied: in backticks, or at the end of a line.
         let verbs = crate::command_line::verb_names();
         let verb = command.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ':', ')', ',']);
         let is_verb = verbs.iter().any(|known| known == verb);
@@ -77,7 +77,7 @@ fn printed(text: &str) -> Vec<String> {
     out
 }
 
-/// `{ $command }`, `{name}`: something that fits.
+/// `{ $command }`, `{name}`: replaced by something that fits.
 fn filled(command: &str) -> String {
     let mut out = String::new();
     let mut rest = command;
@@ -112,13 +112,13 @@ fn every_command_in_the_messages_is_one() {
     let mut seen = 0;
     for path in all.iter().filter(|path| !path.ends_with("advice_tests.rs")) {
         let text = fs::read_to_string(path).unwrap();
-        // What a test expects, or a comment tells, is not printed.
+        // Text in tests and comments is not printed.
         let text: Vec<&str> = text.split("#[cfg(test)]").next().unwrap_or_default().lines().collect();
         let text: Vec<&str> = text.into_iter().filter(|line| !line.trim_start().starts_with("//!")).collect();
         for command in printed(&text.join("\n")) {
             seen += 1;
             let command = filled(&command);
-            // A verb may be named without what it takes.
+            // A verb may be mentioned without its arguments.
             let only_named =
                 crate::command_line::verb_names().iter().any(|verb| command == format!("whichkernel {verb}"));
             if let Some(error) = parses(&command).err().filter(|_| !only_named) {

@@ -1,4 +1,4 @@
-//! Every kind of answer that this command gives as JSON, by name. Whoever adds one adds its line here, and `BLESS=1 cargo test
+//! Every kind of JSON answer of this command, by name. To add one, add its line here, and `BLESS=1 cargo test
 //! --workspace schemas` writes its schema.
 
 use answer::Kind;
@@ -10,7 +10,7 @@ macro_rules! kinds {
             vec![$(Kind::of::<$answer>(include_str!(concat!("../schemas/", $name, ".json"))),)*]
         }
 
-        /// The same from the types, under the names of their files.
+        /// The schemas generated from the types, under their file names.
         #[cfg(test)]
         fn made() -> Vec<(&'static str, serde_json::Value)> {
             vec![$(($name, answer::made::<$answer>()),)*]
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Programs compare it with names, not with sentences.
+    /// Programs compare rungs by name, not by sentence.
     #[test]
     fn a_rung_is_one_of_six_names_wherever_it_stands() {
         for kind in all() {
@@ -121,7 +121,7 @@ mod tests {
             }
         }
     }
-    /// One line for each definition, so that a change of one is a change of its line.
+    /// One line per definition, so that a change of one definition changes one line.
     fn written(schema: &Value) -> String {
         let lines = |of: &Value, end: &str| {
             let fields = of.as_object().into_iter().flatten();
@@ -138,7 +138,8 @@ mod tests {
         }
     }
 
-    /// What programs read is a file that a change of a type changes too, where everybody sees it. `BLESS=1` writes them.
+    /// The schema files are checked in, so that a change of a type is visible as a change of a file. `BLESS=1` writes
+    /// them.
     #[test]
     fn the_schemas_are_what_the_types_say() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");

@@ -15,7 +15,7 @@ pub struct KeyArgs {
 }
 
 impl KeyArgs {
-    /// `named`: the command line says which server the key is for. It is sent to no server that was only found.
+    /// `named`: the command line says which server the key is for. The key is never sent to a discovered server.
     pub fn read(&self, named: bool) -> say::Result<Option<Key>> {
         let key = match (&self.key_env, &self.key_file) {
             (Some(name), _) => Key::from_env(name)?,

@@ -1,4 +1,5 @@
-//! HIP against Vulkan for one card: both dry runs, and how they look side by side. `diff rocm vulkan` and `explain --backend both` ask it.
+//! HIP against Vulkan for one card: runs both dry runs and shows them side by side, for `diff rocm vulkan` and `explain
+//! --backend both`.
 
 use crate::asked::dry::{progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use sys::interrupt;
 
-/// The two sides: `rocm` or `hip`, and `vulkan`, each with the runtime behind `=` where it is another than the default.
+/// The two sides: `rocm` or `hip`, and `vulkan`, each with an optional runtime after `=`.
 pub struct Sides {
     hip: Option<String>,
     vulkan: Option<String>,
@@ -39,13 +40,13 @@ impl Sides {
         }
     }
 
-    /// Both in one runtime.
+    /// Both sides in one runtime.
     pub fn both(runtime: Option<String>) -> Sides {
         Sides { hip: runtime.clone(), vulkan: runtime }
     }
 }
 
-/// What is asked of both.
+/// The question for both sides.
 pub struct Question<'a> {
     pub gpu: &'a str,
     pub kinds: Vec<TensorType>,
@@ -53,7 +54,7 @@ pub struct Question<'a> {
     pub shape: Shape,
     pub layers: u32,
     pub model: Option<PathBuf>,
-    /// Where a side names none of its own.
+    /// Used if a side does not name its own.
     pub runtime: &'a str,
 }
 

@@ -4,7 +4,7 @@ use crate::context::Context;
 use report::thousands;
 use std::time::{Duration, Instant};
 
-/// A line per second, once a second has passed.
+/// Prints a line per second, starting after the first second.
 pub struct Progress<'a> {
     context: &'a Context,
     /// The message, with `index` and `offset`.

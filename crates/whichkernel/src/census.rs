@@ -1,4 +1,4 @@
-//! The census of a file for output, or why it is missing: `isa` and `diff` count in the same way.
+//! The census of a file for output, or why there is none: `isa` and `diff` count in the same way.
 
 use crate::bundle_progress::Progress;
 use crate::context::Context;
@@ -11,7 +11,7 @@ use report::thousands;
 use say::{Say as _, bail, error, say};
 use std::path::Path;
 
-/// Nothing has this name: an error with the names that come nearest.
+/// An error for an unknown name, with the nearest names.
 pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) -> say::Error {
     let (names, whole) = observe::shipped::kernel_names(file, target);
     let near = filter.nearest(names.iter().map(String::as_str));
@@ -28,7 +28,7 @@ pub fn parse_target(text: &str) -> say::Result<TargetId> {
     }
 }
 
-/// Why nothing was counted: what could not be read is not the same as what is not there.
+/// Why nothing was counted: unreadable code is different from missing code.
 pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &FileReport) -> say::Error {
     let targets = report.targets();
     let there: Vec<&str> = targets.keys().map(String::as_str).collect();
@@ -50,7 +50,8 @@ pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &File
     }
 }
 
-/// Counts a whole file; with `hash` the file is hashed, with `bytes` every function. What the inventory could not read is part of what was not counted.
+/// Counts a whole file; `hash` hashes the file, `bytes` hashes every function. Parts that the inventory could not read
+/// are included in what was not counted.
 pub fn census(
     file: &File,
     select: Select,

@@ -21,11 +21,11 @@ pub fn words(command: &str) -> Vec<String> {
     out
 }
 
-/// Several may stand behind each other.
+/// Accepts several commands in sequence.
 pub fn parses(commands: &str) -> Result<(), clap::Error> {
     for one in commands.split("; ") {
         let words = words(one.strip_prefix("sudo ").unwrap_or(one));
-        // The parser does not look at the first word.
+        // The parser ignores the first word.
         if words.first().is_none_or(|first| first != "whichkernel") {
             return Err(clap::Error::new(ErrorKind::InvalidSubcommand));
         }

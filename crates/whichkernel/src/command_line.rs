@@ -73,7 +73,7 @@ fn version() -> String {
     option_env!("WHICHKERNEL_BUILD").map_or_else(|| own.to_owned(), |build| format!("{own} ({build})"))
 }
 
-/// The verbs that this build offers, so that others can say what it cannot do yet.
+/// The verbs of this build, so that others can say what it does not support.
 pub fn verb_names() -> Vec<String> {
     let all = Verb::augment_subcommands(clap::Command::new("whichkernel"));
     all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()

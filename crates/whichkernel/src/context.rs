@@ -1,4 +1,4 @@
-//! What every verb is given: language, terminal, where the ledger is; and how output and failure are said.
+//! The context of every verb: language, terminal, location of the ledger; and how output and errors are printed.
 
 use crate::emit::Failure;
 use crate::status::StatusLine;
@@ -12,12 +12,12 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A check that was asked for failed (`check`, `diff`, `--strict`).
+/// A requested check failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
 /// The verb could not run: wrong input, missing file, refused by the system.
 pub const COULD_NOT_RUN: u8 = 2;
 
-/// Set for a verb that a program asked for through `mcp`: the ledger is not written.
+/// Set for a verb that a program called through `mcp`: the ledger is not written.
 pub const LOOK_ONLY: &str = "WHICHKERNEL_LOOK_ONLY";
 
 #[derive(Debug, Args)]
@@ -56,22 +56,22 @@ pub enum Format {
 pub struct Context {
     pub lang: Lang,
     pub color: bool,
-    /// Links can be laid over what is printed.
+    /// Whether printed text can contain links.
     links: bool,
-    /// Columns of the terminal; None in a pipe, where nothing is wrapped.
+    /// The terminal's width in columns; None in a pipe, where nothing is wrapped.
     pub width: Option<usize>,
     pub ledger: PathBuf,
     status: StatusLine,
-    /// Bytes on stdout so far.
+    /// The number of bytes written to stdout so far.
     written: AtomicU64,
     printed: AtomicBool,
     looking: bool,
-    /// For pages that are served meanwhile.
+    /// Reports progress to pages that are being served.
     teller: OnceLock<serve::activity::Teller>,
 }
 
 impl Context {
-    /// Whether only what looks may be done.
+    /// Whether only read-only work is allowed.
     pub fn only_looks(&self) -> bool {
         self.looking
     }
@@ -102,7 +102,7 @@ impl Context {
         self.print_linked(text, &[])
     }
 
-    /// The same with links on its content, if the terminal supports them.
+    /// The same with links in its content, if the terminal supports them.
     pub fn print_linked(&self, text: &str, links: &[crate::links::Link]) -> say::Result<()> {
         let text = report::guarded(text, self.color || self.width.is_some());
         let text = if self.links { Cow::Owned(crate::links::laid_over(&text, links)) } else { text };
@@ -117,19 +117,20 @@ impl Context {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// For an answer that is written as it is found.
+    /// For an answer that is written incrementally.
     pub fn stdout(&self) -> io::StdoutLock<'static> {
         self.status.clear();
         self.printed.store(true, Ordering::Relaxed);
         io::stdout().lock()
     }
 
-    /// Whether a part of the answer is out already: then an error must not follow it on standard output.
+    /// Whether part of the answer was already printed: then no error may follow it on standard output.
     pub fn has_printed(&self) -> bool {
         self.printed.load(Ordering::Relaxed)
     }
 
-    /// For writing. What of it others could read until now is said once: from now on they cannot.
+    /// Opens the ledger for writing. If other users could read files until now, this is reported once, because their
+    /// access is removed.
     pub fn open_ledger(&self) -> Result<ledger::Ledger, ledger::LedgerError> {
         if self.only_looks() {
             return Err(ledger::LedgerError::ReadOnly {
@@ -153,13 +154,13 @@ impl Context {
         Ok(())
     }
 
-    /// About work in progress, on stderr and only where a person is watching: written over by the next one.
+    /// A progress line on stderr, only on a terminal; the next one overwrites it.
     pub fn progress(&self, line: &str) {
         self.status.show(line);
         self.tell_pages(line);
     }
 
-    /// From now on what is in progress is told to pages that are served of the same ledger (`report --serve`).
+    /// From now on, progress is also reported to served pages of the same ledger (`report --serve`).
     pub fn begins(&self, verb: &'static str) {
         if !self.only_looks()
             && let Some(teller) = serve::activity::Teller::begin(&self.ledger, verb)
@@ -169,26 +170,26 @@ impl Context {
         }
     }
 
-    /// The same line where the terminal shows something else.
+    /// Reports the line to the pages when the terminal shows something else.
     pub fn tell_pages(&self, line: &str) {
         if let Some(teller) = self.teller.get() {
             teller.say(&ledger::redact::text(line));
         }
     }
 
-    /// A remark that is not the answer: a line on stderr that stays.
+    /// A remark that is not part of the answer: a permanent line on stderr.
     pub fn note(&self, line: &str) {
         self.status.clear();
         let _ = writeln!(io::stderr(), "{}", report::guarded(&ledger::redact::text(line), self.color));
     }
 }
 
-/// A terminal that knows no sequences: nothing is coloured, written over or drawn on it.
+/// Whether the terminal supports no escape sequences: nothing is then coloured, overwritten or drawn.
 pub fn dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// COLUMNS decides where it is set, also in a pipe; else the terminal's own width.
+/// COLUMNS if it is set, also in a pipe; else the terminal's width.
 fn width(terminal: bool) -> Option<usize> {
     if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|value| value.parse().ok()) {
         return Some(columns);
@@ -208,7 +209,7 @@ fn default_ledger() -> PathBuf {
     base.unwrap_or_else(std::env::temp_dir).join("whichkernel")
 }
 
-/// A command line that could not be understood, or one that asked for help.
+/// Reports a command line that could not be parsed, or prints the requested help.
 pub fn misunderstood(error: &clap::Error, json: bool, lang: &Lang) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -236,7 +237,7 @@ pub fn tell(line: fmt::Arguments) {
     tell_part(format_args!("{line}\n"));
 }
 
-/// A question, or what ends its lines itself.
+/// Prints text without adding a line end, such as a question.
 pub fn tell_part(text: fmt::Arguments) {
     let _ = io::stderr().write_fmt(text);
 }
@@ -253,7 +254,7 @@ pub fn fail(error: &say::Error, json: bool, lang: &Lang) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// An error with its causes, in one line. Addresses and command lines come into errors from everywhere.
+/// An error with its causes, in one line. Errors may contain external addresses and command lines, so it is escaped.
 pub fn said(error: &say::Error, lang: &Lang) -> String {
     ledger::redact::text(&error.in_words(lang)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! An answer in the requested format, and what went wrong in the same.
+//! Prints an answer, or an error, in the requested format.
 
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
 use answer::Answer;
@@ -10,18 +10,18 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
-/// How an answer looks to people. As JSON every [`Answer`] can be written already.
+/// How an answer is shown to people. Every [`Answer`] can already be written as JSON.
 pub trait Show: Answer {
-    /// The content of text, CSV and Markdown; None for an answer that is not a table, which has text and JSON only.
+    /// The content for text, CSV and Markdown; None for an answer that is not a table and has only text and JSON.
     fn table(&self, lang: &Lang) -> Option<Table>;
 
-    /// For a terminal or a pipe, ended by a newline.
+    /// For a terminal or a pipe, with a final newline.
     fn text(&self, context: &Context) -> String {
         self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default()
     }
 }
 
-/// The formats for people and tables. JSON is not among them: it is made of the answer, and nowhere but here.
+/// The formats for people and tables. JSON is not included, because it is created only here, from the answer itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
     Text,
@@ -30,7 +30,7 @@ pub enum Plain {
 }
 
 impl Context {
-    /// An answer whose text or table is made of more than it holds. Only what is asked for is made.
+    /// Prints an answer whose text or table needs more than it contains. Only the requested format is created.
     pub fn emit_as<A: Answer>(
         &self,
         format: Format,

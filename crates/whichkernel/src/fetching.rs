@@ -1,4 +1,5 @@
-//! A runtime is brought: its sizes said, a person asked, fetched with progress. For `runtime fetch` and `investigate`.
+//! Fetches a runtime: reports its size, asks the user, and fetches with progress. For `runtime fetch` and
+//! `investigate`.
 
 use crate::context::Context;
 use report::bytes;
@@ -8,8 +9,8 @@ use runtime::{Cache, Index};
 use say::bail;
 use std::io::{self, BufRead, IsTerminal};
 
-/// Says the size, asks unless told yes, and fetches: the index, and the key of the words for how it came to be here. None if the
-/// answer was no.
+/// Reports the size, asks unless already confirmed, and fetches. Returns the index and the message key for how it was
+/// obtained. None if the answer was no.
 pub fn bring(
     request: &Request,
     update: bool,
@@ -30,7 +31,7 @@ pub fn bring(
     })
 }
 
-/// The sizes, before anything big moves; on stderr, so that a pipe gets the result alone.
+/// Reports the sizes before a large download, on stderr, so that a pipe gets only the result.
 fn announce(plan: &Plan, context: &Context) {
     let lang = &context.lang;
     let mut out = String::new();

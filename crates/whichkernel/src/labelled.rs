@@ -1,14 +1,14 @@
-//! Lines of a label and a text, aligned; a text that is too long goes on below itself. A command is never broken.
+//! Aligned lines of a label and a text; long text continues below itself. Commands are never wrapped.
 
 use crate::context::Context;
 use report::wrap;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
-/// What stands beside a label.
+/// The text beside a label.
 pub enum Entry {
     Text(String),
-    /// To be copied, and never broken.
+    /// For copying, so never wrapped.
     Command(String),
 }
 
@@ -18,7 +18,7 @@ impl From<String> for Entry {
     }
 }
 
-/// `rows`: the label's key in the message files (none: the row goes on with the one above), and the text.
+/// `rows`: the label's message key (empty if the row continues the one above), and the text.
 pub fn labelled(rows: &[(&str, Entry)], context: &Context) -> String {
     let label = |key: &str| if key.is_empty() { String::new() } else { context.lang.text(key) };
     let labels: Vec<String> = rows.iter().map(|(key, _)| label(key)).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use watch::{Device, LaunchSite, ObserverReport, Tally};
 
-/// Which installation launched, and on which card, where only one can have been it.
+/// The installation that launched and the card, if only one is possible.
 pub fn place(tally: &Tally, account: &ObserverReport) -> LaunchSite {
     let named = |path: &std::path::PathBuf| runtime::installed::name(path, &runtime::Cache::from_env());
     let held = tally.devices.iter().filter_map(|(_, _, device)| match device {

@@ -1,15 +1,16 @@
-//! Links that a terminal opens (OSC 8): a file and line becomes its place in the source that it is about. Only on a terminal that is known to
-//! have them, never in a pipe, and only where colours are wanted: a terminal without them may print the address.
+//! Terminal hyperlinks (OSC 8): a file and line links to its place in the source. Used only on terminals that are known
+//! to support them and if colours are wanted, never in a pipe: other terminals may print the address.
 //! <https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda>
 
-/// Programs that say who they are in TERM_PROGRAM.
+/// Programs that identify themselves in TERM_PROGRAM.
 const PROGRAMS: &[&str] = &["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "zed"];
 /// Terminals by the value of TERM.
 const TERMS: &[&str] = &["xterm-kitty", "alacritty", "foot", "foot-extra", "wezterm", "xterm-ghostty", "contour"];
-/// Set by a terminal that has them.
+/// Variables set by terminals that support links.
 const MARKS: &[&str] = &["KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM", "WEZTERM_PANE"];
 
-/// Whether the terminal has links, by what it set. One inside another (screen, tmux) hides which it is.
+/// Whether the terminal supports links, judging by its variables. A multiplexer (screen, tmux) hides the outer
+/// terminal.
 pub fn supported(variable: impl Fn(&str) -> Option<String>) -> bool {
     let term = variable("TERM").unwrap_or_default();
     if term.starts_with("screen") || term.starts_with("tmux") || variable("TMUX").is_some() {
@@ -23,7 +24,7 @@ pub fn supported(variable: impl Fn(&str) -> Option<String>) -> bool {
 /// Texts and their link targets. Applied to the finished text, so that links do not change widths.
 pub type Link = (String, String);
 
-/// Each text at its first place; one that was broken over two lines stays as it is.
+/// Links the first occurrence of each text; a text that was wrapped over two lines is not linked.
 pub fn laid_over(text: &str, links: &[Link]) -> String {
     let mut out = text.to_owned();
     for (shown, url) in links.iter().filter(|(shown, url)| !shown.is_empty() && url.chars().all(plain)) {
@@ -32,12 +33,12 @@ pub fn laid_over(text: &str, links: &[Link]) -> String {
     out
 }
 
-/// An address of ours has nothing else in it; a control character would end the sequence.
+/// Our own addresses contain only these characters; a control character would end the sequence.
 fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || ":/._#@+-~%".contains(c)
 }
 
-/// A line of a file on the page of its repository, where that is known by name and commit.
+/// The URL of a line in its repository, if that is known by name and commit.
 pub fn in_repository(source: &str, commit: &str, file: &str, line: usize) -> Option<String> {
     let repository = match source {
         "llama.cpp" => "ggml-org/llama.cpp",

@@ -1,6 +1,6 @@
 //! The command line: one file per verb, each thin.
 #![forbid(unsafe_code)]
-// Both panic where the reader went away; `Context::print` and `context::tell` do not.
+// Both panic if the reader closed the pipe; `Context::print` and `context::tell` do not.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ fn understood(mut command: clap::Command) -> Result<Cli, clap::Error> {
 fn main() -> ExitCode {
     let json = emit::json_asked(std::env::args_os());
     let asked = Lang::choose(help::lang_asked(std::env::args_os()).as_deref());
-    // Help takes longer to write than most command lines to understand: only where it is shown.
+    // Building the translated help takes longer than parsing most command lines, so it is done only if help is shown.
     let parsed = understood(<Cli as clap::CommandFactory>::command()).or_else(|_| understood(help::command(&asked)));
     let cli = match parsed {
         Ok(cli) => cli,

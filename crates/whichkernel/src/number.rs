@@ -1,4 +1,4 @@
-//! Numbers of the command line that have a range.
+//! Command-line numbers with a range.
 
 use say::{Message, Say, say};
 use std::fmt::Display;
@@ -6,7 +6,7 @@ use std::num::ParseIntError;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// For `value_parser`: what is wrong is a message, which clap's own parser would only have in English.
+/// For `value_parser`: the error is a translatable message; clap's own parser has it only in English.
 pub fn number<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, Message> + Clone
 where
     N: FromStr<Err = ParseIntError> + PartialOrd + Display + Clone,

@@ -1,4 +1,4 @@
-//! The line about work in progress: one line on stderr, written over, gone before anything else is said.
+//! The progress line: one line on stderr that is overwritten, and erased before other output.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ const EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub struct StatusLine {
-    /// None in a pipe: there nothing is shown.
+    /// None in a pipe, where nothing is shown.
     width: Option<usize>,
     shown: Mutex<Option<Instant>>,
 }
@@ -49,7 +49,7 @@ impl Drop for StatusLine {
     }
 }
 
-/// A line that is longer than the terminal would not be written over.
+/// Truncates a line that is longer than the terminal, because it could not be overwritten.
 fn fit(text: &str, width: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {

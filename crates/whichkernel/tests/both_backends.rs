@@ -84,7 +84,7 @@ fn explain_backend_both_tells_of_both_and_refuses_a_runtime_of_one() {
     }
 }
 
-/// What vulkaninfo wrote of a card gives what is kept of that card; what is no such file is refused by name.
+/// A card described by vulkaninfo gives the same answer as the built-in card; an invalid file is refused by name.
 #[test]
 fn source_takes_a_card_of_ones_own() {
     let Some(tree) = test_artifacts::need("llama-cpp-sys-4-0.11.0") else { return };

@@ -1,5 +1,5 @@
-//! `watch --certify` from the command line: real servers, observers that are safe, wrappers that are not, and what the ledger
-//! keeps of it.
+//! `watch --certify` from the command line: real servers, safe observers, unsafe wrappers, and what is recorded in the
+//! ledger.
 
 use dryrun::Ending;
 use onstage::{WHICHKERNEL, json, kept_in, launcher, on_the_stand_in, words};
@@ -52,7 +52,7 @@ fn verdict<'v>(certificate: &'v Value, what: &str) -> &'v str {
     point["verdict"].as_str().expect("a verdict")
 }
 
-/// The launcher says nothing of devices; a wrapper that takes the runtime away from it breaks it all the same.
+/// The launcher prints nothing about devices; a wrapper that removes its runtime still breaks it.
 #[test]
 fn a_wrapper_that_breaks_the_program_is_not_certified_and_one_that_does_nothing_is() {
     let trial = Trial::new();
@@ -70,7 +70,7 @@ fn a_wrapper_that_breaks_the_program_is_not_certified_and_one_that_does_nothing_
     assert_eq!((verdict(&broken, "ending"), verdict(&broken, "launch mix")), ("differs", "differs"));
 }
 
-/// Programs that launch nothing, or something else every time: what is the same beside that shows nothing.
+/// Programs that launch nothing, or something different every time: equality of everything else proves nothing.
 #[test]
 fn where_nobody_could_compare_launches_nothing_is_certified() {
     let home = tempfile::tempdir().expect("a directory");
@@ -110,7 +110,7 @@ fn where_nobody_could_compare_launches_nothing_is_certified() {
     assert!(rows.contains("unchecked") && !rows.contains("\"state\":\"certified\""), "what was seen stays unchecked");
 }
 
-/// The labels and notes too are said in the reader's language.
+/// Labels and notes are translated, too.
 #[test]
 fn a_certificate_is_said_in_japanese() {
     let home = tempfile::tempdir().expect("a directory");
@@ -159,7 +159,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     let notes = safe["notes"].to_string();
     assert!(notes.contains("libwhichkernel-preload.so"), "its own library is excepted, and that is said: {notes}");
 
-    // Our own shim stays first; the runtime behind it is exchanged, as a profiler of another release does.
+    // Our own shim stays first; the runtime after it is replaced, like a profiler of another release does.
     let keep = format!("sh -c 'LD_PRELOAD=${{LD_PRELOAD%%:*}}:{} exec \"$@\"' sh", library.display());
     let (other, ending) = trial.certify(&["--with", &keep], "linger");
     assert_eq!((other["safe"].as_bool(), ending), (Some(false), Ending::Code(1)), "{other}");
@@ -187,7 +187,7 @@ fn a_wrapper_that_loads_another_runtime_is_told_by_the_build_and_contaminates_wh
     assert!(kernel.contains("contaminated") && kernel.contains("libamdhip64.so.6"), "{kernel}");
     assert!(trial.ask(&["ledger", "verify"]).status.success());
     let claims = trial.home.path().join("claims.toml");
-    // The other runtime is none of ours, and nobody saw a device behind it.
+    // The other runtime is not ours, and no device was seen behind it.
     let there = format!("{}scope = {{ device = \"unknown\" }}\n", CLAIM.replace("RUNG", "selected"));
     std::fs::write(&claims, there).expect("written");
     let graded = trial.told(&["check", claims.to_str().expect("text"), "--format", "json"]);
@@ -224,7 +224,7 @@ expect = "any"
 closes = "whichkernel watch"
 "#;
 
-/// llama-server of Debian, started and asked in every run, on a card that is not there.
+/// Debian's llama-server, started and asked in every run, on a simulated card.
 fn server(how: &str, code: i32) -> Option<Value> {
     test_artifacts::need("debian-sid")?;
     let home = tempfile::tempdir().expect("a directory");
@@ -278,11 +278,11 @@ fn a_server_is_started_three_times_and_answers_alike_under_uprobe() {
     assert_eq!(verdict(&certificate, "launch mix"), "same", "{certificate}");
 }
 
-/// The stand-in writes no log: what can be shown is that the switches change nothing else.
+/// The stand-in writes no log: the test shows that the log settings change nothing else.
 #[test]
 fn a_server_answers_alike_with_its_libraries_logs_on() {
     let Some(certificate) = server("logs", 1) else { return };
     assert_eq!((&certificate["safe"], verdict(&certificate, "output")), (&Value::from(false), "same"), "{certificate}");
-    // Nobody told what was launched in the run that is judged.
+    // No observer counted the launches of the run that is judged.
     assert_eq!((verdict(&certificate, "launch mix"), &certificate["outcome"]), ("absent", &"not-known".into()));
 }

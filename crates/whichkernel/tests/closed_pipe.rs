@@ -1,4 +1,4 @@
-//! A reader that went away (`2>&1 | head`) ends a verb, it does not break it.
+//! A closed output (`2>&1 | head`) ends a verb without an error.
 
 use std::process::{Command, Stdio};
 

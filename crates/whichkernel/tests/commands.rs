@@ -1,5 +1,6 @@
-//! The command as a user meets it, as files: every `$ whichkernel ...` line of `commands/*.txt` with what it prints and its
-//! exit code. `BLESS=1 cargo test -p whichkernel --test commands` writes them anew; look at `git diff` then.
+//! The command's output as a user sees it, in files: every `$ whichkernel ...` line of `commands/*.txt` with what it
+//! prints and its exit code. `BLESS=1 cargo test -p whichkernel --test commands` writes them again; check `git diff`
+//! then.
 
 #[path = "../../source/tests/ours/mod.rs"]
 mod ours;
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Output;
 
-/// What stands in the directory in which the commands run: small files of our own making.
+/// The files in the directory in which the commands run.
 const FILES: &[(&str, &str)] = &[
     ("library.so", "host/library"),
     ("kernels.hsaco", "code_object/two_kernels"),
@@ -91,8 +92,8 @@ fn every_command_prints_and_ends_as_its_file_says() {
     assert!(wrong.is_empty(), "{}\nBLESS=1 writes them anew", wrong.join("\n"));
 }
 
-/// The screens in the docs are the tool's own, after an investigation that found nothing but its own tables. What depends on the
-/// machine (`whichkernel` alone) stands in a block without a language, and is not compared.
+/// The screens in the docs are the tool's own, after an investigation that found nothing but its own tables.
+/// Machine-dependent output (`whichkernel` alone) is in a block without a language, and is not compared.
 #[test]
 fn the_screens_in_the_docs_are_what_is_printed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/screens.md");

@@ -1,4 +1,4 @@
-//! `source --graph --code`: what a real library's kernels need, and the grids that hang on it.
+//! `source --graph --code`: the resources of a real library's kernels, and the grids that depend on them.
 
 use gpu::TargetId;
 use source::graph::instance;
@@ -55,7 +55,7 @@ fn recorded_registers_are_the_librarys() {
     assert!(std::fs::read_to_string(&path).expect("recorded") == text, "BLESS=1 writes {}", path.display());
 }
 
-/// Attention over 512 positions, whose grid hangs on how many blocks fit.
+/// Attention over 512 positions, whose grid depends on how many blocks fit.
 const ATTENTION: &str = "q = F32 128,4,32 strides 4,16384,512,65536\nk = F16 128,512,8 strides 2,2048,256,1048576\n\
      v = F16 128,512,8 strides 2,2048,256,1048576\nm = F16 512,4\n\
      a = FLASH_ATTN_EXT F32 128,32,4 from q,k,v,m with 0.088f,0f,0f\n";
@@ -92,7 +92,7 @@ fn a_grid_that_hangs_on_registers_is_known_with_the_code_and_open_without() {
     assert!(attention(&known)["launches"][0]["grid"].is_array(), "{known}");
     assert_eq!(known["code"]["file"], library);
     assert!(known["code"]["kernels"].as_u64() > Some(1000), "{}", known["code"]);
-    // Code of other targets is no code for this one, however near they are.
+    // Code of other targets is not used, however similar they are.
     let (other, said) = asked("gfx1201", Some(&library)).expect("there");
     assert_eq!(other["code"]["kernels"], 0);
     assert!(said.contains("no code for gfx1201; it has gfx"), "{said}");

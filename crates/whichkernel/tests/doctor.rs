@@ -43,7 +43,7 @@ fn text_fits_the_terminal_in_both_languages() {
         for columns in ["80", "200"] {
             let text = whichkernel(&["doctor", "--lang", lang], Some(columns));
             let limit: usize = columns.parse().unwrap();
-            // A command is never broken: it is there to be copied.
+            // Commands are for copying, so they are never wrapped.
             let command = |line: &str| {
                 ["fix:", "対処:", "undo:", "元に戻す:"].iter().any(|label| line.trim_start().starts_with(label))
             };
@@ -55,7 +55,7 @@ fn text_fits_the_terminal_in_both_languages() {
     }
 }
 
-/// A tree in which there is nothing to look at: that nothing was found there is no finding, and does not pass.
+/// A tree with nothing to examine: finding nothing there is not a result, and does not pass.
 #[test]
 fn nothing_to_look_at_is_not_nothing_found() {
     let (tree, ledger) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -79,7 +79,7 @@ fn nothing_to_look_at_is_not_nothing_found() {
     assert!(run(&["--strict"]).status.success());
 }
 
-/// A card whose service passes it for another one.
+/// A card whose service overrides it as another one.
 fn troubled() -> tempfile::TempDir {
     let tree = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -105,7 +105,7 @@ fn problems_come_first_with_their_undo_and_strict_fails() {
     let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word}: {text}"));
     assert!(place("HSA_OVERRIDE_GFX_VERSION=11.0.0") < place("Observers"), "{text}");
     assert!(text.contains("UnsetEnvironment=") && text.contains("undo: sudo rm "), "{text}");
-    // Nothing of this machine, where somebody may well be running something.
+    // Nothing from this machine, on which other programs may be running.
     assert!(!text.contains("pid ") && !text.contains("none is running") && !text.contains("systemctl start"), "{text}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
     let strict = command.args(["doctor", "--strict", "--root", &root]).env("LANG", "C").output().unwrap();

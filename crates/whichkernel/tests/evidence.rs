@@ -1,4 +1,4 @@
-//! `ledger`, `check` and `investigate` as a user meets them: good input, bad input, exit codes.
+//! `ledger`, `check` and `investigate` from a user's view: good input, bad input, exit codes.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 fn run(ledger: &Path, args: &[&OsStr]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_whichkernel"))
         .env("WHICHKERNEL_LEDGER", ledger)
-        // No runtimes: what is in the developer's cache must not be looked at here.
+        // No runtimes: the developer's cache must not be used here.
         .env("WHICHKERNEL_CACHE", ledger.with_file_name("no-cache"))
         .env("LANG", "C.UTF-8")
         .env_remove("LC_ALL")
@@ -142,7 +142,7 @@ fn investigate_looks_records_and_grades() {
     let text = out(&output);
     let lines: Vec<&str> = text.lines().collect();
     assert!((12..=24).contains(&lines.len()), "{text}");
-    // What the source declares is not what was seen to run, and no hash or topic is on the screen.
+    // What the source declares is not what was observed, and the screen shows no hash or topic.
     assert!(text.contains("1-8") && text.contains("MMVQ") && text.contains("not observed"), "{text}");
     assert!(text.contains("Next: whichkernel ") && !text.contains("matmul."), "{text}");
     let hash = |word: &str| word.len() >= 12 && word.chars().all(|c| c.is_ascii_hexdigit());
@@ -161,7 +161,7 @@ fn investigate_looks_records_and_grades() {
     );
 }
 
-/// Nobody said yes, and nobody is there to be asked.
+/// Nobody confirmed, and there is no terminal to ask on.
 #[test]
 fn investigate_fetches_nothing_in_a_pipe() {
     let place = Place::new();
@@ -210,7 +210,7 @@ fn a_claim_expected_to_hold_decides_the_exit_code() {
         said.contains("Observed instead: ") && said.contains("should hold, hold? No: Not true for 1 of 1 claim."),
         "{said}"
     );
-    // What nobody has looked at yet did not pass.
+    // Claims that were not examined yet did not pass.
     let fresh = Place::new();
     let unseen = fresh.run(&format!("check {}", right.display()));
     assert!(
@@ -392,7 +392,7 @@ fn the_last_rows_are_listed_from_the_end() {
     assert!(!out(&place.run("ledger list --last 0")).contains("note-3"));
 }
 
-/// A topic that no observer writes could never be graded: the slip is named with its place.
+/// No observer writes an unknown topic, so it could never be graded: the typo is reported with its position.
 #[test]
 fn a_topic_that_nobody_knows_is_an_error_with_the_nearest_one() {
     let place = Place::new();

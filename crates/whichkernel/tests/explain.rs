@@ -1,4 +1,4 @@
-//! `explain` takes what people have, and says no more than the source does.
+//! `explain` accepts the words that people use, and claims no more than the source does.
 
 use serde_json::Value;
 use std::process::{Command, Output};
@@ -49,7 +49,7 @@ fn what_people_have_is_understood() {
     assert!(text(&["9070xt", "Q4_K_M", "1"]).contains("Q4_K_M is mostly Q4_K; Q6_K takes the same path"));
 }
 
-/// A version that there is no table of: its neighbours are asked, and named.
+/// A version without a table: its neighbours are used and named.
 #[test]
 fn a_version_without_a_table_is_said_to_be_without() {
     let ollama = text(&["9070xt", "290", "--source", "ollama@0.12.6"]);
@@ -63,7 +63,7 @@ fn a_version_without_a_table_is_said_to_be_without() {
     assert!(text.lines().next().unwrap().contains('|') && text.contains("choose differently"), "{text}");
 }
 
-/// Between two releases that choose differently nobody knows: no format says one of them.
+/// Between two releases that choose differently the answer is unknown: no format picks one of them.
 #[test]
 fn every_format_says_the_same_of_a_version_without_a_table() {
     let ask = ["gfx1201", "Q4_K", "290", "--source", "b7000"];
@@ -82,7 +82,7 @@ fn every_format_says_the_same_of_a_version_without_a_table() {
         assert!(row("b7000").contains("BLAS") && row("b7000").contains("MMQ, tile 112"), "{table}");
         assert!(row("b6841").contains("BLAS") && !row("b6841").contains("MMQ"), "{table}");
     }
-    // What both say is said.
+    // If both agree, the answer is given.
     let settled = json(&["gfx1201", "Q4_K", "290", "--source", "b9999"]);
     assert_eq!((&settled["path"], &settled["tile"]), (&"MMQ".into(), &112.into()), "{settled}");
     let exact = explain(&["gfx1201", "Q4_K", "290", "--source", "b10586", "--format", "csv"], "80");

@@ -1,5 +1,5 @@
-//! What root does for a hostile process of another user: nothing of theirs is run, nothing that they name hangs us or is opened blindly,
-//! and nobody is asked at an address that they chose.
+//! Root and a hostile process of another user: root runs none of its code, does not hang on or blindly open files that
+//! it names, and contacts no address that it chose.
 
 mod stranger;
 
@@ -16,7 +16,7 @@ fn watch(yard: &Yard, target: &mut Stranger) -> String {
     said
 }
 
-/// Every verb that meets a process of another user's, after which the constructor must have run as nobody but its owner.
+/// Every verb that handles another user's process; afterwards the constructor must have run only as its owner.
 fn every_verb(yard: &Yard, target: &mut Stranger) {
     assert!(yard.was_run_by(NOBODY), "the trap is set");
     let said = watch(yard, target);
@@ -44,7 +44,7 @@ fn root_never_runs_the_code_of_a_target() {
     assert!(!yard.was_run_by(0), "investigate ran the target's code as root");
 }
 
-/// Its runtime lies where only it can see it.
+/// Its runtime is in a place that only it can see.
 #[test]
 fn root_never_runs_the_code_of_a_target_in_another_mount_namespace() {
     let Some(yard) = Yard::new("a hostile runtime in its own mounts") else { return };
@@ -59,7 +59,7 @@ fn root_never_runs_the_code_of_a_target_in_another_mount_namespace() {
     every_verb(&yard, &mut target);
 }
 
-/// A model and a log that are pipes: nobody ever writes to them.
+/// A model and a log that are pipes without a writer.
 #[test]
 fn a_pipe_as_a_model_does_not_hang_root() {
     let Some(yard) = Yard::new("a pipe as a model") else { return };
@@ -75,7 +75,8 @@ fn a_pipe_as_a_model_does_not_hang_root() {
     }
 }
 
-/// `.info/version` beside a stranger's program: a pipe hangs nobody, and a link to what only root may read is not shown.
+/// `.info/version` beside another user's program: a pipe does not block, and a symlink to a file that only root can
+/// read is not shown.
 #[test]
 fn a_version_that_is_no_file_of_theirs_is_not_read() {
     let Some(yard) = Yard::new("a version file") else { return };
@@ -105,7 +106,7 @@ fn a_version_that_is_no_file_of_theirs_is_not_read() {
     drop(target);
 }
 
-/// A process says that it serves at an address where it does not listen.
+/// A process claims to serve at an address where it does not listen.
 #[test]
 fn nobody_is_asked_at_an_address_that_a_stranger_named() {
     let Some(yard) = Yard::new("OLLAMA_HOST of a stranger") else { return };
@@ -114,7 +115,7 @@ fn nobody_is_asked_at_an_address_that_a_stranger_named() {
     let (at, port) = (listener.local_addr().expect("an address"), listener.local_addr().expect("one").port());
     let mut serve = yard.command("ollama", &["serve"]);
     serve.env("OLLAMA_HOST", at.to_string());
-    // 127.0.0.1 answers for a listener on all addresses alone, so this one has a listener of its own.
+    // 127.0.0.1 answers only for a listener on all addresses, so this one has a separate listener.
     let local = TcpListener::bind("127.0.0.1:0").expect("a port");
     local.set_nonblocking(true).expect("set");
     let told = local.local_addr().expect("an address").port().to_string();

@@ -247,7 +247,7 @@ fn lies_about_sizes_are_refused_in_little_memory() {
         ("overlap", overlap, "overlaps"),
     ] {
         let path = place.file(name, &bytes);
-        // 1 GiB of address space: a claim that was believed would abort.
+        // 1 GiB of address space: allocating the claimed size would abort.
         let mut limited = Command::new("sh");
         limited.args(["-c", "ulimit -v 1048576; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_whichkernel"), "inspect"]);
         let output = limited.arg(&path).output().unwrap();
@@ -379,7 +379,7 @@ fn strict_passes_only_where_something_serves_and_nothing_was_left_out() {
     assert_eq!(strict("good").0, Some(2));
 }
 
-/// The bundle names gfx1100, e_flags say gfx1201: for neither can it be said that there is code, or that there is none.
+/// The bundle names gfx1100, e_flags say gfx1201: for neither can presence or absence of code be claimed.
 #[test]
 fn where_bundle_and_flags_contradict_each_other_no_target_is_answered() {
     let place = Place::new();
@@ -397,7 +397,7 @@ fn where_bundle_and_flags_contradict_each_other_no_target_is_answered() {
     assert!(!seen.is_empty() && seen.iter().all(|one| !one.coverage().is_complete()));
     let target = |one: &evidence::Recorded| one.fact().is_some_and(|fact| fact.topic.starts_with("file.target"));
     assert!(!seen.iter().any(target), "no target was seen");
-    // One that nobody contradicts is there all the same.
+    // An uncontradicted target is still reported.
     let both = [
         ("hipv4-amdgcn-amd-amdhsa--gfx1100", &make::two_kernels()[..]),
         ("hipv4-amdgcn-amd-amdhsa--gfx1201", &make::two_kernels()[..]),
@@ -465,7 +465,7 @@ fn find(bytes: &[u8], what: &[u8]) -> usize {
     bytes.windows(what.len()).position(|window| window == what).unwrap()
 }
 
-/// Records one file into a ledger of its own and reads back what stands there.
+/// Records one file in a separate ledger and reads it back.
 fn recorded(place: &Place, path: &Path, args: &[&str]) -> Vec<evidence::Recorded> {
     let ledger = place.0.path().join("ledger");
     let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
@@ -506,13 +506,13 @@ fn what_could_not_be_read_leaves_a_gap_in_the_ledger() {
     assert_eq!(target.bound, evidence::Bound::AtLeast);
 }
 
-/// A library for HIP and one for Vulkan in one directory: each is told for what it is.
+/// A library for HIP and one for Vulkan in one directory: each is reported correctly.
 #[test]
 fn spirv_is_listed_counted_recorded_and_no_code_of_amds() {
     let place = Place::new();
     place.file("libhip.so", &library().0);
     let modules = [make::spirv(1), vec![0; 12], make::spirv(2), make::spirv(1)].concat();
-    // Behind the sections of a host file nobody would look without a search of the whole file.
+    // Data after the sections of a host file is found only by searching the whole file.
     let path = place.file("libggml-vulkan.so", &[make::host(&[], &[]), modules].concat());
     let (value, code, errors) = json(&path);
     assert_eq!((code, errors.as_str()), (0, ""));

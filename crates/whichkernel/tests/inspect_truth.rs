@@ -1,4 +1,4 @@
-//! `inspect` and `isa` say yes and no only where they know: targets of every kind, stubs, other formats, damaged files.
+//! `inspect` and `isa` answer yes and no only if they know: targets of every kind, stubs, other formats, damaged files.
 
 use made_files::{self as make, Kernel};
 use serde_json::Value;
@@ -118,7 +118,7 @@ fn a_directory_names_what_it_does_not_look_into() {
 fn kernels_that_the_notes_leave_out_are_missed() {
     let place = Place::new();
     let mut object = make::two_kernels();
-    // The note's type is another one: nobody reads its kernels any more, and the descriptors are still there.
+    // The note has another type, so its kernels are no longer read, but the descriptors are still there.
     let at = object.windows(8).position(|w| w == b"AMDGPU\0\0").unwrap();
     object[at - 4] = 99;
     let path = place.file("object.hsaco", &object);

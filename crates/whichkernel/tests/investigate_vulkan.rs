@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server in a process namespace of its own, so that no other test's server is on its machine.
+/// A server in its own process namespace, so that no other test's server is visible.
 struct Server {
     unshared: Child,
     pid: u32,
@@ -72,7 +72,7 @@ impl Server {
         asked.is_ok() && text.contains(" 200 ")
     }
 
-    /// Where the server is the only one there is.
+    /// Runs in the server's namespace, where it is the only server.
     fn beside(&self, words: &[&str]) -> Output {
         let mut command = Command::new("nsenter");
         command.args(["-t", &self.pid.to_string(), "-p", "-m", "--"]).arg(env!("CARGO_BIN_EXE_whichkernel"));
@@ -133,7 +133,7 @@ fn a_vulkan_server_is_investigated_from_the_first_file_to_the_grades() {
     if !text.contains("# GPU: none was found here") {
         return test_artifacts::skip("a server on lavapipe beside a GPU", "run it on a machine without a GPU");
     }
-    // Nothing was watched yet: nothing is claimed.
+    // Nothing was watched yet, so nothing is decided.
     let before: Value =
         serde_json::from_slice(&server.tool(&["investigate", &file, "--offline", "--format", "json"]).stdout)
             .expect("JSON");
@@ -152,7 +152,7 @@ fn a_vulkan_server_is_investigated_from_the_first_file_to_the_grades() {
         live["cites"].as_array().into_iter().flatten().filter_map(|cite| cite["rung"].as_str()).collect();
     assert!(rungs.contains(&"launched"), "{live:#}");
     assert_eq!(claim(&graded, "modules-for-matrices")["grade"], "confirmed", "{graded:#}");
-    // Of a card that is not here nothing was run, and lavapipe's choice is not its choice.
+    // Nothing was run on a card that is not here, and lavapipe's choice is not its choice.
     assert_eq!(claim(&graded, "selected-path")["grade"], "unresolved", "{graded:#}");
     let question = &graded["questions"][0];
     assert!(question["found"].to_string().contains("mul_mat_vec_q4_k"), "{question:#}");

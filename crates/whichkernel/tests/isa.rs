@@ -1,4 +1,4 @@
-//! `whichkernel isa` on real files: counts, questions, and what it says when it cannot know.
+//! `whichkernel isa` on real files: counts, questions, and its answers when it cannot know.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -58,7 +58,7 @@ fn a_question_is_answered_with_yes_no_or_unknown() {
     let no = run(&library, &["--target", "gfx1201", "--has", "v_mfma"]);
     assert_eq!(no.status.code(), Some(1), "{}", text(&no));
     assert_eq!(run(&library, &["--has", "v_no_such_thing"]).status.code(), Some(2));
-    // One word that is no instruction, and nobody can say what is not there.
+    // With one word that is not an instruction, absence can no longer be claimed.
     let dir = tempfile::tempdir().expect("a directory");
     let path = object(dir.path()).expect("a code object");
     let mut bytes = std::fs::read(&path).expect("bytes");
@@ -122,7 +122,7 @@ fn the_same_kernel_in_two_targets_and_files_is_held_side_by_side() {
     let json = diff(&library, &older, &[&targets("gfx1201", "gfx1201")[..], &["--format", "json"]].concat());
     let value = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &json.stdout);
     assert_eq!((&value["complete"], &value["kernels"], &value["differ"]), (&true.into(), &1.into(), &1.into()));
-    // A target that one side has no code for, and a question that does not say which target, are no comparison.
+    // If one side has no code for a target, or the target is ambiguous, there is no comparison.
     assert_eq!(diff(&library, &library, &targets("gfx1201", "gfx803")).status.code(), Some(2));
     assert_eq!(diff(&library, &library, &kernel).status.code(), Some(2));
 }

@@ -1,4 +1,4 @@
-//! English left in Japanese output: three plain English words in a row are a sentence that nobody translated.
+//! Finds untranslated English in Japanese output: three plain English words in a row count as a sentence.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,20 +27,20 @@ fn said(line: &str) -> String {
     printed(&run(line, tempfile::tempdir().unwrap().path()))
 }
 
-/// A word of a language, and no name: letters only, no capital inside.
+/// Whether it is a word and not a name: letters only, no capital inside.
 fn plain(word: &str) -> bool {
     let word = word.trim_end_matches([',', '.']);
     word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase())
 }
 
-/// The first run of three, in a line that is no command.
+/// The first three such words in a row, in a line that is not a command.
 fn english(text: &str) -> Option<String> {
     let prose = |line: &&str| !line.contains("whichkernel ") && !line.contains("$ ");
     text.lines().filter(prose).find_map(|line| {
-        // What stands in quotes or backticks is cited.
+        // Text in quotes or backticks is cited.
         let cited: String = line.split(['`', '"', '「', '」']).step_by(2).collect::<Vec<_>>().join(" 」 ");
         let words: Vec<&str> = cited.split_whitespace().collect();
-        // Names with commas between them are a list of what one may type, no sentence.
+        // Names separated by commas are a list of possible values, not a sentence.
         let sentence = |three: &&[&str]| {
             three.iter().all(|word| plain(word)) && !three[..2].iter().any(|word| word.ends_with(','))
         };

@@ -1,5 +1,6 @@
-//! `probe` on real servers: Debian's llama-server, computing on the CPU or on the stand-in GPU, and an Ollama; what they evaluate by their own
-//! counters, or by a recorder's, held against what is said. Loopback only; everything that is started is ended by its number.
+//! `probe` on real servers: Debian's llama-server, computing on the CPU or on the stand-in GPU, and an Ollama; compares
+//! their own counters, or a recorder's, with the reported counts. Loopback only; everything that is started is ended by
+//! its process id.
 
 #[path = "probe_server/locked.rs"]
 mod locked;
@@ -131,7 +132,7 @@ fn every_length_is_evaluated_exactly() {
     assert_eq!(lengths, [1, 8, 9, 129, 290, 600]);
     assert_eq!(numbers(&probes[4]["ne11"]), [128, 128, 34]);
     assert_eq!(numbers(&probes[5]["ne11"]), [128, 128, 128, 128, 88]);
-    // Twice each, and four tokens to warm up: the server's own counter agrees.
+    // Twice each, plus four tokens for the warm-up: the server's own counter agrees.
     assert_eq!(server.processed() - before, 2 * lengths.iter().sum::<u64>() + 4);
     for zone in probes.iter().flat_map(|probe| probe["zones"].as_array().expect("zones")) {
         assert_eq!((&zone["type"], &zone["grade"]), (&Value::from("Q4_0"), &Value::from("inferred")), "{zone}");
@@ -150,7 +151,8 @@ fn every_length_is_evaluated_exactly() {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// Ctrl-C in the middle of a long sweep: what was answered is there, the ledger is whole, and the exit code says that it ended early.
+/// Ctrl-C in the middle of a long sweep: the answers so far are there, the ledger is intact, and the exit code says
+/// that it ended early.
 #[test]
 fn an_interrupted_run_leaves_what_it_has() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -177,8 +179,9 @@ fn an_interrupted_run_leaves_what_it_has() {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// One run with everything that a long one has: a sweep, its picture, requests side by side, a log that was named, a cold start that this server
-/// cannot give. In the ledger it stays a server on no GPU that anybody saw, whatever the rules were asked for.
+/// One run with everything that a long one has: a sweep, its picture, requests side by side, a log that was named, a
+/// cold start that this server cannot give. The ledger records a server without an observed GPU, whatever card the
+/// rules were for.
 #[test]
 fn a_sweep_with_everything_else() {
     if test_artifacts::need("debian-sid").is_none() {
@@ -214,7 +217,7 @@ fn a_sweep_with_everything_else() {
     };
     assert!(from_log("layers") && from_log("micro-batch"), "{facts:#?}");
     assert_eq!(probes[0]["batching"]["known"], "log");
-    // What it ran on was not the card whose rules were asked.
+    // It did not run on the card whose rules were used.
     let checked = tool(&["check", "--ledger", &ledger, "--format", "json"]).output().expect("run");
     let graded = schema_check::answer(env!("CARGO_BIN_EXE_whichkernel"), &checked.stdout);
     let claims = graded["claims"].as_array().expect("claims").iter();
@@ -256,7 +259,7 @@ fn two_lanes_of_one_server() {
     assert_eq!(lengths.len(), 2);
     for one in lengths {
         assert_eq!((&one["first_ms"]["runs"], &one["other_ms"]["runs"]), (&3.into(), &3.into()), "{one:#}");
-        // Three against three are never below a tenth, however different they are.
+        // Three against three never gives a p below a tenth, however different they are.
         assert_eq!(one["verdict"], "undecided", "{one:#}");
         assert!(one["low"].as_f64() <= one["ratio"].as_f64() && one["ratio"].as_f64() <= one["high"].as_f64());
     }
@@ -291,7 +294,7 @@ fn two_lanes_of_one_server() {
     }
 }
 
-/// What each prompt launches on the stand-in stands beside what the rules declare for it: selected there, never launched.
+/// What each prompt launches on the stand-in is shown beside the declared rules: as selected, never as launched.
 #[test]
 fn launches_stand_beside_the_zones() {
     if test_artifacts::need("debian-sid").is_none() || !test_artifacts::root("probe --watch: uprobes and BPF") {
@@ -309,7 +312,7 @@ fn launches_stand_beside_the_zones() {
     for probe in probes {
         let launches = probe["launches"].as_array().expect("launches");
         assert!(!launches.is_empty() && launches.iter().all(|launch| launch["rung"] == "selected"), "{probe:#}");
-        // Every width that is said to be evaluated was seen in the weights' products, and no wider one.
+        // Every width that is reported as evaluated was seen in the products with weights, and no larger one.
         let seen: std::collections::BTreeSet<u64> = launches
             .iter()
             .filter(|launch| launch["type"] == "Q4_0")
@@ -331,7 +334,7 @@ fn launches_stand_beside_the_zones() {
     assert!(rungs.contains(&"selected") && rungs.contains(&"loaded") && !rungs.contains(&"launched"), "{rungs:?}");
 }
 
-/// Nobody there: the same sentence on standard error and, for a program, as JSON.
+/// No server: the same sentence on standard error and, for programs, as JSON.
 #[test]
 fn an_error_is_an_answer_too() {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();

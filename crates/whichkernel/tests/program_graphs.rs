@@ -34,7 +34,8 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     assert!(answer["nodes_from"].as_str().is_some_and(|from| from.contains("had ggml compute")), "{model}: {said}");
     assert_eq!(answer["memory"], "where the program had laid its tensors");
     let count = |of: &Value| of.as_u64().unwrap_or(u64::MAX);
-    // Where the program read anything back, the tree's code does as well, copy by copy; and it is said that the answer rests on it.
+    // If the program read anything back, so does the tree's code, copy by copy; and the answer says that it depends on
+    // that.
     let reads = |evaluation: &Value| {
         evaluation.get("read_back").map_or([0; 2], |it| ["given", "used"].map(|of| count(&it[of])))
     };
@@ -42,7 +43,7 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
     assert!(reads.iter().all(|[given, used]| given == used), "{model}: {reads:?}");
     let told = answer["routing"].as_str().is_some_and(|routing| routing.contains("as the program read it back"));
     assert_eq!(told, reads.iter().any(|[given, _]| *given > 0), "{model}: {reads:?}");
-    // Every launch of the run was held against something, or is counted as one that was not. The last line is the trace's end.
+    // Every launch of the run was compared, or is counted as not compared. The last line is the trace's end.
     let launched = std::fs::read_to_string(home.join(&trace)).expect("a trace").lines().count() as u64 - 1;
     let held: u64 =
         answer["evaluations"].as_array().expect("evaluations").iter().map(|it| count(&it["compared"]["seen"])).sum();
@@ -56,7 +57,7 @@ fn told(tree: &str, library: &str, home: &Path, model: &str) -> String {
         // Where all were predicted, these are all: nothing more was expected.
         let whole = evaluation["whole"]["says"] == "complete";
         assert_eq!(whole, exact + named == seen, "{model}: {}", evaluation["whole"]);
-        // And it is said to be the same of those whose template arguments are all known.
+        // The conclusion "same" covers those whose template arguments are all known.
         assert_eq!(count(&evaluation["agrees"]["answered"]), exact, "{model}: {}", evaluation["agrees"]);
         format!("{seen} = {exact} + {named} + {without} + {open}")
     });

@@ -1,5 +1,5 @@
-//! `report`, `investigate init` and what is handed on, as a user meets them: pages, exports, a lake, a bundle, a server; good
-//! input and bad.
+//! `report`, `investigate init` and exports from a user's view: pages, exports, a lake, a bundle, a server; good input
+//! and bad.
 
 use evidence::{About, Coverage, DeviceKind, Fact, Finding, Launched, Loaded, Observation, ObserverId, Subject};
 use ledger::Ledger;
@@ -29,7 +29,7 @@ impl Place {
         command
             .current_dir(self.dir.path())
             .env("WHICHKERNEL_LEDGER", self.path("ledger"))
-            // No runtimes: what is in the developer's cache must not be looked at here.
+            // No runtimes: the developer's cache must not be used here.
             .env("WHICHKERNEL_CACHE", self.path("no-cache"))
             .env("LANG", "C.UTF-8")
             .env_remove("LC_ALL")
@@ -42,14 +42,14 @@ impl Place {
         self.command(line).output().unwrap()
     }
 
-    /// It must succeed; what it said.
+    /// The command must succeed; returns its output.
     fn ok(&self, line: &str) -> String {
         let output = self.run(line);
         assert!(output.status.success(), "{line}: {}", err(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// It must end with this code; what it complained of.
+    /// The command must end with this exit code; returns its errors.
     fn fails(&self, line: &str, code: i32) -> String {
         let output = self.run(line);
         assert_eq!(output.status.code(), Some(code), "{line}: {}", err(&output));
@@ -88,11 +88,11 @@ fn investigate_writes_the_report_and_names_it_last() {
         schema_check::answer(PROGRAM, &output.stdout)
     };
     assert_eq!(whole["report"].as_str().map(Path::new), Some(page.as_path()));
-    // Anew: what was recorded since is on the pages.
+    // Written again: the pages contain what was recorded since.
     place.ok("ledger note --phase A the-fan-was-loud");
     place.ok("investigate field-notes --offline");
     assert!(place.text("ledger/report/worklog.html").contains("the-fan-was-loud"));
-    // A report that cannot be written is said, and is no failure of what was asked.
+    // A report that cannot be written is reported, but the command does not fail.
     fs::remove_dir_all(place.path("ledger/report")).unwrap();
     fs::write(place.path("ledger/report"), "in the way").unwrap();
     let output = place.run("investigate field-notes --offline");
@@ -112,7 +112,7 @@ fn pages_and_every_export_are_written_where_one_says() {
     place.ok("report --export json --out all.json");
     let all = schema_check::answer(PROGRAM, place.text("all.json").as_bytes());
     assert!(all["observations"].as_array().is_some_and(|rows| rows.len() > 10) && all["ledger"]["problem"].is_null());
-    // A folder of somebody else's is left alone.
+    // Another program's folder is not changed.
     fs::create_dir(place.path("thesis")).unwrap();
     fs::write(place.path("thesis/mine.txt"), "mine").unwrap();
     assert!(place.fails("report --out thesis", 2).contains("no report of ours"));
@@ -154,7 +154,7 @@ fn a_lake_is_written_proved_and_found_out() {
     assert!(altered.status.code() == Some(1) && said.contains("'path' is not what its rows say"), "{said}");
 }
 
-/// Two programs at one time, while a third writes rows: whatever comes first, the lake is one export, whole.
+/// Two concurrent exports while a third process writes rows: the lake always contains one complete export.
 #[test]
 fn exports_at_one_time_leave_a_whole_lake() {
     let place = Place::new();
@@ -194,7 +194,7 @@ fn launches_become_a_trace_and_what_is_none_is_refused() {
     fs::write(place.path("rubbish"), "no trace").unwrap();
     assert!(place.fails("report --export perfetto --launches rubbish", 2).contains("not a launch trace"));
     assert!(place.fails("report --export profiler --launches /dev/zero", 2).contains("/dev/zero"));
-    // A line that was cut is passed over and counted.
+    // A truncated line is skipped and counted.
     fs::write(place.path("cut.jsonl"), format!("{line}\n{}", &line[..40])).unwrap();
     let output = place.run("report --export perfetto --launches cut.jsonl --out cut");
     assert!(output.status.success() && err(&output).contains("1 "), "{}", err(&output));
@@ -236,7 +236,7 @@ fn a_bundle_says_nothing_of_persons_and_machines_and_can_be_imported() {
     assert!(said.contains("rows added"), "{said}");
     yours.ok("ledger verify");
     assert!(yours.ok("ledger list").contains("MMQ"));
-    // Half of it is refused, and leaves nothing.
+    // Half of an archive is refused, and leaves nothing behind.
     fs::write(place.path("half.json"), &bundle[..bundle.len() / 2]).unwrap();
     let other = Place::new();
     other.fails(&format!("ledger import {}", place.path("half.json").display()), 2);
@@ -286,7 +286,7 @@ fn the_pages_are_served_live_to_who_has_the_address() {
         get(&format!("{root}version")) != version
     });
     assert!(changed && get(&format!("{root}worklog.html")).contains("the-second"));
-    // What a watch is doing meanwhile is told, and is no part of the ledger.
+    // The activity of a watch is shown, but is not part of the ledger.
     let working = || get(&format!("{root}under-way.json"));
     assert!(working().ends_with("\r\n\r\n[]"), "{}", working());
     let teller = serve::activity::Teller::begin(&place.path("ledger"), "watch").unwrap();
@@ -299,8 +299,8 @@ fn the_pages_are_served_live_to_who_has_the_address() {
     assert!(get(&format!("{root}../ledger.sqlite")).contains("404 Not Found"));
 }
 
-/// A real `watch` and a real `investigate` beside the pages: what they do is told while they run, and what they record turns up on
-/// the pages of the same address, also before they have ended.
+/// A real `watch` and a real `investigate` while the pages are served: their progress is shown while they run, and what
+/// they record appears on the pages, even before they have ended.
 #[test]
 fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     let place = Place::new();
@@ -353,7 +353,8 @@ fn pages_that_are_served_change_while_a_watch_and_an_investigation_run() {
     assert!(get(&format!("{root}under-way.json")).ends_with("[]"));
 }
 
-/// Two investigations of one ledger, and two ledgers, in turn: each finds its own last run, and grades the same as before.
+/// Two investigations of one ledger, and two ledgers, in turn: each finds its own last run, and the grades stay the
+/// same.
 #[test]
 fn investigations_in_turn_are_quick_and_right() {
     let place = Place::new();
@@ -435,7 +436,7 @@ fn a_full_disk_a_broken_ledger_and_half_a_cache_are_said() {
     fs::write(&library, &fs::read("/bin/ls").unwrap()[..5000]).unwrap();
     let output = place.run("investigate field-notes --offline --path half");
     assert!(output.status.success(), "{}", err(&output));
-    // A ledger that was altered gives pages that say so.
+    // For an altered ledger, the pages report the problem.
     let path = place.path("ledger/ledger.sqlite");
     let mut bytes = fs::read(&path).unwrap();
     let len = bytes.len();

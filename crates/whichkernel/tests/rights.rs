@@ -1,4 +1,4 @@
-//! Least rights: with which a watch starts, which it keeps, and that what doctor advises is enough.
+//! Least privilege: the capabilities that a watch needs and keeps, and that doctor's advice is sufficient.
 
 mod stranger;
 
@@ -11,7 +11,7 @@ use stranger::{NOBODY, Stranger, Yard, begin, stop, until_watching, watching};
 const NEEDED: [&str; 2] = ["bpf", "perfmon"];
 const WANTED: [&str; 3] = ["sys_ptrace", "dac_read_search", "checkpoint_restore"];
 
-/// A command as root with no other rights than these: what is not in the bounding set is not gained by exec either.
+/// A command as root with only these capabilities: what is not in the bounding set cannot be gained by exec either.
 fn with(rights: &[&str], program: &Path) -> Command {
     let set: Vec<String> =
         std::iter::once("-all".to_owned()).chain(rights.iter().map(|one| format!("+{one}"))).collect();
@@ -33,7 +33,8 @@ fn target(yard: &Yard, uid: u32) -> Stranger {
     Stranger::start(command)
 }
 
-/// One by one: without either of the two there is no watch, and the message names both; without any of the others there is.
+/// One by one: without either of the two there is no watch, and the message names both; without any of the others there
+/// is.
 #[test]
 fn the_least_rights_of_a_watch_found_by_taking_each_away() {
     let Some(yard) = Yard::new("least rights") else { return };
@@ -69,7 +70,8 @@ fn two_rights_alone_attach_to_a_process_of_roots() {
     assert!(said.contains("\"seen\": 10,"), "{said}");
 }
 
-/// What doctor advises, as it advises it: the command with these two rights, run by a user without any, on a process of theirs.
+/// Follows doctor's advice exactly: the command with these two capabilities, run by an unprivileged user on their own
+/// process.
 #[test]
 fn two_capabilities_on_the_file_suffice_for_ones_own_processes() {
     let Some(yard) = Yard::new("file capabilities") else { return };
@@ -94,7 +96,7 @@ fn two_capabilities_on_the_file_suffice_for_ones_own_processes() {
     assert_eq!(json["trials"]["uprobe"]["outcome"], "worked", "{}", json["trials"]);
 }
 
-/// While root watches, no thread has a right that the watch does not need, and none can be gained.
+/// While root watches, no thread has a capability that the watch does not need, and none can be gained.
 #[test]
 fn a_watch_of_roots_gives_up_every_other_right_in_every_thread() {
     let Some(yard) = Yard::new("rights that are given up") else { return };
@@ -127,7 +129,7 @@ fn a_program_that_a_watch_starts_has_the_rights_of_its_user() {
     let own = std::fs::read_to_string("/proc/self/status").expect("a status");
     let out = yard.at("status");
     let script = format!("cat /proc/self/status > {}", out.display());
-    // The program opens no runtime, so there is no answer; what counts is what it could do.
+    // The program opens no runtime, so there is no answer; the test checks what it could do.
     yard.tool(&["watch", "--", "sh", "-c", &script]).output().expect("ran");
     let theirs = std::fs::read_to_string(&out).expect("it ran");
     for name in ["Uid:", "CapPrm:", "CapEff:", "CapBnd:", "NoNewPrivs:"] {

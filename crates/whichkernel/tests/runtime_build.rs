@@ -1,4 +1,4 @@
-//! `runtime build`: a small part of a real libggml-hip, compiled for a target that no package at hand ships.
+//! `runtime build`: a small part of a real libggml-hip, compiled for a target that no available package ships.
 
 use serde_json::Value;
 use std::path::Path;

@@ -99,7 +99,7 @@ fn a_real_client_of_the_model_context_protocol_is_served() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A call that dies takes nothing else away: it is a process of its own, which is killed here while it reads.
+/// A call that dies affects nothing else: it is a separate process, which is killed here while it reads.
 #[test]
 fn a_tool_that_dies_leaves_the_server_and_the_other_tools() {
     let place = tempfile::tempdir().expect("a directory");

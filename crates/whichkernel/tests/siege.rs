@@ -1,5 +1,6 @@
-//! A small part of `cargo xtask deep siege`: programs whose launches are known, met through the command. Whatever the moment, the
-//! numbers are equal, or the report says that they are not; the program fares as it does alone; no rung without a device.
+//! A small part of `cargo xtask deep siege`: programs with known launches, run through the command. The numbers are
+//! always equal, or the report says that they are not; the program behaves as it does alone; no rung is claimed without
+//! a device.
 
 #[path = "../../../xtask/src/deep/siege/known/mod.rs"]
 mod known;

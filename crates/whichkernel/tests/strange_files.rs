@@ -1,10 +1,10 @@
-//! A name that a user gives may lead to a pipe, a device or a file without end: every verb says so and ends.
+//! A name given by a user may lead to a pipe, a device or an endless file: every verb reports that and ends.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Only so that a hang is a failure instead of a test that never ends.
+/// Makes a hang a failure instead of a test that never ends.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn ends_with_2(words: &[&str], file: &Path, home: &Path) {
@@ -48,8 +48,8 @@ fn pipes_devices_and_endless_files_are_refused() {
     }
 }
 
-/// Empty, rubbish, or cut off: none of it is called device code, none of it is said to hold none, and it is said in the reader's
-/// language.
+/// Empty, invalid or truncated files: the answer is neither "device code" nor "no device code", and the message is in
+/// the reader's language.
 #[test]
 fn what_could_not_be_read_is_neither_device_code_nor_without_it() {
     let dir = tempfile::tempdir().unwrap();

@@ -310,7 +310,7 @@ fn the_action_and_the_hook_of_the_docs_say_what_a_change_selects() {
     let (code, _, output) = compare("b2", "no-such-commit");
     assert!(code != Some(0) && output.is_empty(), "what cannot be compared fails the job: {code:?} {output}");
 
-    // The hook, run where it would be: the work tree against HEAD.
+    // Runs the hook as in practice: the work tree compared with HEAD.
     let page = include_str!("../../../docs/diff-in-ci.md");
     let entry = page.lines().find_map(|line| line.trim().strip_prefix("entry: ")).expect("the hook's entry");
     let hook = || {

@@ -1,4 +1,5 @@
-//! Verbs do not import each other: what two of them need belongs in a room, or in `asked`. What they print as JSON is made in one place.
+//! Verbs do not import each other: shared code belongs in another crate, or in `asked`. Their JSON is created in one
+//! place.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,8 +41,9 @@ fn verbs_do_not_import_each_other() {
     assert!(found.is_empty(), "what two verbs need belongs in a room, or in `asked`: {found:?}");
 }
 
-/// `emit` writes an answer in the format that was asked for. By hand JSON is made only for what is no answer on the screen: a certificate
-/// that is kept, a report's file, a failure among several files, and a listing that is written as it comes.
+/// `emit` writes an answer in the format that was asked for. JSON is written directly only if it is not an answer on
+/// the screen: a stored certificate, a report's file, a failure among several files, and a listing that is written
+/// incrementally.
 #[test]
 fn json_is_made_by_emit() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,4 +1,5 @@
-//! `--vulkan-device`: a card as vulkaninfo wrote it down, wherever a Vulkan card is run; files that are none, and cards that nobody plays.
+//! `--vulkan-device`: a card described by vulkaninfo, wherever a Vulkan card is used; invalid files, and cards that
+//! cannot be simulated.
 
 use std::process::{Command, Output};
 
@@ -60,7 +61,7 @@ fn what_is_no_such_file_or_no_card_that_is_played_is_refused_by_every_verb() {
             assert!(done.stdout.is_empty(), "{words:?}: {}", said(&done));
         }
     }
-    // For HIP it would be passed over.
+    // For HIP it would be ignored.
     for verb in ["map", "dryrun"] {
         let done = run(&[verb, "--vulkan-device", &format!("{FILES}/navi21.json")]);
         assert!(done.status.code() == Some(2) && said(&done).contains("--backend vulkan"), "{}", said(&done));

@@ -59,7 +59,7 @@ impl Yard {
     fn tool(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.tool);
         command.args(words).env("LC_ALL", "C").current_dir(self.dir.path());
-        // Everybody's: without root it is another user's.
+        // Accessible to everybody, because without root the tests run as another user.
         command.env("HOME", self.dir.path()).env_remove("WHICHKERNEL_CACHE");
         command
     }
@@ -203,7 +203,7 @@ fn what_is_not_there_is_said() {
         (&["watch", "--name", "no-such-program-here"][..], "no process is called"),
         (&["watch", "--read", "/nonexistent"][..], "/nonexistent"),
         (&["watch", "--pid", "1", "--url", "nowhere"][..], "nowhere is not an address"),
-        // What a record cannot give is refused, not passed over.
+        // Options that a recorded file cannot serve are refused, not ignored.
         (&["watch", "--read", "x", "--trace", "y"][..], "cannot be used with"),
         (&["watch", "--read", "x", "--tokens", "3"][..], "cannot be used with"),
         (&["watch", "--certify", "--trace", "y", "--", "true"][..], "cannot be used with"),
@@ -218,7 +218,8 @@ fn what_is_not_there_is_said() {
     }
 }
 
-/// No GPU program, and several of one name: it says whom it watches, and that nothing was in view.
+/// Not a GPU program, and several with one name: the output says which processes are watched, and that nothing was in
+/// view.
 #[test]
 fn a_process_without_a_gpu_runtime_is_no_answer() {
     if !root("watch") {
@@ -238,7 +239,7 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
         command.output().expect("run")
     };
     let (english, japanese) = (tool("en"), tool("ja"));
-    // A port where nobody is: said at once.
+    // A port without a server is reported at once.
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port");
     let words = ["watch", "--name", "wk-sleeper", "--url", &format!("http://{nobody}")];
     let refused = Command::new(env!("CARGO_BIN_EXE_whichkernel")).args(words).env("LC_ALL", "C").output().expect("run");

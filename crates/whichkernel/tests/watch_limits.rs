@@ -1,4 +1,4 @@
-//! The command where something runs out: what was seen is told all the same, and the program is not disturbed.
+//! The command when something runs out: observations are still reported, and the program is not disturbed.
 
 use std::process::Command;
 

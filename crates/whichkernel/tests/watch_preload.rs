@@ -19,7 +19,8 @@ fn a_program_is_started_and_everything_it_launches_is_counted() {
     assert_eq!((said["seen"].as_u64(), said["lost"].as_u64(), said["unnamed"].as_u64()), (Some(40), Some(0), Some(0)));
     assert_eq!((said["observer"].as_str(), said["device"].as_str()), (Some("preload"), Some("stand-in")));
     assert_eq!(said["rung"].as_str(), Some("selected"), "on the stand-in nothing is launched");
-    // A program of ours called the same runtime through the same shim, and was seen; and was timed with it and without.
+    // The canary program called the same runtime through the same shim and was seen; it was timed with and without the
+    // shim.
     assert_eq!(said["canary"]["seen"].as_str(), Some("in-child"), "{said}");
     assert!(said["cost_ns"].as_f64().is_some_and(|cost| cost > 0.0), "{said}");
     let names: Vec<&str> =
@@ -91,7 +92,7 @@ fn more_grids_than_can_be_kept_apart_are_counted_by_kernel_and_none_is_lost() {
     assert!(kept <= 1 << 16, "{kept}");
 }
 
-/// The real verb, as a user who has nothing but the program.
+/// The real verb, run by a user without any privileges.
 #[test]
 fn nobody_can_watch_by_preload() {
     let home = tempfile::tempdir().expect("a directory");

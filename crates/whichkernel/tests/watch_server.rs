@@ -1,5 +1,5 @@
-//! `watch --url` on Debian's real llama-server, running on the stand-in GPU: canary, tokens, alarms, and its own words
-//! held against what it launched. Loopback only; everything that is started is ended by its number.
+//! `watch --url` on Debian's real llama-server, running on the stand-in GPU: canary, tokens, alarms, and its own claims
+//! compared with its launches. Loopback only; everything that is started is ended by its process id.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -171,7 +171,7 @@ fn verdict<'v>(report: &'v Value, field: &str, place: &str) -> (&'v str, &'v Val
     (claim["verdict"].as_str().unwrap_or_default(), claim)
 }
 
-/// As Ollama answers: `/api/ps` with the shape of a real 0.9.3's answer, `/api/generate` by asking the llama-server behind it.
+/// Answers like Ollama: `/api/ps` in the form of a real 0.9.3, `/api/generate` by forwarding to the llama-server.
 fn ollama(behind: u16, vram: u64) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -219,7 +219,7 @@ fn a_server_that_keeps_its_word() {
         return;
     }
     let server = Server::start("Q4_K", &["-ngl", "99", "-fa", "on", "-ctk", "q8_0", "-ctv", "q8_0"]);
-    // A log that lies, beside the true one.
+    // A log with false claims, beside the true one.
     let lies = server.home.path().join("lies.log");
     let text = "load_tensors: offloaded 2/5 layers to GPU\nllama_context: flash_attn    = 0\nmsg=\"inference compute\" id=0 library=CUDA compute=8.9\n";
     std::fs::write(&lies, text).expect("written");

@@ -1,4 +1,4 @@
-//! `watch --trace` and what is read of it: a runtime that refuses, lines that were taken out, and a trace without its end.
+//! `watch --trace` and reading it back: a runtime that refuses, removed lines, and a trace without its end.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn refused(answer: &Value) -> u64 {
     answer["rejected"].as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum()
 }
 
-/// What is open of the launches; that their arguments were not read is told, too.
+/// The gaps about launches; the output also reports that their arguments were not read.
 fn gaps(answer: &Value) -> Vec<&str> {
     let gaps = answer["gaps"].as_array().into_iter().flatten().filter(|gap| gap["open"] == "launches");
     gaps.filter_map(|gap| gap["key"].as_str()).collect()
@@ -152,7 +152,7 @@ fn lines_that_are_not_there_are_missed() {
     let cut = with("cut.jsonl", &lines[..4], "");
     assert_eq!(gaps(&cut), ["no-end"], "{cut}");
     for answer in [&whole, &half, &twice, &cut] {
-        // Only a file says so, even of the first: and what concludes says the same.
+        // Even for the first, only a file is the source, and the conclusion says the same.
         assert_eq!(
             (&answer["whole"], &answer["conclusion"]["says"]),
             (&false.into(), &"incomplete".into()),

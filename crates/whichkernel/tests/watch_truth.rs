@@ -1,4 +1,5 @@
-//! What watch may say: no device that was not seen, no good end that was none, nothing of this host from another's file.
+//! What watch may claim: no device that was not seen, no success for a failed program, nothing about this host from
+//! another host's file.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::process::{Command, Output};
 
 const WHICHKERNEL: &str = env!("CARGO_BIN_EXE_whichkernel");
 
-/// A runtime that is none of ours, and has no device behind it either.
+/// A foreign runtime without a device.
 const RUNTIME: &str = r#"
 #include <stddef.h>
 typedef struct { unsigned x, y, z; } dim3;
@@ -139,7 +140,7 @@ fn a_file_speaks_for_another_host() {
     let output = watch(home.path(), &["--read", &csv, "--record", "--ledger", &ledger]);
     let said = text(&output.stdout);
     assert!(said.contains("Rung: Completed, according to the file (device: gfx1201)"), "{said}");
-    // A claim about this machine is not answered by it; one that takes any machine is.
+    // It does not answer a claim about this machine, but one about any machine.
     for (host, open) in [("", true), ("scope = { host = \"*\" }\n", false)] {
         let file = home.path().join("claims.toml");
         let claims = format!(
@@ -158,7 +159,7 @@ fn a_file_speaks_for_another_host() {
     }
 }
 
-/// Answers everybody with a byte every 50 ms, for minutes.
+/// Sends every client a byte every 50 ms, for minutes.
 fn dripper() -> String {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

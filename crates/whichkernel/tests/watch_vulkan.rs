@@ -1,4 +1,5 @@
-//! `watch` of a Vulkan program by the whole command, on lavapipe: by probes, and its layer held against runs that nobody watches.
+//! `watch` of a Vulkan program with the whole command, on lavapipe: by probes, and by the layer, compared with
+//! unwatched runs.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ fn watch(words: &[&str]) -> Option<Output> {
     Some(command.output().expect("a run"))
 }
 
-/// An observer's own library is no difference: the certificate of the layer said so of every run.
+/// An observer's own library does not count as a difference.
 #[test]
 fn the_layer_is_certified_beside_runs_without_it() {
     let Some(done) = watch(&["--certify", "--how", "layer"]) else { return };

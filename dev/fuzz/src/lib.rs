@@ -1,8 +1,8 @@
-//! Throws mutated files at the parsers. Development only.
+//! Feeds mutated files to the parsers. Development only.
 //!
-//! Stable Rust, no instrumentation: a small deterministic runner over a committed corpus of tiny files that `made-files`
-//! builds. `cargo test` runs it briefly, `cargo xtask fuzz --seconds N` as long as one likes. A parser's room adds its
-//! target to [`TARGETS`] and a directory to `corpus/`.
+//! Stable Rust, no instrumentation: a small deterministic runner over a committed corpus of tiny files that
+//! `made-files` builds. `cargo test` runs it briefly, `cargo xtask fuzz --seconds N` for N seconds. A crate with a
+//! parser adds its target to [`TARGETS`] and a directory to `corpus/`.
 #![forbid(unsafe_code)]
 
 pub mod corpus;

@@ -1,4 +1,4 @@
-//! What runs, models, servers and other people leave behind: headers of models, records of launches, profiles, logs, ledgers,
+//! Data from runs, models, servers and other people: headers of models, records of launches, profiles, logs, ledgers,
 //! answers.
 
 use launch::trace::Trace;
@@ -22,7 +22,7 @@ pub fn launch_trace(data: &[u8]) {
     let Ok(trace) = Trace::parse(data.to_vec()) else { return };
     assert!(trace.events.len() <= data.len(), "an event takes bytes");
     let launches = launch::graph_replay::evaluations(&trace);
-    // A replay repeats what was captured: no more than every event in every other.
+    // A replay repeats captured launches: the limit is every event times every event.
     let most = trace.events.len().saturating_mul(trace.events.len());
     assert!(launches.iter().map(|one| one.items.len()).sum::<usize>() <= most, "more launches than replays make");
     let mut tally = Tally::default();
@@ -34,7 +34,7 @@ pub fn launch_trace(data: &[u8]) {
     }
 }
 
-/// A table of a lake, which anybody may have written.
+/// A table of a lake, which is untrusted.
 pub fn parquet(data: &[u8]) {
     let Ok(table) = export::parquet::read(data) else { return };
     assert!(table.rows() <= data.len() / 8 + 512, "a row takes bytes");
@@ -68,7 +68,7 @@ pub fn spirv(data: &[u8]) {
     }
 }
 
-/// What the stand-in and its reader agree on of the libraries' kernels.
+/// The table of kernels that the stand-in and its reader share.
 pub fn kernel_table(data: &[u8]) {
     let _ = launch::table::KernelTable::parse(data);
     let _ = launch::tables::Tables::parse(data);
@@ -96,8 +96,8 @@ pub fn profile_database(data: &[u8]) {
     });
 }
 
-/// Lines that runtimes, BLAS libraries and servers write, mixed with anything.
-/// Whatever `watch --read` is given; the lines of `watch --trace` have no other reader.
+/// Lines from runtimes, BLAS libraries and servers, mixed with other text: any input of `watch --read`, including the
+/// lines of `watch --trace`.
 pub fn record(data: &[u8]) {
     if watch::imports::is_database(data) {
         return;
@@ -166,7 +166,7 @@ pub fn written_by_hand(data: &[u8]) {
     let _ = gpu::Profile::parse(&text);
 }
 
-/// What a server answers to every question that is put to it, with the same bytes as its log.
+/// A server's answer to every request, with the same bytes as its log.
 pub fn server_answer(data: &[u8]) {
     let text = String::from_utf8_lossy(data).into_owned();
     let paths = [
@@ -200,8 +200,8 @@ pub fn server_answer(data: &[u8]) {
     }
 }
 
-/// A file of its own for what is read by its path; gone afterwards.
-/// A whole file, with what is packed inside it. The map of its bytes has no hole and no overlap.
+/// Checks a whole file, including nested files: the map of its bytes has no hole and no overlap. Writes it to a
+/// temporary file, because it is read by path.
 pub fn inspected(data: &[u8]) {
     with_file(data, |path| {
         let Ok(file) = inventory::File::open(path) else { return };

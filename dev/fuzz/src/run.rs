@@ -1,4 +1,4 @@
-//! Mutate, try, repeat.
+//! The fuzzing loop: mutates inputs and runs the parsers on them.
 
 use crate::targets::Target;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ const EDGES: [u64; 14] = [
     u64::MAX,
 ];
 
-/// Tries the corpus as it is, then mutations of it as long as `go_on` says, which is asked before each round.
+/// Runs the corpus unchanged, then mutations of it while `go_on` returns true, which is asked before each round.
 pub fn run(
     target: &Target,
     corpus: &[Vec<u8>],

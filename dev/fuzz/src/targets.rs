@@ -1,4 +1,4 @@
-//! What is thrown at.
+//! The fuzz targets.
 
 use crate::records;
 use codeobject::elf::Elf;
@@ -58,7 +58,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "written_by_hand", try_on: records::written_by_hand },
 ];
 
-/// An archive, a reference and a manifest: which of them a file is, its first byte does not tell a hostile one.
+/// An archive, a reference and a manifest: the first byte does not reliably show which one a hostile file is.
 fn kpack(data: &[u8]) {
     use codeobject::kpack::{Archive, Manifest, Reference};
     let _ = Reference::parse(data, 0);
@@ -90,10 +90,10 @@ fn ar(data: &[u8]) {
     }
 }
 
-/// What an unpacked bundle may take here: mutated claims of gigabytes must fail before they are believed.
+/// The memory limit for an unpacked bundle: mutated sizes of gigabytes must fail before memory is allocated.
 const UNPACK_LIMIT: u64 = 64 << 20;
 
-/// Walks everything, reads every entry as a code object, and demands that no byte is counted twice or forgotten.
+/// Walks everything, reads every entry as a code object, and checks that no byte is counted twice or left out.
 fn bundle(data: &[u8]) {
     let data = data.to_vec();
     let all = Range { start: 0, end: data.len() as u64 };
@@ -185,7 +185,7 @@ fn note(data: &[u8]) {
         for _ in 0..head.kernels {
             let brief = codeobject::Metadata::read(&mut reader.clone(), codeobject::Detail::Brief);
             let whole = codeobject::Metadata::read(&mut reader, codeobject::Detail::Whole);
-            // What is brief leaves out the arguments, and nothing else.
+            // The brief form omits the arguments, and nothing else.
             if let (Ok(brief), Ok(mut whole)) = (&brief, whole.clone()) {
                 whole.arguments.clear();
                 assert_eq!(*brief, whole);
@@ -238,7 +238,7 @@ fn ld_cache(data: &[u8]) {
     assert!(entries.len() <= data.len() / 24, "more entries than bytes");
 }
 
-/// Executes whatever the constructors have become. An answer may be empty, never a hang or a panic.
+/// Executes any code in the constructors. The answer may be empty, but there must be no hang or panic.
 fn launch_map(data: &[u8]) {
     let data = data.to_vec();
     if let Ok(image) = codeobject::launch_map::Image::read(&data) {
@@ -344,7 +344,7 @@ fn source_tree(data: &[u8]) {
     }
 }
 
-/// A tree's build files: followed to their end, or said not to be.
+/// A tree's build files: evaluated to their end, or reported as incomplete.
 fn build_files(data: &[u8]) {
     let cu = b"void f(int op) { switch (op) { case GGML_OP_MUL_MAT: g(); } }".to_vec();
     let files = [("CMakeLists.txt".to_owned(), data.to_vec()), ("ggml-cuda.cu".to_owned(), cu)];
@@ -356,7 +356,7 @@ fn build_files(data: &[u8]) {
     }
 }
 
-/// A server that offers nothing answers in lines of JSON, whatever it is told.
+/// A server without tools answers with JSON lines, whatever it receives.
 fn mcp_messages(data: &[u8]) {
     struct Nothing;
     impl mcp::Offer for Nothing {

@@ -1,4 +1,4 @@
-//! The corpus is what `make` builds (`BLESS=1` writes it), every file of it reads well, and a while of mutations
+//! The corpus is what `make` builds (`BLESS=1` writes it), every file of it can be parsed, and a series of mutations
 //! makes no parser panic.
 
 mod records;
@@ -203,7 +203,7 @@ fn instructions(processor: u8, words: &[u32]) -> Vec<u8> {
     [processor, 4].into_iter().chain(words.iter().flat_map(|word| word.to_le_bytes())).collect()
 }
 
-/// PTX as it is, with LZ4 and with zstd, and a cubin that is none.
+/// PTX uncompressed, with LZ4 and with zstd, and an invalid cubin.
 fn nvidia() -> Vec<u8> {
     let text = b"//\n.version 8.7\n.target sm_90\n.address_size 64\n.visible .entry _Z1aPf(\n)\n{\nret;\n}\n";
     let (lz4, zstd) = (lz4_flex::block::compress(text), zstd::bulk::compress(text, 3).unwrap());

@@ -4,7 +4,7 @@ use fuzz::TARGETS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Where a parser is, and the target that throws at it.
+/// The location of a parser, and its fuzz target.
 const THROWN_AT: &[(&str, &str)] = &[
     ("codeobject/src/ar.rs", "ar"),
     ("codeobject/src/bundle.rs", "bundle"),
@@ -43,7 +43,7 @@ const THROWN_AT: &[(&str, &str)] = &[
     ("watch/src/record.rs", "record"),
 ];
 
-/// Parsers of bytes that only we can have written.
+/// Parsers of bytes that only our own code can have written.
 const OUR_OWN_BYTES: &[&str] = &[
     // The kernel hands over what our own BPF program put there.
     "uprobe/src/bpf/wire.rs",
@@ -51,7 +51,8 @@ const OUR_OWN_BYTES: &[&str] = &[
     "dryrun/src/session.rs",
 ];
 
-/// Parsers of text and of files by their path, which the scan below cannot tell from the many that read a word of ours.
+/// Parsers of text and of files by path, which the scan below cannot distinguish from functions that read our own
+/// words.
 const OF_TEXT: &[&str] = &[
     "build_files",
     "callchain",
@@ -82,7 +83,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The public functions of a file that by their name and arguments read bytes.
+/// The public functions of a file that, judging by name and arguments, read bytes.
 fn parsers(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
     let mut found = Vec::new();

@@ -1,10 +1,10 @@
-//! Every field that both sides have, kernel by kernel.
+//! Compares every field that both sides have, kernel by kernel.
 
 use crate::readelf::{Noted, Report};
 use codeobject::{Argument, CodeObject, Metadata};
 use std::collections::BTreeMap;
 
-/// Where the two do not agree, in words. Empty is what a test wants.
+/// The differences, in words. Empty if both agree.
 pub fn differences(object: &CodeObject<'_>, said: &Report) -> Vec<String> {
     let mut wrong = Vec::new();
     let flags = object.elf().header.flags;

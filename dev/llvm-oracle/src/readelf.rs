@@ -1,4 +1,4 @@
-//! `llvm-readelf --file-header --notes`, read back.
+//! Parses the output of `llvm-readelf --file-header --notes`.
 
 use std::collections::BTreeMap;
 use std::io;

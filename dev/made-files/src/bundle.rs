@@ -1,4 +1,4 @@
-//! Offload bundles and CCOBs, written.
+//! Writes offload bundles and CCOBs.
 
 use flate2::{Compression, write::ZlibEncoder};
 use md5::{Digest, Md5};

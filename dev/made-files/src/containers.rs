@@ -1,4 +1,4 @@
-//! Windows libraries and static libraries, written.
+//! Writes Windows libraries and static libraries.
 
 /// A Windows library with one section of device code.
 pub fn windows(fatbin: &[u8]) -> Vec<u8> {

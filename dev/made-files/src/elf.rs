@@ -1,4 +1,4 @@
-//! ELF files, written: sections only, which is all that is needed here.
+//! Writes ELF files with sections only, which is all that is needed here.
 
 pub const PROGBITS: u32 = 1;
 

@@ -1,4 +1,4 @@
-//! kpack, written: archives, references, and a library whose code was taken out of it.
+//! Writes kpack files: archives, references, and a library whose code is external.
 
 use super::elf::{PROGBITS, Section, elf, string_table};
 use super::msgpack::{Value, encode};

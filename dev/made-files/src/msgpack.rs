@@ -1,4 +1,4 @@
-//! MessagePack, written.
+//! Writes MessagePack.
 
 #[derive(Debug, Clone)]
 pub enum Value {

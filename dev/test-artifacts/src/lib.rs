@@ -1,9 +1,9 @@
 //! Real files that the tests run on: declared in `manifest.toml`, fetched from the registries by their ordinary
-//! clients, kept in a cache of the tests' own; and the one way for a test to say that it cannot run here.
+//! clients, kept in a separate cache; and the only way for a test to report that it cannot run here.
 //!
-//! A test asks with [`need`] or [`file`], and gets only what the manifest declares. What is missing makes it count as
-//! skipped, by name and reason; with `CI=true` that is a failure. The same for rights ([`root`]) and programs
-//! ([`program`]). `cargo xtask test` fetches first, and tells at the end what was skipped.
+//! A test calls [`need`] or [`file`], and gets only what the manifest declares. If something is missing, the test
+//! counts as skipped, with name and reason; with `CI=true` that is a failure. The same applies to rights ([`root`]) and
+//! programs ([`program`]). `cargo xtask test` fetches first, and lists at the end what was skipped.
 #![forbid(unsafe_code)]
 
 mod debian;
@@ -23,8 +23,8 @@ use std::{env, fs};
 /// A client of the Model Context Protocol with all that it needs, below [`cache`]; `cargo xtask test` installs it.
 pub const MCP_CLIENT: &str = "python-mcp-2.3.0";
 
-/// `$WHICHKERNEL_TEST_CACHE`, else `whichkernel-tests` in the user's cache directory: never the cache that the product
-/// uses, which may hold anything. `.cargo/runner` gives it to tests, also as the product's.
+/// `$WHICHKERNEL_TEST_CACHE`, else `whichkernel-tests` in the user's cache directory: never the product's own cache,
+/// which may contain anything. `.cargo/runner` sets it for tests, also as the product's cache.
 pub fn cache() -> PathBuf {
     if let Some(dir) = env::var_os("WHICHKERNEL_TEST_CACHE") {
         return PathBuf::from(dir);
@@ -97,8 +97,8 @@ pub fn files(dir: &Path, found: &mut impl FnMut(&Path)) {
     }
 }
 
-/// The program in a process namespace of its own: it sees no process, and so no server, of the tests that run beside it. Where the system
-/// gives none (no root), it sees them all.
+/// The program in its own process namespace, so that it sees no processes (and no servers) of concurrent tests. Without
+/// root it sees them all.
 pub fn alone(program: &str) -> Command {
     const APART: [&str; 4] = ["--pid", "--fork", "--mount-proc", "--kill-child"];
     static POSSIBLE: OnceLock<bool> = OnceLock::new();

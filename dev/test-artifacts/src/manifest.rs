@@ -22,7 +22,7 @@ pub enum Kind {
     Crate,
     /// From Debian's sid: the upstream sources of a package.
     DebianSource,
-    /// A tree as `whichkernel runtime fetch` makes it, with these parts and targets and no others.
+    /// A tree created by `whichkernel runtime fetch`, with exactly these parts and targets.
     Runtime,
 }
 
@@ -30,21 +30,21 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     pub package: String,
-    /// Of a runtime only a word that tells two of one suite apart: the suite moves.
+    /// For a runtime, only a word that distinguishes two of one suite, because the suite changes over time.
     #[serde(default)]
     pub version: String,
     pub tier: Tier,
-    /// Of a source package: the patterns of the files that are wanted.
+    /// For a source package: patterns of the wanted files.
     #[serde(default)]
     pub keep: Vec<String>,
     #[serde(default)]
     pub parts: Vec<String>,
     #[serde(default)]
     pub targets: Vec<String>,
-    /// Of a runtime: packages whose archive is kept too, in `debs/`.
+    /// For a runtime: packages whose archives are kept too, in `debs/`.
     #[serde(default)]
     pub debs: Vec<String>,
-    /// What tests ask for by its path: without it the fetch has failed.
+    /// Paths that tests need: if one is missing, the fetch has failed.
     #[serde(default)]
     pub holds: Vec<String>,
     #[serde(skip, default = "wheel")]
@@ -81,7 +81,7 @@ impl Artifact {
         cache.join(room).join(self.name())
     }
 
-    /// Whole, and as it is declared now: directories come to their place by one rename.
+    /// Whether it is complete and matches its current declaration: directories are moved into place by one rename.
     pub fn is_here(&self) -> bool {
         self.is_whole(&self.place())
     }

@@ -1,4 +1,4 @@
-//! A test that cannot run here says so, and is counted.
+//! Reports and counts tests that cannot run here.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,7 @@ use std::{env, fs, thread};
 /// Names the file that `cargo xtask test` reads: a line for each test that did not run, its program, and why.
 pub const LOG: &str = "WHICHKERNEL_SKIP_LOG";
 
-/// Counts the running test as skipped for want of `what`; `advice` says where that comes from.
+/// Counts the running test as skipped because `what` is missing; `advice` says how to get it.
 ///
 /// # Panics
 /// With `CI=true`: a test must not pass by not running.
@@ -21,12 +21,12 @@ pub fn skip(what: &str, advice: &str) {
         && let Ok(mut log) = fs::OpenOptions::new().create(true).append(true).open(path)
     {
         let program = env::args().next().unwrap_or_default();
-        // One write: test programs run beside each other.
+        // A single write, because test programs run concurrently.
         let _ = log.write_all(format!("{program}\t{test}\t{what}\t{advice}\n").as_bytes());
     }
 }
 
-/// Root's rights, which the test needs for `what`.
+/// Whether the test has root's rights, which it needs for `what`.
 pub fn root(what: &str) -> bool {
     let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     if !root {
@@ -35,7 +35,7 @@ pub fn root(what: &str) -> bool {
     root
 }
 
-/// A program in the path; `advice` says what brings it.
+/// A program in PATH; `advice` says how to install it.
 pub fn program(name: &str, advice: &str) -> Option<PathBuf> {
     let paths = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&paths).map(|dir| dir.join(name)).find(|path| path.is_file());

@@ -1,4 +1,4 @@
-//! What a test gets that asks, and what it says where it cannot run.
+//! What a test gets when it asks, and what it reports if it cannot run.
 
 use std::env;
 use std::panic::catch_unwind;
@@ -10,7 +10,7 @@ fn refused(ask: fn() -> bool) -> String {
     error.downcast_ref::<String>().cloned().unwrap_or_default()
 }
 
-/// `.cargo/runner` sees to it, for this and every test program.
+/// `.cargo/runner` ensures this for every test program.
 #[test]
 fn tests_have_a_cache_and_a_home_of_their_own() {
     let cache = env::var_os("WHICHKERNEL_CACHE").expect("the product's cache");
@@ -72,7 +72,7 @@ fn what_is_missing_is_counted_with_its_reason_and_fails_in_ci() {
     assert_eq!(std::fs::read_to_string(&log).expect("a log"), text, "what failed is not counted as skipped");
 }
 
-/// A test that prints that it was skipped, and passes, is not counted: only `artifacts` may say so.
+/// A test that prints that it was skipped, and passes, would not be counted: only `artifacts` may report skips.
 #[test]
 fn no_test_skips_by_itself() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,5 @@
-//! A program of our own: maps a runtime and calls its launch function with nothing in its hands, so that an observer can be
-//! seen to see it. With a number it also tells what a call takes, in nanoseconds: the best of several rounds.
+//! A small program that maps a runtime and calls its launch function with null arguments, so that an observer can prove
+//! that it sees the call. With a number it also prints the time of a call in nanoseconds: the best of several rounds.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -24,9 +24,9 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 /// A function that takes more arguments than any launch has registers for.
 type Call = unsafe extern "C" fn(usize, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> c_int;
 
-/// How often a launch is called where nothing is timed.
+/// The number of calls if nothing is timed.
 const CALLS: c_int = 3;
-/// A runtime may hang where its device does.
+/// A timeout, because a runtime may hang if its device does.
 const SECONDS: u32 = 20;
 const RTLD_NOW: c_int = 2;
 const THREAD_TIME: c_int = 3;
@@ -38,7 +38,7 @@ fn now() -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// `canary LIBRARY SYMBOL [ROUND]`. 3: the library cannot be opened, 4: it has no such function.
+/// `canary LIBRARY SYMBOL [ROUND]`. Exit code 3: the library cannot be opened; 4: it has no such function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     if count < 3 {

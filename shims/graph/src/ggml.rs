@@ -1,4 +1,4 @@
-//! ggml's structures as they have been since early 2025 (ggml.h, ggml-impl.h), and its functions by which that is checked.
+//! ggml's structures since early 2025 (ggml.h, ggml-impl.h), and the functions of ggml that verify their layout.
 
 use crate::numbers::Numbers;
 use crate::text::{Text, c_string};
@@ -42,7 +42,7 @@ impl Graph {
         unsafe { core::slice::from_raw_parts(self.nodes, usize::try_from(self.count).unwrap_or(0)) }
     }
 
-    /// How often a tensor is used by others of the whole graph; None if it is not among them.
+    /// How often other tensors of the graph use a tensor; None if it is not in the graph.
     ///
     /// SAFETY: a graph of ggml's.
     unsafe fn uses(&self, tensor: *const Tensor) -> Option<i32> {
@@ -68,7 +68,7 @@ macro_rules! functions {
         pub struct Functions { $(pub $field: unsafe extern "C" fn($($arg),*) -> $ret,)* }
 
         impl Functions {
-            /// Those of the library behind this one; None if it lacks one.
+            /// The functions of the library after this one; None if it lacks one.
             pub fn find() -> Option<Functions> {
                 let found = |name: &CStr| Some(crate::real::next(name)).filter(|at| !at.is_null());
                 // SAFETY: functions of these names have had these signatures in every version.
@@ -97,12 +97,12 @@ functions! {
 
 /// `sizeof(struct ggml_object) + sizeof(struct ggml_tensor)`.
 const OVERHEAD: usize = 32 + size_of::<Tensor>() + 16;
-/// Operations whose description is another name than theirs.
+/// Operations whose description differs from their name.
 const GLU_AND_UNARY: [&[u8]; 2] = [b"GLU", b"UNARY"];
 const USAGE_WEIGHTS: c_int = 1;
 
 impl Functions {
-    /// Whether the structures are as they stand here; else what is not.
+    /// Checks that the structures have this layout; the error names the difference.
     ///
     /// SAFETY: a graph of ggml's.
     pub unsafe fn check(&self, graph: *const Graph) -> Result<(), &'static str> {
@@ -128,7 +128,7 @@ impl Functions {
                     return Err("a tensor's operation");
                 }
             }
-            // A node that the table of uses does not have is one of another table.
+            // A node that is missing from the table of uses belongs to another table.
             let known = |node: &&*const Tensor| (*graph).uses(**node).is_some();
             if (*graph).slots < count as usize || !(*graph).nodes().iter().all(|node| known(&node)) {
                 return Err("the table of uses");
@@ -137,7 +137,7 @@ impl Functions {
         Ok(())
     }
 
-    /// A tensor's line, behind those of what it is made of.
+    /// Writes a tensor's line, after the lines of its sources.
     ///
     /// SAFETY: a graph and a tensor of it, whose layout was checked.
     pub unsafe fn write(&self, graph: *const Graph, of: *const Tensor, is_node: bool, text: &mut Text, numbers: &mut Numbers) {
@@ -180,7 +180,7 @@ impl Functions {
         let count = tensor.params.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         for (index, &word) in tensor.params.iter().take(count).enumerate() {
             let _ = text.write_str(if index == 0 { " with " } else { "," });
-            // No whole number among them is as large as the bits of a number with a fraction.
+            // No integer parameter is as large as the bits of a float.
             if word.unsigned_abs() > 1 << 23 {
                 let _ = write!(text, "{:e}f", f32::from_bits(word as u32));
             } else {
@@ -206,7 +206,7 @@ impl Functions {
 }
 
 impl Text {
-    /// A tensor's name with its number, by which a line is known.
+    /// A tensor's name with its number, which identifies its line.
     fn word_of(&mut self, before: &str, tensor: *const Tensor, numbers: &mut Numbers) {
         let _ = self.write_str(before);
         // SAFETY: a tensor that was written, or is promised.

@@ -1,8 +1,8 @@
-//! Writes down the graphs that a program has a GPU compute, as `whichkernel source --graph` reads them.
+//! Records the graphs that a program computes on a GPU, in the format of `whichkernel source --graph`.
 //!
-//! Preloaded before ggml's own library: every graph goes through `ggml_backend_graph_compute_async`. A tensor's fields are in a
-//! structure of ggml's, whose layout is checked against ggml's own functions before a line is written; if it does not match, that
-//! is written instead. The products of every graph are counted as well ([`products`]).
+//! Preloaded before ggml's own library: every graph goes through `ggml_backend_graph_compute_async`. A tensor's fields
+//! are in a structure of ggml's, whose layout is checked against ggml's own functions before a line is written; if it
+//! does not match, that is written instead. The products of every graph are counted as well ([`products`]).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -22,7 +22,7 @@ use ggml::{Functions, Graph, Tensor};
 use numbers::Numbers;
 use text::Text;
 
-/// As many graphs of one process: those of a prompt, a token and what comes between are a handful.
+/// The maximum number of graphs per process; a run has a handful: of a prompt, a token and transitions.
 const MOST: u32 = 64;
 
 static BUSY: AtomicBool = AtomicBool::new(false);
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     let from = text::now_ns();
     // SAFETY: the caller's backend and graph.
     let summary = unsafe { products::summary(backend, graph.cast()) };
-    // One at a time; what another thread computes meanwhile is not written down.
+    // One graph at a time; graphs that another thread computes meanwhile are not recorded.
     let mine = BUSY.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
     // SAFETY: the caller's backend and graph, with exclusive access.
     let wrote = mine && unsafe { describe(backend, graph.cast()) };
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn ggml_backend_graph_compute_async(backend: *mut c_void, 
     status
 }
 
-/// One evaluation of a model, of which the scheduler gives each backend its part.
+/// One evaluation of a model, which the scheduler splits between backends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ggml_backend_sched_graph_compute_async(scheduler: *mut c_void, graph: *mut c_void) -> c_int {
     let real = real::next(c"ggml_backend_sched_graph_compute_async");
@@ -138,7 +138,7 @@ unsafe fn describe(backend: *mut c_void, graph: *const Graph) -> bool {
     true
 }
 
-/// What tells graphs apart: every node with its operation, sizes, parameters and memory.
+/// Identifies a graph: every node with its operation, sizes, parameters and memory.
 ///
 /// SAFETY: a graph whose layout was checked.
 unsafe fn hash(graph: *const Graph) -> u64 {

@@ -1,4 +1,4 @@
-//! Which tensor has which number in the graph at hand. A table with open addressing, cleared by a count of generations.
+//! The number of each tensor in the current graph. A table with open addressing, cleared by a generation counter.
 
 use crate::ggml::Tensor;
 
@@ -8,7 +8,7 @@ const SLOTS: usize = 1 << 16;
 struct Slot {
     tensor: usize,
     generation: u32,
-    /// From 1; 0 for a node whose line comes yet.
+    /// From 1; 0 for a node whose line follows later.
     number: u32,
 }
 
@@ -29,7 +29,7 @@ impl Numbers {
     }
 
     fn slot(&mut self, tensor: *const Tensor) -> Option<&mut Slot> {
-        // Never full: what finds no room has no number.
+        // The table never fills up: a tensor without space gets no number.
         if self.held >= SLOTS / 2 {
             return None;
         }
@@ -46,14 +46,14 @@ impl Numbers {
         Some(slot)
     }
 
-    /// A node: its line comes when its turn has come.
+    /// Registers a node whose line follows later.
     pub fn promise(&mut self, tensor: *const Tensor) {
         if let Some(slot) = self.slot(tensor) {
             slot.number = 0;
         }
     }
 
-    /// Its number, where it has one.
+    /// Its number, if it has one.
     pub fn of(&mut self, tensor: *const Tensor) -> Option<u32> {
         self.slot(tensor).map(|slot| slot.number).filter(|number| *number != 0 && *number != u32::MAX)
     }

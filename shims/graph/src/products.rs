@@ -1,4 +1,4 @@
-//! The matrix products of every graph that a program computes, on whatever backend: a second account of what it launched.
+//! Records the matrix products of every computed graph, on any backend: a second account of the launches.
 //!
 //! One line per computed graph and one per kind of product, appended by one `write`, so that threads need no lock:
 //!
@@ -20,7 +20,7 @@ const O_APPEND: c_int = 0o2000;
 const O_NOFOLLOW: c_int = 0o400_000;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const SYS_GETTID: i64 = 186;
-/// Kinds of products in one graph; a layer has about ten.
+/// The maximum number of kinds of products in one graph; a layer has about ten.
 const MOST: usize = 96;
 
 unsafe extern "C" {
@@ -31,7 +31,7 @@ unsafe extern "C" {
     fn syscall(number: i64, ...) -> i64;
 }
 
-/// The process in the upper half, its file + 1 in the lower: a child of a fork opens its own.
+/// The process id in the upper half, its file + 1 in the lower: a forked child opens its own.
 static FILE: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,11 +45,11 @@ struct Product {
     batch: i64,
 }
 
-/// What one graph computes, gathered before it runs: its tensors may be used again afterwards.
+/// The products of one graph, collected before it runs, because its tensors may be reused afterwards.
 pub struct Summary {
     list: [(Product, u32); MOST],
     count: usize,
-    /// Products that found no room in the list.
+    /// Products for which the list had no space.
     more: u32,
     outputs: Option<i64>,
     backend: &'static [u8],
@@ -113,7 +113,7 @@ impl Summary {
         self.count = self.count.max(at + 1);
     }
 
-    /// Written behind the computation, with its time.
+    /// Written after the computation, with its time.
     pub fn write(&self, from: u64) {
         let Some(ggml) = Functions::find() else { return };
         let mut text = Lines::new();
@@ -138,14 +138,14 @@ impl Summary {
     }
 }
 
-/// One call of the scheduler: all parts between belong to one evaluation.
+/// One call of the scheduler: all parts in between belong to one evaluation.
 pub fn pass(from: u64) {
     let mut text = Lines::new();
     let _ = writeln!(text, "pass {} {from} {}", thread(), now_ns());
     text.append();
 }
 
-/// A matrix of the model, or a copy of one that was brought to another backend (`ROCm0#blk.3.ffn_up.weight#0`).
+/// Whether it is a matrix of the model, or a copy of one on another backend (`ROCm0#blk.3.ffn_up.weight#0`).
 ///
 /// SAFETY: a tensor whose layout was checked.
 unsafe fn is_weights(ggml: &Functions, tensor: &Tensor) -> bool {
@@ -160,7 +160,7 @@ fn thread() -> i64 {
     unsafe { syscall(SYS_GETTID) }
 }
 
-/// `products.PID` in the directory that the variable names; None if it names none.
+/// `products.PID` in the directory that the variable names; None if it is not set.
 fn file() -> Option<c_int> {
     let own = (process() as u64) << 32;
     let known = FILE.load(Ordering::Acquire);

@@ -8,10 +8,10 @@ use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 const DEVICE_TO_HOST: c_int = 2;
-/// Larger ones are results, and are said without what is in them.
+/// Larger data are results; they are recorded without their content.
 const MOST: usize = 1 << 22;
 
-/// The thread within such a graph; 0: none.
+/// The thread that computes such a graph; 0 if none.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
@@ -23,7 +23,7 @@ pub fn by_this_thread(within: bool) {
     THREAD.store(if within { unsafe { pthread_self() } } else { 0 }, Ordering::Relaxed);
 }
 
-/// The runtime's own function: its library was loaded beside the backend, where the loader's order does not lead.
+/// The runtime's own function: its library was loaded beside the backend, outside the loader's search order.
 fn runtime(name: &CStr) -> *mut c_void {
     let behind = real::next(name);
     if !behind.is_null() {
@@ -34,7 +34,7 @@ fn runtime(name: &CStr) -> *mut c_void {
     found.next().map_or(core::ptr::null_mut(), |library| real::symbol(library, name))
 }
 
-/// hipErrorNotInitialized: there is no runtime to ask.
+/// hipErrorNotInitialized: there is no runtime to call.
 const NO_RUNTIME: c_int = 3;
 
 #[unsafe(no_mangle)]
@@ -73,9 +73,9 @@ unsafe fn note(to: *const c_void, from: *const c_void, len: usize) {
     text.byte(b'\n');
 }
 
-/// Numbers, and how often where one comes again: `3,0*120`.
+/// Writes numbers, with repetitions as a count: `3,0*120`.
 ///
-/// SAFETY: `at` holds so many words.
+/// SAFETY: `at` points to `count` words.
 unsafe fn words(text: &mut Text, at: *const i32, count: usize) {
     // SAFETY: as promised.
     let word = |index: usize| unsafe { at.add(index).read_unaligned() };

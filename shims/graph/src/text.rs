@@ -24,7 +24,7 @@ unsafe extern "C" {
     fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
 }
 
-/// As the stand-in GPU measures it.
+/// The same clock that the stand-in GPU uses.
 pub fn now_ns() -> u64 {
     let mut time = Timespec { seconds: 0, nanos: 0 };
     // SAFETY: the structure lives for the call.
@@ -43,10 +43,10 @@ pub unsafe fn c_string(text: *const c_char) -> &'static [u8] {
     if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() }
 }
 
-/// What is to be written, in a buffer.
+/// The buffered text to write.
 pub struct Text {
     file: c_int,
-    /// Whose file it is: a child of a fork has one of its own.
+    /// The process that the file belongs to: a forked child has its own.
     of: c_int,
     length: usize,
     bytes: [u8; 1 << 16],
@@ -83,7 +83,7 @@ impl Text {
             // SAFETY: a part of the buffer.
             let wrote = unsafe { write(self.file, rest.as_ptr().cast(), rest.len()) };
             let Some(wrote) = usize::try_from(wrote).ok().filter(|wrote| *wrote > 0) else {
-                // Nothing more is written: a graph without some of its lines would get an end.
+                // Nothing more is written: otherwise an incomplete graph would get an end line.
                 self.file = -1;
                 break;
             };
@@ -102,7 +102,7 @@ impl Text {
         }
     }
 
-    /// A name without anything that would end it.
+    /// A name without characters that would end it.
     pub fn word(&mut self, word: &[u8]) {
         for byte in word {
             self.byte(if byte.is_ascii_graphic() && !matches!(byte, b'#' | b',' | b'+' | b'@') { *byte } else { b'_' });

@@ -1,4 +1,4 @@
-//! The GEMM calls: recorded, then handed on where the real library is behind.
+//! The GEMM calls: recorded, then forwarded if the real library is loaded.
 
 use crate::handle::{SUCCESS, Status, behind, function, stream};
 use crate::lt;
@@ -7,9 +7,9 @@ use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
 
 unsafe extern "C" {
-    /// In the stand-in GPU, which the program under test has loaded as its HIP runtime.
+    /// A function of the stand-in GPU, which the program under test has loaded as its HIP runtime.
     fn whichkernel_blas(call: *const Blas, on: *mut c_void);
-    /// The same for a call that is known by its name alone.
+    /// The same for a call of which only the name is known.
     pub fn whichkernel_unsupported(name: *const core::ffi::c_char);
 }
 
@@ -78,9 +78,9 @@ fn half(bits: u16) -> f64 {
     }
 }
 
-/// Records, and brackets the call to each library that is behind.
+/// Records the call, and brackets the forwarded call to each real library.
 ///
-/// `operands`: A, B and C where hipBLASLt can be asked for the same product; it takes no arrays of pointers.
+/// `operands`: A, B and C if hipBLASLt supports the same product; it does not accept arrays of pointers.
 pub fn served(
     handle: *mut c_void,
     call: Blas,

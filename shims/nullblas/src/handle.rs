@@ -1,4 +1,4 @@
-//! Handles, the real library behind, and the calls that are not GEMMs.
+//! Handles, the real library, and the calls that are not GEMMs.
 
 use crate::real;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -10,7 +10,7 @@ const NOT_INITIALIZED: Status = 1;
 const INVALID_VALUE: Status = 3;
 
 const HANDLES: usize = 256;
-/// Streams of the handles that were given out; a handle is the address of its place.
+/// The streams of the handles; a handle is the address of its slot.
 static STREAMS: [AtomicPtr<c_void>; HANDLES] = [const { AtomicPtr::new(core::ptr::null_mut()) }; HANDLES];
 /// Handles of the real library, if there is one; the stream is at the same offset.
 static REAL: [AtomicPtr<c_void>; HANDLES] = [const { AtomicPtr::new(core::ptr::null_mut()) }; HANDLES];
@@ -41,7 +41,7 @@ pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
     found
 }
 
-/// A library that was asked for and cannot be had: its loader's words, so that the run ends with them.
+/// Reports the loader's error for a requested library that cannot be opened, so that the run ends with it.
 fn complain() {
     let parts = [b"whichkernel: " as &[u8], real::trouble().map_or(b"no reason given", CStr::to_bytes), b" (fatal error)\n"];
     for part in parts {
@@ -159,7 +159,7 @@ pub extern "C" fn hipblasSetPointerMode(handle: *mut c_void, mode: c_int) -> Sta
 
 const VERSION: &CStr = c"0.0.0.whichkernel-records-calls-only";
 
-/// rocBLAS itself is asked for its version and told to load its catalog early.
+/// The real rocBLAS is asked for its version and told to load its catalog early.
 #[unsafe(no_mangle)]
 pub extern "C" fn rocblas_initialize() {
     let call = function(c"rocblas_initialize");

@@ -1,7 +1,7 @@
-//! The other lane: the same product put to hipBLASLt, where WHICHKERNEL_HIPBLASLT names it.
+//! Passes the same product to hipBLASLt, if WHICHKERNEL_HIPBLASLT names it.
 //!
-//! ggml never calls hipBLASLt itself; a rocBLAS that was built with it hands some targets' products over. Debian's is
-//! not, so the question "what would hipBLASLt take" is asked here, with the heuristic's first answer, as rocBLAS does.
+//! ggml never calls hipBLASLt itself; a rocBLAS that was built with it forwards the products of some targets. Debian's
+//! was not, so this module finds out what hipBLASLt would choose, using the heuristic's first answer like rocBLAS does.
 
 use crate::handle::{Status, named};
 use crate::real;
@@ -34,7 +34,7 @@ struct Heuristic {
 }
 
 unsafe extern "C" {
-    // In the stand-in GPU.
+    // A function of the stand-in GPU.
     fn hipGetDevice(number: *mut c_int) -> u32;
     fn hipMalloc(to: *mut *mut c_void, bytes: usize) -> u32;
 }
@@ -51,7 +51,7 @@ pub fn there() -> bool {
     !library().is_null()
 }
 
-/// A call that takes up to four words and gives a status.
+/// Calls a function with up to five words that returns a status.
 fn call(name: &CStr, words: [usize; 5]) -> Status {
     let function = real::symbol(library(), name);
     if function.is_null() {
@@ -64,7 +64,7 @@ fn call(name: &CStr, words: [usize; 5]) -> Status {
     }
 }
 
-/// One per device, made at its first product.
+/// One per device, created at its first product.
 fn kept(slot: &AtomicPtr<c_void>, make: impl FnOnce(*mut *mut c_void) -> u32) -> *mut c_void {
     let known = slot.load(Ordering::Acquire);
     if !known.is_null() {
@@ -74,7 +74,7 @@ fn kept(slot: &AtomicPtr<c_void>, make: impl FnOnce(*mut *mut c_void) -> u32) ->
     if make(&raw mut made) != 0 {
         return core::ptr::null_mut();
     }
-    // Of two threads that come at once, one's is left unused.
+    // If two threads create one at once, one of them stays unused.
     match slot.compare_exchange(core::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => made,
         Err(other) => other,
@@ -109,7 +109,7 @@ fn modern(kind: u32) -> u32 {
     }
 }
 
-/// Asks for `product` and launches what the heuristic names first: the status and the solution's index.
+/// Launches the heuristic's first choice for `product`; returns the status and the solution's index.
 ///
 /// SAFETY: the operands are those of the caller's own call.
 pub unsafe fn multiply(product: &Blas, operands: [*const c_void; 3], on: *mut c_void) -> (Status, i32) {

@@ -1,4 +1,4 @@
-//! rocBLAS called without hipBLAS in front: handles and products. A library of its own holds these names, because the real
+//! rocBLAS called without hipBLAS: handles and products. These names are in a separate library, because the real
 //! hipBLAS must not find them here.
 
 use crate::gemm::{BLANK, HALF, served, whichkernel_unsupported};

@@ -1,4 +1,4 @@
-//! The door for the BLAS stand-in: its calls stand in the same trace, in order with the launches.
+//! The entry for the BLAS stand-in: its calls are in the same trace, in order with the launches.
 
 use crate::record::{Blas, kind};
 use crate::{stream, sys, trace, world};

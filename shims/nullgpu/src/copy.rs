@@ -1,5 +1,5 @@
-//! Copies and fills. Results that the host reads back are really copied; large uploads are not, because nothing here
-//! computes with them and a model's weights would only cost memory.
+//! Copies and fills. Results that the host reads back are really copied. Large uploads are not: nothing here computes
+//! with them, and a model's weights would only cost memory.
 
 use crate::error::{INVALID_VALUE, SUCCESS, Status, keep};
 use crate::memory::ours;
@@ -12,7 +12,7 @@ const HOST_TO_HOST: c_int = 0;
 const HOST_TO_DEVICE: c_int = 1;
 const DEVICE_TO_HOST: c_int = 2;
 const DEFAULT: c_int = 4;
-/// Uploads up to this size are kept: indices, positions and masks are below, weight tensors above.
+/// Uploads up to this size are kept: indices, positions and masks are smaller, weight tensors larger.
 const KEPT: usize = 64 << 10;
 
 /// SAFETY: `to` and `from` are valid for `len` bytes, as the caller of the HIP function promised.
@@ -120,7 +120,7 @@ unsafe fn fill(at: *mut c_void, value: c_int, len: usize, on: *mut c_void) -> St
         stream::node(on, stream::FILL);
         return SUCCESS;
     }
-    // Device memory is zero already and nothing here writes to it: clearing a cache of gigabytes would only make it real.
+    // Device memory is already zero and nothing here writes to it: clearing gigabytes would only allocate the pages.
     if value == 0 && len > KEPT {
         return SUCCESS;
     }

@@ -1,4 +1,4 @@
-//! The devices: how many, which one is current, what they report.
+//! The devices: their number, the current one, and their properties.
 
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, SUCCESS, Status, keep};
 use crate::nullgpu_input::Device;

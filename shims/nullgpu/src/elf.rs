@@ -1,8 +1,8 @@
-//! Just enough of device images to answer whether a symbol is there: rocBLAS relies on the answer "not found".
+//! The minimum of device image parsing to answer whether a symbol exists: rocBLAS relies on the answer "not found".
 
-/// Bytes that an image occupies: an ELF file, a bundle, or a compressed bundle. The loading call passes no size.
+/// The size of an image in bytes: an ELF file, a bundle, or a compressed bundle. The loading call passes no size.
 ///
-/// SAFETY: `at` points to an image as the real library would be given it.
+/// SAFETY: `at` points to an image that the real library would accept.
 pub unsafe fn image_size(at: *const u8) -> Option<usize> {
     // SAFETY: every image has a head of at least 64 bytes.
     let head = unsafe { core::slice::from_raw_parts(at, 64) };
@@ -36,12 +36,12 @@ pub enum Code<'a> {
     Elf(&'a [u8]),
     /// A bundle without code for the device.
     Absent,
-    /// Compressed: what is in it cannot be told here.
+    /// Compressed: its content cannot be determined here.
     Opaque,
 }
 
-/// The code object for `target` (as HIP names it, with features) in an image; if it has none of its own, the one for the generic
-/// target that HIP takes for it.
+/// The code object for `target` (in HIP's notation, with features) in an image; if there is none, the one for the
+/// generic target that HIP would use.
 pub fn code<'a>(image: &'a [u8], target: &[u8], generic: &[u8]) -> Code<'a> {
     if image.starts_with(b"\x7fELF") {
         let runs_here = |name: &[u8]| runs(name, target) || (!generic.is_empty() && serves(name, generic, target));
@@ -96,7 +96,7 @@ fn entries(image: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
     None
 }
 
-/// Same processor, and every feature that the code fixes has that value on the device.
+/// Same processor, and every feature that the code fixes has the same value on the device.
 fn runs(code: &[u8], device: &[u8]) -> bool {
     serves(code, device.split(|&b| b == b':').next().unwrap_or(&[]), device)
 }

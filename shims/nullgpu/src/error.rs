@@ -1,4 +1,4 @@
-//! HIP's error codes, their words, and the last error of each thread.
+//! HIP's error codes, their texts, and the last error of each thread.
 
 use crate::world::thread;
 use core::ffi::{CStr, c_char};
@@ -32,13 +32,13 @@ pub fn keep(status: Status) -> Status {
 }
 
 /// Like `keep`, and a success replaces an older error: up to HIP 6 every call's result does (clr, HIP_RETURN in
-/// hip_internal.hpp). A BLAS library that looked for a kernel in vain and then launched another leaves nothing behind.
+/// hip_internal.hpp). So a failed kernel lookup of a BLAS library leaves no error if a later launch succeeds.
 pub fn replace(status: Status) -> Status {
     thread().last_error = status;
     status
 }
 
-/// Name and words of the codes that this library gives, and of those that programs print most.
+/// Name and text of the codes that this library returns, and of those that programs print most.
 fn words(status: Status) -> (&'static CStr, &'static CStr) {
     match status {
         SUCCESS => (c"hipSuccess", c"no error"),

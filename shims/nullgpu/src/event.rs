@@ -1,4 +1,4 @@
-//! Events: always reached. They carry a capture from one stream to another.
+//! Events, which are always reached. They propagate a capture from one stream to another.
 
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS, Status, keep};
 use crate::graph::Graph;

@@ -1,4 +1,4 @@
-//! Kernels by handle: the address that a launch passes, or the function that a module gave.
+//! Kernels by handle: the address that a launch passes, or the function of a module.
 
 use crate::device::current;
 use crate::error::{INVALID_DEVICE_FUNCTION, INVALID_VALUE, SUCCESS, Status, keep};
@@ -19,7 +19,7 @@ const SLOTS: usize = 1 << 18;
 pub struct Function {
     mark: u64,
     pub id: u32,
-    /// Place in each table that was handed over, from 1.
+    /// Index in each table that was handed over, from 1.
     entries: [u32; MOST_TABLES],
     pub name: &'static [u8],
     pub module: &'static Module,
@@ -27,18 +27,18 @@ pub struct Function {
 }
 
 impl Function {
-    /// What is known of it on the current device.
+    /// What is known about it for the current device.
     pub fn entry(&self) -> Option<&'static Entry> {
         let place = self.entries.get(world().table_number()).copied()?;
         world().table().entries.get((place as usize).checked_sub(1)?)
     }
 
-    /// Whether the current device refuses it, as the real runtime refuses what holds no code for its target.
+    /// Whether the current device refuses it, as the real runtime refuses code that is not for its target.
     pub fn is_refused(&self) -> bool {
         world().table().strict && !self.module.ships()
     }
 
-    /// Its name, once per trace file, before its first launch.
+    /// Records its name once per trace file, before its first launch.
     pub fn note(&self) {
         let now = trace::generation().load(Ordering::Acquire);
         if self.generation.load(Ordering::Acquire) == now {
@@ -131,13 +131,13 @@ pub fn of_module(name: &[u8], module: &'static Module) -> Option<&'static Functi
     make(kept, module)
 }
 
-/// A `hipFunction_t`.
+/// Looks up a `hipFunction_t`.
 pub fn by_function(function: *mut c_void) -> Option<&'static Function> {
     // SAFETY: a handle from the program.
     unsafe { registry::known::<Function>(function, MARK) }.map(|function| &*function)
 }
 
-/// What the kernel needs; unknown kernels are taken as needing nothing but threads.
+/// The kernel's resources; unknown kernels are assumed to need only threads.
 fn resources(function: &Function, warp: u32) -> Resources {
     match function.entry() {
         Some(entry) => Resources {
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn hipGetFuncBySymbol(to: *mut *mut c_void, handle: *const
     SUCCESS
 }
 
-/// Names come from registered strings, which end in NUL; those of modules are kept without.
+/// Registered names end in NUL; those of modules are stored without.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipKernelNameRef(function: *mut c_void) -> *const c_char {
     by_function(function).map_or(core::ptr::null(), |function| function.name.as_ptr().cast())

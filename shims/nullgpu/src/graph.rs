@@ -1,4 +1,4 @@
-//! Graphs: what is captured is recorded once, each replay counts.
+//! Graphs: captured launches are recorded once, and each replay counts.
 
 use crate::error::{
     CAPTURE_UNMATCHED, EXEC_UPDATE_FAILURE, INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS, Status, keep,
@@ -17,7 +17,7 @@ pub struct Graph {
     pub id: u32,
     pub capturing: AtomicU32,
     nodes: AtomicU64,
-    /// Kinds of the nodes in order: an executable graph can only be updated to a graph of the same shape.
+    /// The kinds of the nodes in order: an executable graph can only be updated to a graph of the same shape.
     shape: AtomicU64,
 }
 

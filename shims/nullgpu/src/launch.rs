@@ -1,4 +1,4 @@
-//! Launches: checked as the real runtime checks them, recorded, not executed.
+//! Launches: checked like in the real runtime, recorded, not executed.
 
 use crate::device::current;
 use crate::error::{
@@ -20,7 +20,7 @@ pub struct Dim3 {
     z: u32,
 }
 
-/// Kernel arguments of one launch, laid out as in the kernarg segment.
+/// The maximum size of a launch's arguments, laid out as in the kernarg segment.
 const MOST_ARGS: usize = 4096;
 
 enum Args {
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn hipModuleLaunchCooperativeKernel(
     unsafe { by_function(function, api::MODULE_COOPERATIVE, [gx, gy, gz], [bx, by, bz], shared, on, args, none) }
 }
 
-/// Here the grid is given in threads; the record has workgroups, the last one counted even where it is not full.
+/// This call gives the grid in threads; the record has workgroups, rounded up.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipExtModuleLaunchKernel(
     function: *mut c_void,
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn hipExtModuleLaunchKernel(
     unsafe { by_function(function, api::EXT_MODULE_LAUNCH, grid, [bx, by, bz], shared as u32, on, args, list) }
 }
 
-/// The configuration of `<<<...>>>`, kept per thread until the kernel's stub asks for it.
+/// The configuration of `<<<...>>>`, kept per thread until the kernel's stub pops it.
 #[unsafe(no_mangle)]
 pub extern "C" fn __hipPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, on: *mut c_void) -> Status {
     let thread = thread();

@@ -1,4 +1,4 @@
-//! Calls that HIP's headers declare for C++: programs ask for them by their mangled names (rocBLAS of ROCm 5 does).
+//! Calls that HIP's headers declare for C++: programs look them up by their mangled names (rocBLAS of ROCm 5 does).
 
 use crate::launch::hipExtModuleLaunchKernel;
 use core::ffi::c_void;

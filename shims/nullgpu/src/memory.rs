@@ -1,4 +1,4 @@
-//! Memory of the card: plain, lazily zero, with the card's size as its limit.
+//! Memory of the card: plain, lazily zeroed, limited to the card's size.
 
 use crate::device::{by_number, current};
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, OUT_OF_MEMORY, SUCCESS, Status, keep};
@@ -14,13 +14,13 @@ const DEVICES: usize = 16;
 #[derive(Clone, Copy)]
 struct Block {
     start: usize,
-    /// As asked for.
+    /// The requested size.
     size: usize,
     device: u32,
     host: bool,
 }
 
-/// The list has its own memory, so that it costs nothing until it is used.
+/// The list is in separate memory, so that it takes no pages until it is used.
 struct Blocks {
     list: *mut Block,
     count: usize,
@@ -217,7 +217,7 @@ pub fn ours(at: *const c_void) -> bool {
     BLOCKS.lock().find(at as usize).is_some()
 }
 
-/// Whether `[at, at + len)` is in one block of the card, so that a result may be written there.
+/// Whether `[at, at + len)` is inside one block of the card, so that a result may be written there.
 pub fn room(at: usize, len: usize) -> bool {
     BLOCKS.lock().find(at).is_some_and(|block| at + len <= block.start + block.size)
 }

@@ -1,4 +1,4 @@
-//! Where kernels come from: fat binaries that libraries register at start, images that they load later.
+//! The sources of kernels: fat binaries that libraries register at start, and images that they load later.
 
 use crate::device::current;
 use crate::error::{FILE_NOT_FOUND, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, SUCCESS, Status, keep};
@@ -11,14 +11,14 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 const MARK: u64 = u64::from_le_bytes(*b"WKMODULE");
-/// No place in the list of bundles.
+/// Not in the list of bundles.
 pub const UNKNOWN: u32 = u32::MAX;
 
 #[repr(C)]
 pub struct Module {
     mark: u64,
     pub id: u32,
-    /// Place of its bundle in each table that was handed over.
+    /// Index of its bundle in each table that was handed over.
     pub bundles: [u32; MOST_TABLES],
     path: &'static [u8],
     address: u64,
@@ -30,7 +30,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Written before the first kernel of it, once per trace file.
+    /// Recorded before its first kernel, once per trace file.
     pub fn note(&self) {
         let now = trace::generation().load(Ordering::Acquire);
         if self.generation.swap(now, Ordering::AcqRel) == now {
@@ -46,8 +46,9 @@ impl Module {
         trace::write(kind::MODULE, &[trace::bytes(&record), self.path]);
     }
 
-    /// Whether the current device's target is in it: as the parent read the file, else by the bundle's own list. What a
-    /// compressed bundle holds cannot be told here: it is taken, and the parent looks into it afterwards.
+    /// Whether it contains the current device's target: according to the parent, which read the file, else to the
+    /// bundle's own list. The content of a compressed bundle cannot be determined here: it is accepted, and the parent
+    /// examines it afterwards.
     pub fn ships(&self) -> bool {
         let place = self.bundles.get(world().table_number()).copied().unwrap_or(UNKNOWN);
         if let Some(bundle) = world().table().bundles.get(place as usize) {
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut 
 
 #[unsafe(no_mangle)]
 pub extern "C" fn __hipUnregisterFatBinary(modules: *mut *mut c_void) {
-    // The names stay: a launch may have been recorded already.
+    // The names are kept, because a launch may already have been recorded.
     let _ = find(modules.cast());
 }
 
@@ -154,7 +155,7 @@ pub extern "C" fn __hipRegisterManagedVar(
     let _ = world().devices;
 }
 
-/// The file that holds an address, and where it was loaded.
+/// The file that contains an address, and its load address.
 fn owner(address: usize) -> (&'static [u8], usize) {
     struct Search {
         address: usize,
@@ -207,7 +208,7 @@ unsafe fn load(to: *mut *mut c_void, at: *const u8, path: &'static [u8]) -> Stat
         return NO_BINARY_FOR_GPU;
     }
     if matches!(elf::code(kept, target(&device.arch), target(&device.generic)), elf::Code::Opaque) {
-        // No address of a file: it says that what is inside was not looked at.
+        // Not a file address: marks that the content was not examined.
         module.address = 1;
     }
     module.note();

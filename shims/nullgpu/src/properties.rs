@@ -1,4 +1,4 @@
-//! What a device reports, in the layouts that programs were compiled with.
+//! The properties of a device, in the layouts that programs were compiled with.
 
 use crate::device::by_number;
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, SUCCESS, Status, keep};

@@ -1,4 +1,4 @@
-//! Objects that live as long as the process: streams, graphs, modules, kernels. Handed out from slabs, found by address.
+//! Objects that live as long as the process: streams, graphs, modules, kernels. Allocated from slabs, found by address.
 
 use crate::{lock::Lock, sys};
 
@@ -11,7 +11,7 @@ struct Slab {
 
 static SLAB_NOW: Lock<Slab> = Lock::new(Slab { next: 0, end: 0 });
 
-/// A zeroed `T` that is never freed; None when the system gives no memory.
+/// A zeroed `T` that is never freed; None if the system has no memory.
 pub fn new<T>() -> Option<&'static mut T> {
     let size = size_of::<T>().next_multiple_of(16);
     let mut slab = SLAB_NOW.lock();
@@ -35,7 +35,7 @@ pub fn bytes(len: usize) -> Option<&'static mut [u8]> {
     (!start.is_null()).then(|| unsafe { core::slice::from_raw_parts_mut(start, len) })
 }
 
-/// An object that came back from the program: it begins with its kind's mark, or it is not ours.
+/// An object that the program passed back: ours begin with the mark of their kind.
 ///
 /// SAFETY: `at` is null or points to readable memory, as a handle of the real library would.
 pub unsafe fn known<T>(at: *mut core::ffi::c_void, mark: u64) -> Option<&'static mut T> {

@@ -1,16 +1,16 @@
-//! Expert routing. The host of a mixture-of-experts model reads back which experts each token goes to; nothing here
-//! computes them, and all zeros would abort the program. So every token gets the next experts in turn.
+//! Expert routing. The host of a mixture-of-experts model reads back the experts of each token. Nothing here computes
+//! them, and all zeros would abort the program. So every token gets the next experts in turn.
 
 use crate::nullgpu_input::{Entry, flag};
 use crate::memory::room;
 use crate::world::thread;
 use core::ffi::c_void;
 
-/// Sampling sorts a whole vocabulary with the same kernel: only what can be a list of experts is written.
+/// Sampling sorts a whole vocabulary with the same kernel: only data that can be a list of experts is written.
 const MOST_EXPERTS: u32 = 1024;
 
-/// Whether the host reads the experts' numbers here, and not a result: all rows of them, the last one as far as it is used.
-/// Compute buffers are used again, so the address alone does not tell.
+/// Whether the host reads expert numbers here, and not a result: all rows, the last one as far as it is used. Compute
+/// buffers are reused, so the address alone is not enough.
 pub fn is_routing(from: usize, len: usize) -> bool {
     let [at, most, row] = thread().routed;
     let len = len as u64;

@@ -1,4 +1,4 @@
-//! Streams: everything on them is done at once. What matters is whether one is under capture.
+//! Streams: all work on them is finished immediately. Only whether one is capturing matters.
 
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, SUCCESS, Status, keep};
 use crate::graph::Graph;
@@ -40,7 +40,7 @@ fn capture(on: *mut c_void) -> Option<&'static Graph> {
     find(on).and_then(|stream| stream.capture).filter(|graph| graph.capturing.load(Ordering::Acquire) != 0)
 }
 
-/// The graph that this stream is captured into; 0: none.
+/// The graph that this stream is capturing into; 0 if none.
 pub fn captured(on: *mut c_void) -> u32 {
     capture(on).map_or(0, |graph| graph.id)
 }
@@ -49,14 +49,14 @@ pub fn capture_of(on: *mut c_void) -> Option<&'static Graph> {
     capture(on)
 }
 
-/// A node of kind `what` joins the graph under capture.
+/// Adds a node of kind `what` to the graph being captured.
 pub fn node(on: *mut c_void, what: u64) {
     if let Some(graph) = capture(on) {
         graph.add(what);
     }
 }
 
-/// Another stream's capture reaches this one through an event.
+/// Another stream's capture extends to this one through an event.
 pub fn join(on: *mut c_void, graph: &'static Graph) {
     if let Some(stream) = find(on) {
         stream.capture = Some(graph);
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn hipStreamGetDevice(on: *mut c_void, number: *mut c_int)
     SUCCESS
 }
 
-/// Not a status: the device's number.
+/// Returns the device number, not a status.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGetStreamDeviceId(on: *mut c_void) -> c_int {
     device(on) as c_int

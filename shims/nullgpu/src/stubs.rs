@@ -1,4 +1,4 @@
-//! Every other call of the real library: it exists, says that it is not supported, and its name is in the record.
+//! All other calls of the real library: they return "not supported" and record their name.
 
 use crate::error::{NOT_SUPPORTED, Status, keep};
 use crate::record::{Text, kind};

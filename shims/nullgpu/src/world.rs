@@ -1,4 +1,4 @@
-//! What the parent handed over, and what each thread has set.
+//! The input from the parent, and the state of each thread.
 
 use crate::nullgpu_input::{
     Arg, Bundle, COUNTED, COUNTS_SIZE, DEVICE_MAGIC, Device, DeviceFile, Entry, File, KERNELS_MAGIC, KernelsFile, MOST_TABLES, TABLES_MAGIC,
@@ -8,17 +8,17 @@ use crate::{lock::Lock, sys, tls, trace};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// The state of one thread; all zero at its start, as HIP has it.
+/// The state of one thread; all zero at its start, as in HIP.
 #[repr(C)]
 pub struct Thread {
     pub device: u32,
     pub last_error: u32,
-    /// `<<<...>>>` pushes a configuration which the kernel's stub pops.
+    /// `<<<...>>>` pushes a configuration, which the kernel's stub pops.
     pub depth: u32,
     pub pushed: [[u64; 5]; 4],
-    /// The id that launches carry; asked of the kernel once.
+    /// The thread id in launch records; the kernel is asked for it once.
     pub id: u32,
-    /// Where expert numbers were last written: address, bytes, bytes of a row.
+    /// Where expert numbers were last written: address, bytes, bytes per row.
     pub routed: [u64; 3],
 }
 
@@ -34,12 +34,12 @@ pub struct World {
     pub devices: &'static [Device],
     pub runtime_version: u32,
     counts: Option<&'static [AtomicU64; COUNTED]>,
-    /// One for all devices, or one each.
+    /// One for all devices, or one for each.
     tables: [Kernels; MOST_TABLES],
     count: usize,
 }
 
-/// What is known of the kernels, for one target.
+/// The known kernels of one target.
 #[derive(Clone, Copy)]
 pub struct Kernels {
     pub strict: bool,
@@ -54,7 +54,8 @@ pub struct Kernels {
 static WORLD: AtomicPtr<World> = AtomicPtr::new(core::ptr::null_mut());
 static FIRST: Lock<()> = Lock::new(());
 
-/// Read on the first call of any entry point. Without valid input from the parent there is no device, and nothing else happens.
+/// Read on the first call of any entry point. Without valid input from the parent there is no device, and nothing else
+/// happens.
 pub fn world() -> &'static World {
     let known = WORLD.load(Ordering::Acquire);
     if !known.is_null() {
@@ -84,7 +85,7 @@ impl World {
         World { devices: &[], runtime_version: 0, counts: None, tables: [Kernels::empty(); MOST_TABLES], count: 1 }
     }
 
-    /// Counts a record before it is written: the reader compares the two.
+    /// Counts a record before it is written, so that the reader can compare the two.
     pub fn count(&self, kind: u32) {
         if let Some(count) = self.counts.and_then(|counts| counts.get(kind as usize)) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +96,7 @@ impl World {
         self.tables.get(..self.count).unwrap_or(&[])
     }
 
-    /// Which table speaks of the current device.
+    /// The index of the table for the current device.
     pub fn table_number(&self) -> usize {
         if self.count > 1 { thread().device as usize } else { 0 }
     }
@@ -112,7 +113,7 @@ impl Kernels {
         Kernels { strict: true, files: &[], bundles: &[], slots: &[], entries: &[], args: &[], text: &[] }
     }
 
-    /// Place of a kernel in the table, counted from 1; 0: not in it.
+    /// Index of a kernel in the table, from 1; 0 if it is not there.
     pub fn entry(&self, name: &[u8], bundle: u32) -> u32 {
         let Some(mask) = (self.slots.len() as u64).checked_sub(1) else { return 0 };
         let wanted = key(name, bundle);
@@ -132,7 +133,7 @@ impl Kernels {
         self.text.get(at as usize..).and_then(|rest| rest.get(..len as usize)).unwrap_or(&[])
     }
 
-    /// Place of the bundle at `address` of the file at `path`.
+    /// Index of the bundle at `address` of the file at `path`.
     pub fn bundle(&self, path: &[u8], address: u64) -> Option<u32> {
         let file = self.files.iter().find(|file| same_file(self.text(file.path, file.path_len), path))?;
         let bundles = self.bundles.get(file.first_bundle as usize..)?.get(..file.bundles as usize)?;
@@ -141,7 +142,7 @@ impl Kernels {
     }
 }
 
-/// The loader may name a file through a link or relative to a directory: the last part decides where paths differ.
+/// The loader may name a file through a symlink or a relative path: if the paths differ, the file name decides.
 fn same_file(known: &[u8], seen: &[u8]) -> bool {
     let base = |path: &'_ [u8]| path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
     known == seen || known.get(base(known)..) == seen.get(base(seen)..)
@@ -175,7 +176,7 @@ fn counters(path: &CStr) -> Option<&'static [AtomicU64; COUNTED]> {
     unsafe { at.cast::<[AtomicU64; COUNTED]>().as_ref() }
 }
 
-/// A record that is counted, whether there is room for it or not.
+/// Writes a record and counts it, whether or not there is space.
 pub fn record(kind: u32, parts: &[&[u8]]) {
     world().count(kind);
     trace::write(kind, parts);

@@ -1,6 +1,6 @@
-//! The rocSOLVER functions that hipBLAS of ROCm 5 is bound to at load: half a gigabyte that ggml never calls.
+//! Stubs for the rocSOLVER functions that hipBLAS of ROCm 5 needs at load time: half a gigabyte that ggml never calls.
 //!
-//! With these in its place the real hipBLAS and rocBLAS can be loaded; a call would be told "not implemented".
+//! With these stubs the real hipBLAS and rocBLAS can be loaded; a call would return "not implemented".
 
 #![no_std]
 
@@ -13,7 +13,7 @@ macro_rules! absent {
     ($($name:ident)*) => {$(
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Status {
-            // Every name an address of its own.
+            // Gives every name a separate address.
             core::hint::black_box(stringify!($name));
             NOT_IMPLEMENTED
         }

@@ -1,4 +1,4 @@
-//! Argument bytes, laid out as in the kernarg segment: copied where the layout is known for certain.
+//! Argument bytes, laid out as in the kernarg segment: copied only if the layout is certain.
 
 use crate::preload_input::{Arg, Head, MAGIC, MOST, Slot, key};
 use crate::{memory, sys};

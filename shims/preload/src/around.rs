@@ -82,8 +82,8 @@ fn say(how: &[u8], name: *const c_char) {
     blind(text.get(..len).unwrap_or(how));
 }
 
-/// Checks the owner of the record: the child of a fork may hold a loader lock that is never released, and the child of a vfork
-/// has its parent's memory.
+/// The process that owns the record: a forked child may hold a loader lock that is never released, and a vforked child
+/// shares its parent's memory.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -99,7 +99,7 @@ pub fn after_fork() {
 
 macro_rules! exits {
     ($($name:ident)*) => {$(
-        /// Ends the process without the functions that look through it at its end.
+        /// Ends the process without the exit functions that search it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(code: c_int) -> ! {
             // SAFETY: no arguments.
@@ -118,16 +118,16 @@ macro_rules! exits {
 
 exits! { _exit _Exit }
 
-/// Addresses of launch functions that are not ours.
+/// The maximum number of addresses of foreign launch functions.
 const MOST: usize = 256;
 struct Targets {
     list: [(usize, *const c_char); MOST],
     count: usize,
     low: usize,
     high: usize,
-    /// A segment that could not be read.
+    /// Whether a segment could not be read.
     failed: bool,
-    /// Names that were found are said once each.
+    /// The number of reported names; each is reported once.
     said: usize,
 }
 // SAFETY: addresses of functions, and names that live for ever.
@@ -137,7 +137,7 @@ static TARGETS: Lock<Targets> = Lock::new(Targets {
     list: [(0, core::ptr::null()); MOST], count: 0, low: usize::MAX, high: 0, failed: false, said: 0,
 });
 
-/// The launch functions that an image defines, given to `each`. None for our own.
+/// Passes the launch functions that an image defines to `each`. Nothing for our own image.
 fn launch_functions(image: &Image, mut each: impl FnMut(usize, *const c_char)) {
     for known in wrapped::TABLE.iter().filter(|known| unknown::launches(known.name.to_bytes())) {
         match image.defines(known.name.to_bytes()) {
@@ -163,7 +163,7 @@ extern "C" fn gather(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) ->
     0
 }
 
-/// A library that defines such a function itself is a runtime, or a wrapper like us.
+/// A library that defines such a function is a runtime, or a wrapper like this one.
 extern "C" fn search(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c_int {
     const LOAD: u32 = 1;
     const WRITABLE: u32 = 2;
@@ -187,7 +187,7 @@ extern "C" fn search(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) ->
     0
 }
 
-/// Reads through the kernel: a program may have taken away pages of its own libraries.
+/// Reads through the kernel, because a program may have unmapped pages of its own libraries.
 fn words(mut from: usize, to: usize, targets: &mut Targets, holder: *const c_char) {
     let mut page = [0_usize; 256];
     while from < to {
@@ -211,7 +211,7 @@ fn words(mut from: usize, to: usize, targets: &mut Targets, holder: *const c_cha
     }
 }
 
-/// What was loaded last may have come without any of the occasions on which imports are looked through.
+/// The libraries loaded last may not have been covered by earlier searches of imports.
 extern "C" fn at_the_end() {
     if sys::sealed() {
         return;
@@ -221,7 +221,7 @@ extern "C" fn at_the_end() {
     let data: *mut Targets = &mut *targets;
     // SAFETY: the callback writes to the structure that is locked.
     unsafe { sys::dl_iterate_phdr(gather, data.cast()) };
-    // The child of a fork has what its parent had, and no record where it called nothing.
+    // A forked child has the same libraries as its parent, and no record if it called nothing.
     if !trace::is_open() && (targets.count == 0 || FORKED.load(Ordering::Acquire)) {
         return;
     }
@@ -235,7 +235,7 @@ extern "C" fn at_the_end() {
         return;
     }
     if trace::is_open() {
-        // Not a record of a launch: if there is no room for it, no launch is lost.
+        // This is not a record of a launch: if there is no space for it, no launch is lost.
         let text = Text { len: SEARCHED.len() as u32, reserved: 0 };
         trace::try_write(kind::UNSUPPORTED, &[trace::bytes(&text), SEARCHED]);
     } else {
@@ -245,7 +245,7 @@ extern "C" fn at_the_end() {
 
 const SEARCHED: &[u8] = b"end:searched";
 
-/// A process that has a runtime and called nothing has no record: an empty file `idle.PID` says that it was searched.
+/// A process that has a runtime but called nothing has no record: an empty file `idle.PID` shows that it was searched.
 fn idle() {
     let Some(directory) = sys::env(c"WHICHKERNEL_PRELOAD") else { return };
     let mut path = [0; 1024];
@@ -260,7 +260,7 @@ fn idle() {
         rest /= 10;
     }
     let text = directory.to_bytes().iter().chain(b"/idle.").chain(digits.get(from..).unwrap_or(&[]));
-    // One byte is left for the end of the string.
+    // One byte is reserved for the end of the string.
     for (to, byte) in path.iter_mut().take(1023).zip(text) {
         *to = *byte;
     }

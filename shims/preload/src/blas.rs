@@ -1,6 +1,6 @@
-//! BLAS calls, bracketed: the launches between a call's beginning and its end are its own.
+//! BLAS calls, bracketed: the launches between the start and the end of a call belong to it.
 //!
-//! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the program's.
+//! hipBLAS calls rocBLAS, which may call hipBLASLt: the outermost call of a thread is the program's own.
 
 use crate::record::{Blas, NO_DEVICE, blas, kind};
 use crate::{graph, sys, thread, trace};
@@ -17,14 +17,14 @@ const BLANK: Blas = Blas {
     alpha: 0, beta: 0, bracket: 0, status: 0, lane: 0, solution: -1, device: NO_DEVICE, reserved: 0,
 };
 
-/// Records, runs, records the end.
+/// Records the start, runs the call, records the end.
 fn served(call: Blas, real: impl FnOnce() -> u32) -> u32 {
     let thread = thread::now();
     thread.multiplying += 1;
     let ours = thread.multiplying == 1;
     let note = |bracket, status| {
         if ours {
-            // The stream is the handle's own; a capture is known by any open one of this thread's.
+            // The stream belongs to the handle; a capture is recognised by any open capture of this thread.
             let record = Blas { time_ns: sys::now_ns(), graph: graph::any_open(), bracket, status, ..call };
             trace::write(kind::BLAS, &[trace::bytes(&record)]);
         }
@@ -210,8 +210,8 @@ wrap! {
     }
 }
 
-/// One attribute of a matrix layout (hipblasLtMatrixLayoutAttribute_t: 0 batch count, 2 type, 4 rows, 5 columns, 6 leading
-/// dimension), asked of the library; 0 if it does not tell.
+/// One attribute of a matrix layout (hipblasLtMatrixLayoutAttribute_t: 0 batch count, 2 type, 4 rows, 5 columns, 6
+/// leading dimension), queried from the library; 0 if it fails.
 fn shape(layout: *mut c_void, attribute: c_int) -> u64 {
     attribute_of(c"hipblasLtMatrixLayoutGetAttribute", layout, attribute, if matches!(attribute, 0 | 2) { 4 } else { 8 })
 }

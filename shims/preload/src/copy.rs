@@ -1,4 +1,4 @@
-//! Device to host: where the host reads a result back, one evaluation (a prompt, or one decoded token) ends.
+//! Device-to-host copies: when the host reads a result back, one evaluation (a prompt or one decoded token) ends.
 
 use crate::launch::NOT_SUPPORTED;
 use crate::record::{Readback, kind};
@@ -9,7 +9,7 @@ use core::ffi::{c_int, c_void};
 const DEVICE_TO_HOST: c_int = 2;
 
 fn note(bytes: usize, on: *mut c_void, status: u32) {
-    // A copy under capture copies nothing yet; one inside a recorded call is that call's own.
+    // A copy in a capture copies nothing yet; a copy inside a recorded call belongs to that call.
     if status == 0 && bytes > 0 && graph::capturing(on) == 0 && thread::now().launching == 0 {
         let record = Readback { time_ns: sys::now_ns(), bytes: bytes as u64, stream: on as u64 };
         trace::write(kind::READBACK, &[trace::bytes(&record)]);
@@ -104,7 +104,7 @@ driver_copies! {
     cuMemcpyDtoH_v2_ptds cuMemcpyDtoHAsync_v2_ptsz
 }
 
-/// The runtime's copy may call the driver's, which must not count again.
+/// The runtime's copy may call the driver's, which must not be counted again.
 fn nested(call: impl FnOnce() -> u32) -> u32 {
     thread::now().launching += 1;
     let status = call();

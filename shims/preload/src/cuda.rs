@@ -1,6 +1,7 @@
-//! The CUDA twin: the same calls under other names, at the runtime and, where that is linked statically, at the driver.
+//! The CUDA counterpart: the same calls under other names, in the runtime and, if that is linked statically, in the
+//! driver.
 //!
-//! The runtime's launch calls the driver's: the inner call of a thread that is already recorded is not recorded again.
+//! The runtime's launch calls the driver's: an inner call of a thread is not recorded again.
 
 use crate::args::{self, Args};
 use crate::launch::{Call, Config, Dim3, NOT_SUPPORTED, note};
@@ -141,7 +142,7 @@ macro_rules! driver_ex {
 
 driver_ex! { cuLaunchKernelEx cuLaunchKernelEx_ptsz }
 
-/// A driver function that is asked, not wrapped; looked for once.
+/// A driver function that is called but not wrapped; looked up once.
 fn ask(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     let known = cache.load(Ordering::Acquire);
     if !known.is_null() {

@@ -1,4 +1,4 @@
-//! Graphs of CUDA, at the runtime and at the driver. An inner call of the same thread is the outer one's own work.
+//! CUDA graphs, in the runtime and in the driver. An inner call of the same thread belongs to the outer one.
 
 use crate::graph::{CUDA, EXECS, GRAPHS, begun, destroyed, ended, instantiated, launched, updated};
 use crate::launch::NOT_SUPPORTED;
@@ -36,8 +36,8 @@ macro_rules! launches {
 
 launches! { cudaGraphLaunch cudaGraphLaunch_ptsz cuGraphLaunch cuGraphLaunch_ptsz }
 
-/// The older forms have five arguments, the newer three, all in registers: what the caller did not give is not read. The
-/// third is a set of flags, or, in the older forms, a pointer.
+/// The older forms have five arguments, the newer three, all in registers: missing arguments are not read. The third is
+/// a set of flags or, in the older forms, a pointer.
 macro_rules! instantiates {
     ($flags:expr; $($name:ident)*) => { wrap! {$(
         fn $name(to: *mut *mut c_void, graph: *mut c_void, a: usize, b: usize, c: usize) -> u32, or NOT_SUPPORTED; |real| {
@@ -76,7 +76,7 @@ macro_rules! begins {
     )*} };
 }
 
-// The first form of the driver's has no mode: what the caller did not give is not read.
+// The first form of the driver's function has no mode: missing arguments are not read.
 begins! {
     cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz
     cuStreamBeginCapture cuStreamBeginCapture_ptsz

@@ -1,4 +1,4 @@
-//! Graphs: a launch under capture launches nothing; each replay does. The record needs to know which graph.
+//! Graphs: a captured launch launches nothing; each replay does. So the record must identify the graph.
 
 use crate::args;
 use crate::launch::{self, Call, NOT_SUPPORTED};
@@ -15,7 +15,7 @@ static OPEN: AtomicU32 = AtomicU32::new(0);
 /// A graph of which nothing more is known.
 const SOME: u32 = u32::MAX;
 
-/// A thread's own default stream is named by a number that all threads share, or, by some calls, by nothing.
+/// A thread's own default stream is identified by a number that all threads share or, in some calls, by null.
 fn key(on: *mut c_void) -> usize {
     const PER_THREAD: usize = 2;
     match on as usize {
@@ -24,7 +24,7 @@ fn key(on: *mut c_void) -> usize {
     }
 }
 
-/// The number of the graph that a stream is captured into; 0: none. One load where nothing is captured anywhere.
+/// The number of the graph that a stream is capturing into; 0 if none. A single load if nothing is being captured.
 #[inline]
 pub fn capturing(on: *mut c_void) -> u32 {
     if OPEN.load(Ordering::Acquire) == 0 { 0 } else { captured(on) }
@@ -36,7 +36,7 @@ fn captured(on: *mut c_void) -> u32 {
     if let Some((_, graph)) = CAPTURES.iter().find(|(stream, _)| stream.load(Ordering::Acquire) == key) {
         return graph.load(Ordering::Acquire);
     }
-    // A capture spreads to other streams through events; the runtime knows.
+    // A capture extends to other streams through events; the runtime knows which.
     if on.is_null() || !is_capturing(on) {
         return 0;
     }
@@ -62,7 +62,7 @@ fn is_capturing(on: *mut c_void) -> bool {
 pub static CUDA: AtomicBool = AtomicBool::new(false);
 
 const PAIRS: usize = 4096;
-/// What a handle of the runtime is in the record; the oldest is forgotten first.
+/// Maps runtime handles to numbers in the record; the oldest is dropped first.
 pub struct Numbers {
     pairs: [(AtomicUsize, AtomicU32); PAIRS],
     next: AtomicUsize,
@@ -86,7 +86,7 @@ impl Numbers {
     }
 
     pub fn get(&self, handle: usize) -> u32 {
-        // Handles are found within those that were ever set; a process has few.
+        // Only slots that were ever set are searched; a process has few.
         let used = self.next.load(Ordering::Acquire).min(PAIRS);
         let known = self.pairs.iter().take(used).find(|(key, _)| key.load(Ordering::Acquire) == handle);
         known.map_or(0, |(_, value)| value.load(Ordering::Acquire))
@@ -103,12 +103,12 @@ pub fn note(what: u32, exec: u32, graph: u32, on: *mut c_void, status: u32) {
     trace::write(kind::GRAPH, &[trace::bytes(&record)]);
 }
 
-/// `into`: the graph that is captured into; null for a new one.
+/// `into`: the graph to capture into; null for a new one.
 pub fn begun(on: *mut c_void, into: *mut c_void, status: u32) {
     if status != 0 {
         return;
     }
-    // Counted also where the table is full: the runtime is then asked about each stream.
+    // Counted even if the table is full: the runtime is then asked about each stream.
     OPEN.fetch_add(1, Ordering::AcqRel);
     let known = if into.is_null() { 0 } else { GRAPHS.get(into as usize) };
     let graph = if known == 0 { number() } else { known };
@@ -116,7 +116,7 @@ pub fn begun(on: *mut c_void, into: *mut c_void, status: u32) {
         GRAPHS.set(into as usize, graph);
     }
     let key = key(on);
-    // The number first: a reader that finds the stream also finds it.
+    // The number is stored first, so that a reader that finds the stream also finds its number.
     let free = |(stream, number): &&(AtomicUsize, AtomicU32)| {
         const TAKEN: usize = usize::MAX;
         let ours = stream.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
@@ -148,7 +148,7 @@ pub unsafe fn ended(on: *mut c_void, to: *mut *mut c_void, status: u32) {
 /// `InstantiateFlagDeviceLaunch`, of HIP and of CUDA.
 const FROM_DEVICE: u64 = 4;
 
-/// `flags`: as passed; a value that is not a set of flags (an older form passes a pointer) has none.
+/// `flags`: as passed; a value that is not a set of flags (an older form passes a pointer) counts as no flags.
 ///
 /// SAFETY: `to` is null or what the runtime has just written.
 pub unsafe fn instantiated(cuda: bool, to: *mut *mut c_void, graph: *mut c_void, flags: u64, status: u32) {
@@ -164,7 +164,7 @@ pub unsafe fn instantiated(cuda: bool, to: *mut *mut c_void, graph: *mut c_void,
     }
 }
 
-/// The number of what a graph holds now: as the runtime tells it, else as it was captured.
+/// The number of a graph's current content: as reported by the runtime, else as captured.
 fn held(cuda: bool, graph: *mut c_void, exec: u32) -> u32 {
     match nodes::tell(cuda, graph, exec, 0) {
         0 => GRAPHS.get(graph as usize),
@@ -178,7 +178,7 @@ pub fn updated(cuda: bool, exec: *mut c_void, graph: *mut c_void, status: u32) {
     note(record::graph::UPDATE, exec, graph, core::ptr::null_mut(), status);
 }
 
-/// The runtime may give the next graph, or executable graph, the same address.
+/// The runtime may reuse the address for the next graph or executable graph.
 pub fn destroyed(of: &Numbers, handle: *mut c_void) {
     if of.get(handle as usize) != 0 {
         of.set(handle as usize, 0);
@@ -186,14 +186,15 @@ pub fn destroyed(of: &Numbers, handle: *mut c_void) {
 }
 
 pub fn launched(exec: *mut c_void, on: *mut c_void, status: u32) {
-    // Into a capture it launches nothing: it becomes part of the graph that is captured, and is told with that one's nodes.
+    // Inside a capture it launches nothing: it becomes part of the captured graph and is reported with that graph's
+    // nodes.
     if capturing(on) != 0 {
         return unfollowed(b"a graph launched into a capture");
     }
     note(record::graph::LAUNCH, EXECS.get(exec as usize), 0, on, status);
 }
 
-/// A kernel in a graph that was not captured. The graph gets a number at its first use.
+/// A kernel added to a graph without capture. The graph gets a number at its first use.
 pub fn node(graph: *mut c_void, call: &Call) {
     let known = GRAPHS.get(graph as usize);
     let graph_number = if known == 0 { number() } else { known };
@@ -203,7 +204,7 @@ pub fn node(graph: *mut c_void, call: &Call) {
     launch::note_in(call, graph_number);
 }
 
-/// Said once: a graph of our own stand-in, which cannot be asked, was changed in a way that is not followed.
+/// Reported once: a graph of our own stand-in, which cannot be queried, was changed in an untracked way.
 fn unfollowed(what: &[u8]) {
     static SAID: AtomicBool = AtomicBool::new(false);
     if nodes::stand_in() && !SAID.swap(true, Ordering::AcqRel) {
@@ -367,7 +368,7 @@ wrap! {
     }
 }
 
-/// The graph under capture, where there is exactly one: for calls that do not say their stream.
+/// The graph being captured, if there is exactly one: for calls without a stream argument.
 pub fn any_open() -> u32 {
     if OPEN.load(Ordering::Acquire) == 0 {
         return 0;

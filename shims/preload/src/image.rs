@@ -1,5 +1,5 @@
-//! A library in memory: its SONAME, its definitions, its imports. Read without the loader, whose own functions are found this way
-//! too.
+//! A library in memory: its SONAME, its definitions, its imports. Read without the loader, whose own functions are
+//! found the same way.
 
 use crate::sys;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -29,7 +29,7 @@ impl Image {
             let mut entry = (info.base + header.vaddr as usize) as *const [usize; 2];
             while (*entry)[0] != 0 {
                 let [tag, value] = *entry;
-                // glibc has made addresses of its offsets, but for the kernel's own library.
+                // glibc has relocated its offsets to addresses, except in the kernel's own library.
                 let at = if value < info.base { info.base + value } else { value };
                 match tag {
                     5 => image.strings = at,
@@ -65,7 +65,7 @@ impl Image {
         }
     }
 
-    /// The address of what the library itself defines under this name.
+    /// The address of the library's own definition of this name.
     pub fn defines(&self, name: &[u8]) -> Option<usize> {
         if self.gnu_hash == 0 {
             return None;
@@ -95,7 +95,7 @@ impl Image {
         None
     }
 
-    /// Every name that the library wants from others.
+    /// Every name that the library imports.
     pub fn imports(&self, mut each: impl FnMut(*const c_char)) {
         // SAFETY: those that a library defines stand behind those that it imports; the newer table says where they begin.
         let count = unsafe {
@@ -115,12 +115,13 @@ impl Image {
     }
 }
 
-/// The library that holds an address.
+/// The library that contains an address.
 pub fn holding(address: usize) -> Option<Image> {
     find(|info| holds(info, address))
 }
 
-/// A function of the C library itself, ignoring wrappers. Until glibc 2.34 the loader's functions had a library of their own.
+/// A function of the C library itself, ignoring wrappers. Before glibc 2.34 the loader's functions were in a separate
+/// library.
 pub fn of_libc(name: &[u8]) -> usize {
     let mut found = 0;
     find(|info| {

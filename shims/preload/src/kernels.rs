@@ -23,7 +23,7 @@ pub struct Kernel {
 #[repr(C)]
 struct Slot {
     handle: AtomicUsize,
-    /// Null where the library that registered it was closed.
+    /// Null if the library that registered it was closed.
     kernel: AtomicPtr<Kernel>,
 }
 
@@ -60,7 +60,7 @@ pub fn find(handle: usize) -> Option<&'static Kernel> {
     unsafe { slot.kernel.load(Ordering::Acquire).as_ref() }
 }
 
-/// `again`: a handle that is known gets the new name (functions of modules); else the first registration wins, as in the
+/// `again`: a known handle gets the new name (functions of modules); otherwise the first registration wins, as in the
 /// runtime.
 pub fn learn(handle: usize, name: &[u8], module: Option<&'static Module>, layout: &'static [Arg], again: bool) {
     let guard = WRITING.lock();
@@ -68,7 +68,7 @@ pub fn learn(handle: usize, name: &[u8], module: Option<&'static Module>, layout
     drop(guard);
 }
 
-/// On the path of a launch: never waits.
+/// On the path of a launch: never blocks.
 pub fn learn_at_once(handle: usize, name: &[u8]) -> Option<&'static Kernel> {
     let guard = WRITING.try_lock()?;
     insert(handle, name, None, &[], false);
@@ -76,7 +76,7 @@ pub fn learn_at_once(handle: usize, name: &[u8]) -> Option<&'static Kernel> {
     find(handle)
 }
 
-/// The table, before it can no longer be had.
+/// Allocates the table, before that becomes impossible.
 pub fn prepare() {
     let guard = WRITING.lock();
     if TABLE.load(Ordering::Acquire).is_null() {
@@ -113,7 +113,7 @@ fn insert(handle: usize, name: &[u8], module: Option<&'static Module>, layout: &
     slot.handle.store(handle, Ordering::Release);
 }
 
-/// The library is closed: what is registered at these addresses next is something else.
+/// The library is closed: the next registration at these addresses is something else.
 pub fn forget(module: &Module) {
     let guard = WRITING.lock();
     let mut at = module.kernels.swap(core::ptr::null_mut(), Ordering::AcqRel);
@@ -127,7 +127,8 @@ pub fn forget(module: &Module) {
     drop(guard);
 }
 
-/// A handle that the runtime gave a name: the only registered kernel of that name, or one of an unknown library.
+/// A handle for which the runtime returned a name: the only registered kernel with that name, or one of an unknown
+/// library.
 pub fn known_as(handle: usize, name: &[u8]) {
     let named = |slot: &&Slot| {
         // SAFETY: null or a kernel, which is never freed.
@@ -150,7 +151,7 @@ impl Kernel {
         self.name
     }
 
-    /// Its name, once per trace file, before its first launch.
+    /// Records its name once per trace file, before its first launch.
     #[inline]
     pub fn note(&self) {
         if self.generation.load(Ordering::Acquire) != trace::generation().load(Ordering::Acquire) {
@@ -173,12 +174,12 @@ impl Kernel {
     }
 }
 
-/// In the child of a fork: the owner of the lock does not exist there.
+/// In a forked child the owner of the lock does not exist.
 pub fn after_fork() {
     WRITING.reset();
 }
 
-/// Another handle of a kernel that is known.
+/// Another handle of a known kernel.
 pub fn also(known: usize, other: usize) {
     if let Some(kernel) = find(known).filter(|_| other != known) {
         learn(other, kernel.name, kernel.module, kernel.layout, true);

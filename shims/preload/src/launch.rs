@@ -1,11 +1,11 @@
-//! The launch calls of HIP: passed on first, recorded with what they returned.
+//! The launch calls of HIP: forwarded first, then recorded with their result.
 
 use crate::args::{self, Args};
 use crate::record::{self, api, kind};
 use crate::{graph, kernels, lookup, memory, runtimes, shapes, sys, thread, trace};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-/// Where no runtime is to be found behind us: what such a runtime would say.
+/// The result if no runtime is found: what such a runtime would return.
 pub const NOT_SUPPORTED: u32 = 801;
 
 #[repr(C)]
@@ -23,7 +23,7 @@ impl Dim3 {
     }
 }
 
-/// One launch call, done.
+/// One finished launch call.
 pub struct Call {
     pub api: u32,
     pub handle: usize,
@@ -35,7 +35,7 @@ pub struct Call {
     pub status: u32,
 }
 
-/// Records a launch. A launch that was rejected may have been so for its arguments: they are not touched.
+/// Records a launch. If it was rejected, its arguments may be invalid and are not read.
 #[inline]
 pub fn note(call: &Call) {
     note_in(call, graph::capturing(call.on));
@@ -59,7 +59,7 @@ pub fn note_in(call: &Call, graph: u32) {
     let args_len = if args::wanted() && call.status == 0 { args::len(layout, call.args) } else { 0 };
     let thread = thread::now();
     let time_ns = sys::coarse_ns();
-    // Captures are rare, and what was rejected is too.
+    // Captures and rejections are rare.
     if args_len == 0 && (graph | call.status) == 0 && trace::is_open() {
         let key = shapes::key(call, id, thread);
         let number = match shapes::find(&key) {
@@ -106,7 +106,8 @@ pub fn record(call: &Call, graph: u32, kernel: u32, thread: &thread::Thread, tim
     }
 }
 
-/// A kernel whose registration was not seen: the runtime is asked for its name, once. What was rejected may be no kernel.
+/// A kernel whose registration was not seen: the runtime is asked for its name once. A rejected handle may not be a
+/// kernel.
 #[cold]
 fn stranger(call: &Call) -> Option<&'static kernels::Kernel> {
     if call.status != 0 {
@@ -183,7 +184,7 @@ pub struct Config {
     pub on: *mut c_void,
 }
 
-/// A grid in threads as workgroups, the last one counted even where it is not full.
+/// Converts a grid in threads to workgroups, rounding up.
 fn groups(threads: [u32; 3], block: [u32; 3]) -> [u32; 3] {
     let of = |threads: u32, block: u32| if block == 0 { 0 } else { threads.div_ceil(block) };
     [of(threads[0], block[0]), of(threads[1], block[1]), of(threads[2], block[2])]
@@ -249,7 +250,7 @@ wrap! {
     }
 }
 
-/// These calls count the grid in threads. Programs in C++ of older releases have them under their mangled names.
+/// These calls give the grid in threads. C++ programs of older releases use their mangled names.
 macro_rules! in_threads {
     ($($name:ident($($flags:ident)?);)*) => { wrap! {$(
         fn $name(
@@ -298,7 +299,7 @@ pub struct ByFunction {
     args: *mut *mut c_void,
 }
 
-/// One kernel on each of several devices: as many launches.
+/// One kernel on each of several devices, which counts as several launches.
 macro_rules! on_each {
     ($($name:ident $of:ty, $api:expr;)*) => { wrap! {$(
         fn $name(list: *mut $of, count: c_uint, flags: c_uint) -> u32, or NOT_SUPPORTED; |real| {

@@ -1,6 +1,7 @@
-//! Processes that go where the record's directory is not: what they start there is not seen, and that is said.
+//! Processes that move to a place where the record's directory is not visible: what they start there is not seen, which
+//! is reported.
 //!
-//! The record is begun before, so that the process itself is seen wherever it is.
+//! The record is started before that, so that the process itself is still seen.
 
 use crate::blind;
 use core::ffi::{c_char, c_int, c_void};

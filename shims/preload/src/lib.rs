@@ -1,8 +1,9 @@
-//! Sees each launch from inside the process, without changing it: wraps registration and launch, passes everything on.
+//! Sees each launch from inside the process without changing it: wraps registration and launch functions and forwards
+//! every call.
 //!
-//! Preloaded (LD_PRELOAD) by the parent, which names a directory in WHICHKERNEL_PRELOAD; records go to `seen.PID.N` there,
-//! in the layout of every other launch record. No allocation, no lock and no output on the path of a launch.
-//! If anything is wrong (no directory, disk full, no real function to be found) the call goes through untouched.
+//! Preloaded (LD_PRELOAD) by the parent, which names a directory in WHICHKERNEL_PRELOAD; records go to `seen.PID.N`
+//! there, in the layout of every other launch record. No allocation, no lock and no output on the path of a launch. If
+//! anything is wrong (no directory, disk full, real function not found), the call is forwarded unchanged.
 #![no_std]
 #![allow(non_snake_case, non_camel_case_types, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -62,10 +63,10 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 static STARTED: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = 0;
 const DONE: u32 = u32::MAX;
-/// Threads that make their first call together wait for the one that opens the file, for a bounded time.
+/// Threads that make their first call at the same time wait for the one that opens the file, up to a time limit.
 const PATIENCE: u32 = 100_000;
 
-/// Opens the trace on the first call that is wrapped; without a directory nothing is ever written.
+/// Opens the trace on the first wrapped call; without a directory nothing is ever written.
 #[inline]
 fn start() {
     if STARTED.load(Ordering::Acquire) != DONE {
@@ -82,12 +83,12 @@ fn start_once() {
         if now == DONE {
             return;
         }
-        // A signal's handler must not wait for what it interrupted.
+        // A signal handler must not wait for the code that it interrupted.
         let done = now != own
             && sys::undisturbed(|| {
                 let first = STARTED.compare_exchange(now, own, Ordering::AcqRel, Ordering::Acquire).is_ok();
                 if first {
-                    // Forked while another thread of the parent was about it: that thread does not exist here.
+                    // Forked while another thread of the parent was opening it: that thread does not exist here.
                     if now != NOBODY {
                         trace::after_early_fork();
                     }
@@ -127,7 +128,7 @@ extern "C" fn child() {
     shapes::after_fork();
 }
 
-/// Says once, in the trace, that something was not looked into.
+/// Records once, in the trace, that something was not examined.
 fn blind(what: &[u8]) {
     let text = record::Text { len: what.len() as u32, reserved: 0 };
     trace::write(record::kind::UNSUPPORTED, &[trace::bytes(&text), what]);

@@ -1,8 +1,8 @@
-//! Finding functions, and being found: programs that ask for a launch function by name get the wrapper.
+//! Function lookup: programs that look up a launch function by name get the wrapper.
 //!
-//! The CUDA runtime, also where it is linked statically, and Triton ask `dlsym` and `cuGetProcAddress`. `dlsym` and
-//! `dlvsym` are replaced by a few instructions that jump to the real one with the caller's own return address in place,
-//! because RTLD_NEXT and RTLD_DEFAULT depend on who asks.
+//! The CUDA runtime (also when linked statically) and Triton use `dlsym` and `cuGetProcAddress`. `dlsym` and `dlvsym`
+//! are replaced by a few instructions that jump to the real one with the caller's own return address in place, because
+//! RTLD_NEXT and RTLD_DEFAULT depend on the caller.
 
 use crate::wrapped::{self, Wrapped};
 use crate::{blind, image, start, unknown};
@@ -71,7 +71,7 @@ fn loader() -> Option<(Dlsym, Dlvsym)> {
         // SAFETY: the C library's function of that name.
         let own = unsafe { core::mem::transmute::<usize, Dlvsym>(own) };
         for (name, to) in [(c"dlvsym", &DLVSYM), (c"dlsym", &DLSYM)] {
-            // glibc moved them to a new version in 2.34, and keeps the old ones.
+            // glibc 2.34 moved them to a new version, and keeps the old ones.
             let found = [c"GLIBC_2.2.5", c"GLIBC_2.34"]
                 .map(|version| {
                     // SAFETY: a plain question to the loader.
@@ -92,7 +92,7 @@ fn dlsym() -> Option<Dlsym> {
     loader().map(|(plain, _)| plain)
 }
 
-/// What `dlsym`, or with a version `dlvsym`, answers in its place; null: let the real one answer.
+/// The replacement result of `dlsym` or, with a version, `dlvsym`; null to let the real function answer.
 extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const c_char, caller: usize) -> *mut c_void {
     let null = core::ptr::null_mut();
     let Some((plain, versioned)) = loader() else { return null };
@@ -107,7 +107,7 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const 
         if !unknown::is_suspect(text) {
             return null;
         }
-        // RTLD_NEXT would be answered for us instead of for the caller: any function of that name will do.
+        // RTLD_NEXT would be resolved relative to us instead of the caller: any function of that name will do.
         let found = if handle == RTLD_NEXT { next(unsafe { CStr::from_ptr(name) }) } else { ask() };
         if unknown::is_unseen(text, found as usize) {
             start();
@@ -126,7 +126,7 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const 
         start();
         return wrapped.wrapper.cast_mut();
     }
-    // By name alone everybody is asked in an order in which we come first.
+    // A lookup by name alone searches in an order in which we come first.
     if handle.is_null() {
         return null;
     }
@@ -142,13 +142,13 @@ extern "C" fn instead(handle: *mut c_void, name: *const c_char, version: *const 
     wrapper
 }
 
-/// The next definition of `name` behind this library, as the loader orders them.
+/// The next definition of `name` after this library, in the loader's order.
 pub fn next(name: &CStr) -> *mut c_void {
     // SAFETY: a plain question to the loader; RTLD_NEXT counts from this library.
     dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(RTLD_NEXT, name.as_ptr()) })
 }
 
-/// A library that the process has already; null if it has not.
+/// A library that the process has already loaded; null if it has not.
 pub fn loaded(path: &CStr) -> *mut c_void {
     open(path.as_ptr())
 }
@@ -158,7 +158,7 @@ pub fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
     dlsym().map_or(core::ptr::null_mut(), |dlsym| unsafe { dlsym(library, name.as_ptr()) })
 }
 
-/// Keeps the library that holds `address` in the process.
+/// Keeps the library that contains `address` loaded.
 pub fn pin(address: *mut c_void) {
     let dladdr = image::of_libc(b"dladdr");
     if dladdr == 0 {
@@ -175,7 +175,7 @@ pub fn pin(address: *mut c_void) {
     }
 }
 
-/// One more handle on what is loaded; loads nothing.
+/// Takes another handle on a loaded library; loads nothing.
 fn open(path: *const c_char) -> *mut c_void {
     static DLOPEN: AtomicUsize = AtomicUsize::new(0);
     let mut dlopen = DLOPEN.load(Ordering::Acquire);
@@ -191,7 +191,8 @@ fn open(path: *const c_char) -> *mut c_void {
     unsafe { core::mem::transmute::<usize, Dlopen>(dlopen)(path, RTLD_NOW | RTLD_NOLOAD) }
 }
 
-/// The wrapper for what a runtime gave out under `name`; per-thread-stream variants have wrappers of their own.
+/// Replaces the function that a runtime returned for `name` by its wrapper; per-thread-stream variants have separate
+/// wrappers.
 ///
 /// SAFETY: `to` holds what the runtime has just written.
 unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
@@ -208,11 +209,11 @@ unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
         };
         let Some(wrapped) = wrapped::TABLE.iter().find(fits) else { continue };
         known = true;
-        // A runtime that asks the loader for its own functions gives out the wrapper by itself.
+        // A runtime that looks up its own functions through the loader already returns the wrapper.
         if real.cast_const() == wrapped.wrapper {
             return;
         }
-        // The exported symbol of that very name is the surest sign; a variant's address is its own.
+        // An exported symbol of exactly that name is the best evidence; a variant has its own address.
         let own = symbol_of(wrapped, real);
         if own == Some(false) {
             continue;
@@ -224,7 +225,7 @@ unsafe fn exchange(name: *const c_char, to: *mut *mut c_void) {
             return;
         }
     }
-    // A copy launches nothing: that an old form of one is not followed hides no launch.
+    // A copy launches nothing, so an old form that is not followed hides no launch.
     if known && !name.windows(6).any(|part| part == b"Memcpy") {
         blind(name);
     } else if unknown::launches(name) {
@@ -306,7 +307,7 @@ wrap! {
     }
 }
 
-/// The runtime gives out null, and no error, for a name that the driver does not have.
+/// The runtime returns null without an error for a name that the driver does not have.
 ///
 /// SAFETY: as `exchange`.
 unsafe fn exchange_found(status: u32, name: *const c_char, to: *mut *mut c_void) {

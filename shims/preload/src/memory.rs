@@ -1,4 +1,4 @@
-//! Memory that is never given back: names and descriptions of kernels, taken at registration, not at launch.
+//! Memory that is never freed: names and descriptions of kernels, allocated at registration, not at launch.
 
 use crate::{lock::Lock, sys};
 
@@ -11,7 +11,7 @@ struct Slab {
 
 static NOW: Lock<Slab> = Lock::new(Slab { next: 0, end: 0 });
 
-/// Zeroed bytes at 16-byte alignment; null when the system gives none.
+/// Zeroed bytes with 16-byte alignment; null if the system has none.
 pub fn take(len: usize) -> *mut u8 {
     let size = len.max(1).next_multiple_of(16);
     let mut slab = NOW.lock();
@@ -27,7 +27,7 @@ pub fn take(len: usize) -> *mut u8 {
     at
 }
 
-/// Some of it, before it can no longer be had.
+/// Allocates some of it, before that becomes impossible.
 pub fn prepare() {
     let start = sys::zeroed(SLAB) as usize;
     if start != 0 {
@@ -48,12 +48,12 @@ pub fn keep(bytes: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// In the child of a fork: the owner of the lock does not exist there.
+/// In a forked child the owner of the lock does not exist.
 pub fn after_fork() {
     NOW.reset();
 }
 
-/// `unnamed@7f12...`, without any memory of its own.
+/// `unnamed@7f12...`, without allocating memory.
 pub struct Address {
     text: [u8; 24],
     len: usize,

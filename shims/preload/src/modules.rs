@@ -1,4 +1,4 @@
-//! Where kernels come from: fat binaries that libraries register at start, images that they load later.
+//! The sources of kernels: fat binaries that libraries register at start, and images that they load later.
 
 use crate::record::{self, kind};
 use crate::{args, kernels, launch::NOT_SUPPORTED, lock::Lock, memory, sys, trace, unknown};
@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 pub struct Module {
     pub id: u32,
     generation: AtomicU32,
-    /// What the runtime calls it; 0 after it was unloaded.
+    /// The runtime's handle; 0 after it was unloaded.
     handle: AtomicUsize,
     path: &'static [u8],
     address: u64,
@@ -23,7 +23,7 @@ pub struct Module {
 static LATEST: AtomicPtr<Module> = AtomicPtr::new(core::ptr::null_mut());
 static WRITING: Lock<()> = Lock::new(());
 
-/// What is known of a module's origin.
+/// What is known about a module's origin.
 #[derive(Clone, Copy)]
 pub struct Origin {
     pub path: &'static [u8],
@@ -34,7 +34,7 @@ pub struct Origin {
 }
 
 impl Module {
-    /// Written before the first kernel of it, once per trace file.
+    /// Recorded before its first kernel, once per trace file.
     pub fn note(&self) {
         let now = trace::generation().load(Ordering::Acquire);
         if self.generation.swap(now, Ordering::AcqRel) == now {
@@ -72,7 +72,7 @@ pub fn add(handle: usize, origin: Origin) {
     drop(guard);
 }
 
-/// Registration names the module that came last, so the latest is looked at first.
+/// Registration refers to the most recent module, so the latest is checked first.
 pub fn find(handle: usize) -> Option<&'static Module> {
     let mut at = LATEST.load(Ordering::Acquire);
     // SAFETY: modules are never freed.
@@ -92,12 +92,12 @@ pub fn forget(handle: usize) {
     }
 }
 
-/// In the child of a fork: the owner of the lock does not exist there.
+/// In a forked child the owner of the lock does not exist.
 pub fn after_fork() {
     WRITING.reset();
 }
 
-/// The file that holds an address, where it was loaded, and its build id.
+/// The file that contains an address, its load address, and its build id.
 pub fn owner(address: usize) -> (Origin, usize) {
     struct Search {
         address: usize,
@@ -117,7 +117,7 @@ pub fn owner(address: usize) -> (Origin, usize) {
             if header.kind == 1 && search.address.wrapping_sub(start) < header.memsz as usize {
                 search.found = true;
             }
-            // The build id has its own note, or is first in a larger one.
+            // The build id has a separate note, or is first in a larger one.
             if header.kind == 4 && note.1 == 0 && !build_id(start, header.memsz as usize).is_empty() {
                 note = (start, header.memsz as usize);
             }
@@ -160,7 +160,8 @@ fn build_id(start: usize, len: usize) -> &'static [u8] {
     &[]
 }
 
-/// Bytes of an ELF image, as its section table ends it (the last thing in a code object); 0: not an ELF file.
+/// The size of an ELF image up to the end of its section table (the last part of a code object); 0 if it is not an ELF
+/// file.
 ///
 /// SAFETY: an image that the runtime has accepted.
 unsafe fn elf_size(image: *const u8) -> usize {

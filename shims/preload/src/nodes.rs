@@ -1,8 +1,8 @@
-//! A graph's nodes, asked of the runtime when the graph becomes executable: however it was made, cloned, nested or changed,
-//! what it holds then is what every replay launches.
+//! A graph's nodes, queried from the runtime when the graph becomes executable. However it was created, cloned, nested
+//! or changed, every replay launches its content at that time.
 //!
-//! CUDA's driver is asked, whose graphs and nodes are the runtime's own: it keeps no last error that a program could read.
-//! HIP's runtime does; where a question failed and nothing had failed before, the error is taken back.
+//! For CUDA the driver is queried: it shares graphs and nodes with the runtime, and keeps no last error that a program
+//! could read. HIP's runtime does; if a query failed and there was no earlier error, the error is cleared.
 
 use crate::args;
 use crate::launch::{self, Call, Dim3};
@@ -11,14 +11,14 @@ use crate::record::{self, api, asked, kind};
 use crate::{graph, kernels, lookup, memory, sys, thread, trace, wrapped};
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-/// Nodes of one graph, and graphs within graphs, that are asked for; more is said.
+/// The maximum number of nodes of one graph, including nested graphs; a larger graph is reported.
 const MOST: usize = 1 << 16;
 const DEEPEST: u32 = 8;
 
-/// Room for the lists, one level behind the other: nothing is allocated.
+/// Space for the lists of all levels, so that nothing is allocated.
 static ROOM: Lock<[usize; MOST]> = Lock::new([0; MOST]);
 
-/// In the child of a fork: the owner of the lock does not exist there.
+/// In a forked child the owner of the lock does not exist.
 pub fn after_fork() {
     ROOM.reset();
 }
@@ -49,11 +49,11 @@ pub struct CudaParams {
     pub context: *mut c_void,
 }
 
-/// Behind the type of `hipGraphNodeParams`, `cudaGraphNodeParams` and `CUgraphNodeParams`.
+/// The offset after the type of `hipGraphNodeParams`, `cudaGraphNodeParams` and `CUgraphNodeParams`.
 pub const PARAMS_AT: usize = 16;
 pub const KERNEL: c_int = 0;
 pub const CHILD: c_int = 4;
-/// CUDA's alone: HIP has another meaning for this number.
+/// CUDA only: HIP uses this number for something else.
 const CONDITIONAL: c_int = 13;
 
 type Nodes = unsafe extern "C" fn(*mut c_void, *mut usize, *mut usize) -> u32;
@@ -89,7 +89,7 @@ impl Runtime {
     }
 }
 
-/// Whether the runtime behind us is our own stand-in, which exports a name that no other has.
+/// Whether the runtime is our own stand-in, which exports a unique name.
 pub fn stand_in() -> bool {
     let ours = |library: &&CStr| {
         let handle = lookup::loaded(library);
@@ -99,7 +99,7 @@ pub fn stand_in() -> bool {
         || [c"libamdhip64.so.6", c"libamdhip64.so.7", c"libamdhip64.so.5"].iter().any(|library| ours(library))
 }
 
-/// One walk through a graph and what it holds.
+/// One walk through a graph and its nested graphs.
 struct Walk<'a> {
     runtime: &'a Runtime,
     number: u32,
@@ -107,7 +107,7 @@ struct Walk<'a> {
     how: u32,
 }
 
-/// Tells the nodes of `graph`, all under one new number, which is given back; 0 if the runtime does not answer.
+/// Records the nodes of `graph` under one new number, which is returned; 0 if the runtime does not answer.
 pub fn tell(cuda: bool, graph: *mut c_void, exec: u32, under: usize) -> u32 {
     // Our own stand-in has no such queries; its graphs are captured, and every launch in them was recorded.
     if !cuda && stand_in() {
@@ -137,7 +137,7 @@ pub fn note(what: u32, exec: u32, graph: u32, node: u64, status: u32) {
 }
 
 impl Walk<'_> {
-    /// False if a question was not answered.
+    /// False if a query failed.
     fn graph(&mut self, graph: *mut c_void, under: usize, room: &mut [usize], depth: u32) -> bool {
         let mut count = 0;
         // SAFETY: the runtime's function of that name, on a graph of its own; without a list it gives the number.
@@ -213,7 +213,7 @@ pub unsafe fn call(cuda: bool, params: *const c_void, driver: bool) -> Call {
         let params = params.cast::<CudaParams>();
         let mut handle = (*params).function;
         if driver {
-            // If the node was made from a kernel of a library, there is no function.
+            // If the node was created from a kernel of a library, there is no function.
             let (ask, of) = if handle.is_null() {
                 handle = (*params).kernel;
                 (c"cuKernelGetName", handle)
@@ -229,7 +229,7 @@ pub unsafe fn call(cuda: bool, params: *const c_void, driver: bool) -> Call {
     }
 }
 
-/// The driver knows a function by its name alone; where one registered kernel has it, its library is known too.
+/// The driver knows only the name of a function; if exactly one registered kernel has it, its library is known too.
 ///
 /// SAFETY: a function (or kernel) of the driver's, and the question that fits.
 unsafe fn named_by_driver(question: &CStr, handle: *mut c_void) {
@@ -288,21 +288,21 @@ pub fn put(call: &Call, number: u32, node: usize, under: usize) {
     place.finish(kind::NODE);
 }
 
-/// A kernel node of an executable graph has new parameters.
+/// A kernel node of an executable graph got new parameters.
 pub fn set(exec: *mut c_void, node: *mut c_void, call: &Call) {
     let exec = graph::EXECS.get(exec as usize);
     put(call, graph::number(), node as usize, 0);
     note(record::graph::SET, exec, 0, node as u64, 0);
 }
 
-/// A child of an executable graph has become another.
+/// A child of an executable graph was replaced.
 pub fn set_child(cuda: bool, exec: *mut c_void, node: *mut c_void, child: *mut c_void) {
     let exec = graph::EXECS.get(exec as usize);
     let number = tell(cuda, child, exec, node as usize);
     note(record::graph::CHILD, exec, number, node as u64, 0);
 }
 
-/// Any node of an executable graph has new parameters; its type says which.
+/// A node of an executable graph got new parameters; its type determines their layout.
 ///
 /// SAFETY: null or the caller's `...GraphNodeParams`.
 pub unsafe fn set_any(cuda: bool, driver: bool, exec: *mut c_void, node: *mut c_void, params: *const c_void) {

@@ -1,5 +1,5 @@
-//! Which runtimes are behind the wrappers: path and build id, in the trace before the first kernel; and the device files that the
-//! process held by then. The reader must know whether a launch met a real device or the stand-in.
+//! The real runtimes: path and build id, recorded before the first kernel; and the device files that the process held
+//! at that time. The reader must know whether a launch went to a real device or to the stand-in.
 
 use crate::record::{Text, kind};
 use crate::{modules, sys, trace};
@@ -27,7 +27,7 @@ static LIST: [Runtime; MOST] = [const {
     }
 }; MOST];
 
-/// A function of it was found.
+/// A function of the runtime was found.
 pub fn met(function: usize) {
     let (origin, base) = modules::owner(function);
     let known = |runtime: &&Runtime| {

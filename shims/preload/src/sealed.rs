@@ -1,8 +1,8 @@
 //! A program that forbids itself system calls (seccomp): from then on we make none on its behalf.
 //!
-//! Filters go in through `prctl` or `syscall`, which libseccomp calls as well. Both are passed on as they are; a filter is
-//! told a moment before, while all is still allowed: room for records is made, and every function behind us is looked up.
-//! What comes when the room is used up is counted as lost. A filter that a program installs by an instruction of its own
+//! Filters are installed through `prctl` or `syscall`, which libseccomp uses too. Both are forwarded unchanged. Just
+//! before, while everything is still allowed, space for records is created and every real function is looked up.
+//! Records beyond that space are counted as lost. A filter that a program installs with its own system call instruction
 //! cannot be seen.
 
 use crate::{kernels, lookup, memory, shapes, start, sys, trace, wrapped};
@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 const PR_SET_SECCOMP: c_int = 22;
-/// Segments of the record that are made beforehand: a million launches that are like others.
+/// The number of segments created in advance: enough for a million repeated launches.
 const AHEAD: u64 = 8;
 
 core::arch::global_asm!(
@@ -47,7 +47,7 @@ core::arch::global_asm!(
 static SYSCALL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static PRCTL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The C library's `syscall`: every process that has us has it.
+/// The C library's `syscall`, which every process with this library has.
 extern "C" fn find() -> *mut c_void {
     let found = lookup::next(c"syscall");
     SYSCALL.store(found, Ordering::Release);
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn prctl(option: c_int, a: usize, b: usize, c: usize, d: u
 
 #[cold]
 extern "C" fn sealing() {
-    // A program that has no GPU runtime, and never asked for one, needs no record.
+    // A program that has no GPU runtime, and never looked for one, needs no record.
     if sys::sealed() || !wrapped::TABLE.iter().any(|wrapped| !wrapped.real.load(Ordering::Acquire).is_null()) && !any_runtime() {
         sys::seal();
         return;

@@ -1,7 +1,7 @@
-//! Launches that are alike, by number: the second one and all that follow take sixteen bytes of the record instead of eighty.
+//! Identical launches are recorded by number: from the second one on, each takes sixteen bytes instead of eighty.
 //!
-//! The table has a fixed size and never waits: a shape without a slot is recorded in full. The thread that claims an entry writes
-//! it, records it, and only then publishes it, so that a reader always meets the shape first.
+//! The table has a fixed size and never waits: a shape without a slot is recorded in full. The thread that claims an
+//! entry writes it, records it, and only then publishes it, so that a reader always finds the shape first.
 
 use crate::launch::Call;
 use crate::record::{self, kind};
@@ -10,18 +10,18 @@ use crate::{sys, trace};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// A megabyte; a decoded token of a large model has some hundred shapes.
+/// One megabyte; a decoded token of a large model has a few hundred shapes.
 const SLOTS: usize = 1 << 14;
 const STEPS: usize = 8;
 const EMPTY: u32 = 0;
 const BUSY: u32 = 1;
 
-/// Everything that two launches must share, but for their time.
+/// Everything that two launches must share, except their time.
 pub type Key = [u64; 7];
 
 #[repr(C, align(64))]
 pub struct Slot {
-    /// Its number, or one of the above.
+    /// Its number, or one of the states above.
     state: AtomicU32,
     key: UnsafeCell<Key>,
 }
@@ -44,7 +44,7 @@ pub fn key(call: &Call, kernel: u32, thread: &Thread) -> Key {
     ]
 }
 
-/// Word by word: comparing arrays would call the C library.
+/// Compares word by word, because comparing arrays would call the C library.
 #[inline]
 fn same(one: &Key, two: &Key) -> bool {
     (one[0] ^ two[0]) | (one[1] ^ two[1]) | (one[2] ^ two[2]) | (one[3] ^ two[3]) | (one[4] ^ two[4]) | (one[5] ^ two[5]) | (one[6] ^ two[6]) == 0
@@ -61,7 +61,7 @@ fn place(key: &Key) -> usize {
 /// The table's answer for a shape.
 pub enum Found {
     Number(u32),
-    /// A place for it.
+    /// A free slot for it.
     Free(&'static Slot),
     /// It must be recorded in full.
     No,
@@ -101,7 +101,7 @@ pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
     told.then_some(id)
 }
 
-/// The table, before it can no longer be had.
+/// Allocates the table, before that becomes impossible.
 pub fn prepare() {
     if TABLE.load(Ordering::Acquire).is_null() {
         make();
@@ -118,7 +118,7 @@ fn make() {
     }
 }
 
-/// In the child of a fork: its file knows none of them. No other thread uses the table.
+/// In a forked child the new file has none of them. No other thread uses the table.
 pub fn after_fork() {
     if sys::sealed() {
         return;

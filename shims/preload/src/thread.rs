@@ -1,4 +1,4 @@
-//! What is kept per thread: its number, the device it chose, and whether it is inside a call that is recorded already.
+//! The state of each thread: its id, its current device, and whether it is inside a recorded call.
 
 use crate::{sys, tls};
 
@@ -6,13 +6,13 @@ use crate::{sys, tls};
 pub struct Thread {
     pub id: u32,
     pub device: u32,
-    /// Inside a launch that is recorded: the CUDA runtime calls the driver's launch, which must not count again.
+    /// Inside a recorded launch: the CUDA runtime calls the driver's launch, which must not be counted again.
     pub launching: u32,
-    /// Inside a BLAS call that is recorded: hipBLAS calls rocBLAS.
+    /// Inside a recorded BLAS call: hipBLAS calls rocBLAS.
     pub multiplying: u32,
 }
 
-/// This thread's own. The reference must not outlive the call that asked for it.
+/// This thread's own state. The reference must not outlive the call that requested it.
 #[inline]
 pub fn now() -> &'static mut Thread {
     const { assert!(size_of::<Thread>() <= tls::SIZE) };

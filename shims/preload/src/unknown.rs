@@ -10,10 +10,11 @@ use crate::{blind, sys, trace, wrapped};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// Names that are kept apart; more are not said.
+/// The maximum number of separate names; further ones are not reported.
 const MOST: usize = 64;
 
-/// Names by which the kernels of a GPU are launched. Host functions are none; the libraries above launch through the runtime.
+/// Whether the name is that of a function that launches GPU kernels. Host functions are excluded; higher-level
+/// libraries launch through the runtime.
 pub fn launches(name: &[u8]) -> bool {
     const ABOVE: [&[u8]; 7] = [b"hipblas", b"hipsparse", b"cublas", b"cudnn", b"cusparse", b"cufft", b"cusolver"];
     let has = |what: &[u8]| name.windows(what.len()).any(|part| part == what);
@@ -23,10 +24,11 @@ pub fn launches(name: &[u8]) -> bool {
         && !ABOVE.iter().any(|above| name.starts_with(above))
 }
 
-/// Names by which a BLAS library is asked for a product. Of those that are not wrapped the kernels are seen, not the calls.
+/// Whether the name is that of a BLAS function for a product. If it is not wrapped, its kernels are seen, but not the
+/// call.
 fn multiplies(name: &[u8]) -> bool {
     let has = |what: &[u8]| name.windows(what.len()).any(|part| part == what);
-    // Descriptors, heuristics and sizes of work space have longer names.
+    // Descriptors, heuristics and workspace sizes have longer names.
     let matmul = [&b"cublasLtMatmul"[..], b"hipblasLtMatmul", b"hipblasLtExtMatmul"].contains(&name);
     matmul
         || (name.starts_with(b"rocblas_") && has(b"gemm"))
@@ -36,29 +38,30 @@ fn multiplies(name: &[u8]) -> bool {
             && (has(b"emm") || has(b"Matmul")))
 }
 
-/// Functions that can be called and are not wrapped: a launch function of a runtime, or a product of a BLAS library.
+/// Whether the function can be called but is not wrapped: a launch function of a runtime, or a product of a BLAS
+/// library.
 pub fn is_unseen(name: &[u8], function: usize) -> bool {
     let Some(image) = image::holding(function) else { return false };
-    // Other libraries may call theirs as they like.
+    // Other libraries may give their own functions any name.
     (is_runtime(&image) && launches(name)) || (is_blas(image.soname()) && multiplies(name))
 }
 
-/// By its exports: the packager of a runtime chooses its name.
+/// Recognised by its exports, because packagers choose a runtime's name.
 fn is_runtime(image: &Image) -> bool {
     [&b"hipLaunchKernel"[..], b"cudaLaunchKernel", b"cuLaunchKernel"].iter().any(|name| image.defines(name).is_some())
 }
 
-/// Worth looking up its address.
+/// Whether its address is worth looking up.
 pub fn is_suspect(name: &[u8]) -> bool {
     launches(name) || multiplies(name)
 }
 
-/// By what a library calls itself: its file may have any name.
+/// Recognised by the SONAME, because the file may have any name.
 fn is_blas(soname: &[u8]) -> bool {
     [&b"librocblas"[..], b"libhipblas", b"libcublas"].iter().any(|name| soname.starts_with(name))
 }
 
-/// This function can be called, and is not wrapped. Reported once per process.
+/// Reports once per process that this function can be called and is not wrapped.
 pub fn say(name: &[u8]) {
     static SAID: [(AtomicU64, AtomicU32); MOST] = [const { (AtomicU64::new(0), AtomicU32::new(0)) }; MOST];
     let hash = crate::record::fnv(crate::record::FNV, name).max(1);
@@ -73,19 +76,19 @@ pub fn say(name: &[u8]) {
     }
 }
 
-/// Found imports, as they stand in the libraries' own tables.
+/// The found imports, pointing into the libraries' own tables.
 struct Found {
     names: [*const c_char; MOST],
     count: usize,
 }
 
 static LOOKING: Lock<()> = Lock::new(());
-/// How many libraries had been loaded when all of them were looked through.
+/// The number of loaded libraries at the last full search.
 static LOOKED: AtomicU64 = AtomicU64::new(0);
-/// Launch functions that were imported, and stood in no library yet.
+/// Imported launch functions that no library defined yet.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks through what is loaded, if anything is new.
+/// Searches the loaded libraries, if there are new ones.
 #[cold]
 pub fn look() {
     if sys::sealed() {
@@ -114,7 +117,7 @@ pub fn look() {
     drop(guard);
 }
 
-/// In the child of a fork: the owner of the lock does not exist there, and its own file is still empty.
+/// In a forked child the owner of the lock does not exist, and its own file is still empty.
 pub fn after_fork() {
     LOOKING.reset();
     LOOKED.store(0, Ordering::Release);
@@ -134,7 +137,7 @@ extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c
     // SAFETY: the loader's list, and the structure of `look`.
     let (image, found) = unsafe { (Image::of(&*info), &mut *data.cast::<Found>()) };
     let Some(image) = image else { return 0 };
-    // What one BLAS library asks of another is part of the call that the program made.
+    // A call from one BLAS library to another is part of the program's call.
     let inside = is_blas(image.soname());
     image.imports(|name| {
         // SAFETY: a string of the table.
@@ -143,7 +146,7 @@ extern "C" fn each(info: *mut sys::DlPhdrInfo, _: usize, data: *mut c_void) -> c
         }
         // SAFETY: as above.
         let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-        // Half of the room is for those that launch: some programs import every product that there is.
+        // Half of the space is reserved for launch functions: some programs import every product function.
         let product = !inside && found.count < MOST / 2 && multiplies(text);
         if (launches(text) || product) && wrapped::by_name(text).is_none() && let Some(to) = found.names.get_mut(found.count) {
             *to = name;

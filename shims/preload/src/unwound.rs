@@ -1,5 +1,6 @@
-//! Exceptions that cross a wrapper. The runtime, or a function of the program that it calls, may throw; the caller of the wrapper
-//! may catch. Every frame here has unwind tables, and none stops the search or has anything to undo but two counters per thread.
+//! Exceptions that cross a wrapper. The runtime, or a function of the program that it calls, may throw; the caller of
+//! the wrapper may catch. Every frame here has unwind tables. None stops the search, and only two counters per thread
+//! must be restored.
 
 use crate::{blind, thread};
 use core::ffi::{c_int, c_void};
@@ -19,8 +20,8 @@ impl Drop for Crossed {
     }
 }
 
-/// A wrapper has nothing to clean up but the thread's two counters of calls under way. Where a runtime catches what an inner call of its
-/// own threw, a further inner call counts as the program's: the report says that there were exceptions.
+/// A wrapper only restores the thread's two counters of active calls. If a runtime catches an exception of its own
+/// inner call, a further inner call counts as the program's; the report says that there were exceptions.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality(_: c_int, actions: c_int, _: u64, _: *mut c_void, _: *mut c_void) -> c_int {
     if actions & LEAVING != 0 {

@@ -1,13 +1,14 @@
-//! A wrapped function: found behind us once, called ever after. Where none is behind, the caller gets the answer that a
-//! runtime without that call would give.
+//! A wrapped function: the real one is looked up once and then called. If there is none, the caller gets the result of
+//! a runtime without that call.
 
 use crate::{image, lookup, runtimes, unknown};
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// `wrap! { fn name(arg: Type, ...) -> Result, or ANSWER; |real| body }`: exports `name`, whose body may call `real(..)`.
+/// `wrap! { fn name(arg: Type, ...) -> Result, or ANSWER; |real| body }`: exports `name`, whose body may call
+/// `real(..)`.
 ///
-/// A module of the same name holds the real function's address, for those who are given one by `dlsym` and its like.
+/// A module of the same name stores the real function's address, for lookups through `dlsym` and similar functions.
 macro_rules! wrap {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?, or $none:expr; |$real:ident| $body:block)*) => {$(
         pub mod $name {
@@ -40,7 +41,8 @@ pub fn behind(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     if known.is_null() { find(cache, name) } else { known }
 }
 
-/// Programs open the runtime late and locally, where RTLD_NEXT does not look: then the loaded runtime itself is asked.
+/// Programs open the runtime late and locally, where RTLD_NEXT does not search: then the loaded runtime itself is
+/// queried.
 #[cold]
 fn find(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     let mut found = lookup::next(name);
@@ -57,14 +59,14 @@ fn find(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
         found = image::anywhere(name.to_bytes(), cache);
     }
     if !found.is_null() {
-        // A program may close its runtime and open it again; the address that we keep must stay good.
+        // A program may close its runtime and open it again; the stored address must stay valid.
         keep(name.to_bytes(), found);
         cache.store(found, Ordering::Release);
     }
     found
 }
 
-/// Pins the library, and remembers those that launch.
+/// Pins the library, and remembers launch functions.
 fn keep(name: &[u8], found: *mut c_void) {
     lookup::pin(found);
     if name.windows(6).any(|part| part == b"Launch") {
@@ -73,7 +75,7 @@ fn keep(name: &[u8], found: *mut c_void) {
     }
 }
 
-/// Where a function lives, by its name.
+/// The libraries that define a function, by its name.
 fn libraries(name: &[u8]) -> &'static [&'static CStr] {
     match name {
         [b'h', b'i', b'p', b'b', b'l', b'a', b's', b'L', b't', ..] => &[c"libhipblaslt.so.1", c"libhipblaslt.so.0"],
@@ -87,7 +89,7 @@ fn libraries(name: &[u8]) -> &'static [&'static CStr] {
     }
 }
 
-/// One wrapped function, for those who ask for functions by name.
+/// One wrapped function, for lookups by name.
 pub struct Wrapped {
     pub name: &'static CStr,
     pub wrapper: *const c_void,
@@ -158,15 +160,16 @@ pub fn by_name(name: &[u8]) -> Option<&'static Wrapped> {
 }
 
 impl Wrapped {
-    /// The result for a lookup of this function that found `real`: the wrapper, if it wraps that very function. A second
-    /// runtime's is left alone, and reported.
+    /// The result for a lookup of this function that found `real`: the wrapper, if it wraps exactly that function. A
+    /// second runtime's function is returned unchanged, and reported.
     pub fn instead_of(&self, real: *mut c_void) -> *mut c_void {
         if real.is_null() || real.cast_const() == self.wrapper {
             return real;
         }
         let mut known = self.real.load(Ordering::Acquire);
         if known.is_null() {
-            // Whoever imports the function gets this one: calls of his must not go to another runtime because that was asked for first.
+            // Importers of the function get this one: their calls must not go to another runtime that happened to be
+            // looked up first.
             let imported = lookup::next(self.name);
             if !imported.is_null() && imported != real {
                 known = imported;
@@ -182,10 +185,10 @@ impl Wrapped {
     }
 }
 
-/// A function of the runtime that is not wrapped; null if it has none of that name.
+/// A runtime function that is not wrapped; null if there is none with that name.
 pub fn unwrapped(name: &CStr) -> *mut c_void {
     let found = lookup::next(name);
-    // Looking further may open files.
+    // Searching further may open files.
     if !found.is_null() || crate::sys::sealed() {
         return found;
     }

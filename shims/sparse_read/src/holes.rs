@@ -1,7 +1,7 @@
-//! Reading from a hole of a file: the pages of the destination are given back instead of being filled with zeros.
+//! Reads from a hole of a file by releasing the destination's pages instead of filling them with zeros.
 //!
 //! Private anonymous memory reads as zeros after MADV_DONTNEED, which is what the file would have given. Only large
-//! reads are looked at, and whatever does not fit (no hole there, another kind of memory) is read as ever.
+//! reads are checked; everything else (no hole, another kind of memory) is read normally.
 
 use crate::{SYS_MADVISE, real, syscall};
 use core::ffi::{c_int, c_void};
@@ -16,7 +16,7 @@ const SEEK_DATA: i64 = 3;
 const SEEK_HOLE: i64 = 4;
 const DONTNEED: i64 = 4;
 const PAGE: usize = 4096;
-/// Below this a read costs less than the questions.
+/// Below this size a read costs less than the checks.
 const LARGE: usize = 1 << 20;
 
 unsafe extern "C" {
@@ -32,8 +32,8 @@ unsafe fn seek(fd: c_int, offset: i64, whence: i64) -> i64 {
     unsafe { syscall(SYS_LSEEK, fd.into(), offset, whence, 0, 0, 0) }
 }
 
-/// How many bytes of data precede the hole that fills the rest of `len` bytes from `offset` on; None if there is no such hole.
-/// The descriptor's own position is unchanged.
+/// The number of data bytes before the hole that fills the rest of `len` bytes from `offset` on; None if there is no
+/// such hole. The descriptor's position is unchanged.
 unsafe fn lead(fd: c_int, offset: i64, len: usize) -> Option<usize> {
     let end = offset.checked_add(i64::try_from(len).ok()?)?;
     // SAFETY: questions, each of which moves the descriptor's place; it is put back.
@@ -51,7 +51,7 @@ unsafe fn lead(fd: c_int, offset: i64, len: usize) -> Option<usize> {
     // An error means that no data follows the hole.
     let whole = size >= end && (data < 0 || data >= end);
     let lead = usize::try_from(hole.checked_sub(offset)?).ok()?;
-    // The tensors begin in the page that the header ends in.
+    // The tensors begin in the page in which the header ends.
     (hole >= offset && whole && lead <= PAGE).then_some(lead)
 }
 

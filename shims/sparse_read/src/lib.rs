@@ -1,8 +1,8 @@
-//! Keeps a model that is a hole in a sparse file from becoming gigabytes of zeros in memory.
+//! Prevents a model that is a hole in a sparse file from filling memory with gigabytes of zeros.
 //!
 //! llama.cpp maps its model with MAP_POPULATE and asks the kernel to read ahead. For a skeleton model, which has no
-//! weights, that fills memory and most of the time of a run with zeros. Preloaded for skeleton models only; a mapping
-//! then costs what is really read of it. Where it reads instead (integrated GPUs, no mapping), see `holes`.
+//! weights, that fills memory with zeros and takes most of a run's time. This library is preloaded for skeleton models
+//! only; a mapping then costs only what is actually read. For reads without a mapping (integrated GPUs), see `holes`.
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]

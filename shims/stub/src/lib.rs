@@ -1,4 +1,5 @@
-//! A runtime whose launch returns at once: what a call through the shim takes beyond this one's is the shim's.
+//! A runtime whose launch returns at once, so that the additional time of a call through the shim is the shim's
+//! overhead.
 #![no_std]
 
 #[panic_handler]

@@ -19,7 +19,7 @@ pub const DRIVER_PROPERTIES: u32 = 1_000_196_000;
 /// VK_LAYER_LINK_INFO
 pub const LINK_INFO: u32 = 0;
 
-/// What every extensible structure begins with.
+/// The common beginning of every extensible structure.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Base {
@@ -37,7 +37,7 @@ pub struct Negotiate {
     pub physical: *mut c_void,
 }
 
-/// VkLayerInstanceCreateInfo and VkLayerDeviceCreateInfo: `link` is a chain with one place for each layer.
+/// VkLayerInstanceCreateInfo and VkLayerDeviceCreateInfo: `link` is a chain with one entry for each layer.
 #[repr(C)]
 pub struct LayerInfo {
     pub base: Base,
@@ -50,7 +50,7 @@ pub struct LayerInfo {
 pub struct Link {
     pub next: *mut Link,
     pub instance: Option<unsafe extern "C" fn(Handle, *const c_char) -> Function>,
-    /// Of a device link: vkGetDeviceProcAddr.
+    /// For a device link: vkGetDeviceProcAddr.
     pub device: Option<unsafe extern "C" fn(Handle, *const c_char) -> Function>,
 }
 
@@ -176,7 +176,8 @@ pub struct BufferInfo {
     pub mask: u32,
 }
 
-/// VkPhysicalDeviceProperties; of its limits only the length of a tick is looked at (`times`), but the driver writes all.
+/// VkPhysicalDeviceProperties; only the tick length among its limits is used (`times`), but the driver writes all of
+/// them.
 #[repr(C, align(8))]
 pub struct Properties {
     pub api: u32,

@@ -1,8 +1,8 @@
-//! What the driver compiled: registers, memory and assembly of each pipeline, where the parent asks for it.
+//! The driver's compiled code: registers, memory and assembly of each pipeline, if the parent requests it.
 //!
-//! This alone adds to what the program asks of the driver: an extension that only tells
-//! (VK_KHR_pipeline_executable_properties), its feature, and two flags of each pipeline. Where the driver does not have the
-//! extension, or a list is too long to copy, the program's own call goes through as it is.
+//! Only this feature adds to the program's requests: a read-only extension (VK_KHR_pipeline_executable_properties), its
+//! feature, and two flags of each pipeline. If the driver does not have the extension, or a list is too long to copy,
+//! the program's call is forwarded unchanged.
 
 use crate::abi::*;
 use crate::bodies::{self, kind};
@@ -32,7 +32,7 @@ const MOST_PIPELINES: usize = 16;
 const MOST_STATISTICS: usize = 64;
 const MOST_REPRESENTATIONS: usize = 8;
 const MOST_TEXT: usize = 8 << 20;
-/// Of the assembly in one record.
+/// The maximum size of assembly in one record.
 const PIECE: usize = 256 << 10;
 
 #[repr(C)]
@@ -96,7 +96,7 @@ pub fn decide() {
     WANTED.store(sys::env(c"WHICHKERNEL_VULKAN_CODE").is_some(), Ordering::Release);
 }
 
-/// Creates a device, with the extension where it is wanted and to be had.
+/// Creates a device, with the extension if it is wanted and available.
 ///
 /// SAFETY: the program's own call.
 pub unsafe fn create(get: Get, instance: Handle, physical: Handle, info: *const DeviceInfo, call: impl Fn(*const DeviceInfo) -> Result) -> Result {
@@ -169,7 +169,7 @@ unsafe fn has_extension(get: Get, instance: Handle, physical: Handle) -> bool {
     found
 }
 
-/// Creates pipelines with the two flags where the device takes them.
+/// Creates pipelines with the two flags if the device supports them.
 ///
 /// SAFETY: the program's own call.
 pub unsafe fn pipelines(count: u32, infos: *const ComputePipelineInfo, call: impl FnOnce(*const ComputePipelineInfo) -> Result) -> Result {
@@ -199,7 +199,7 @@ unsafe fn found<T: Copy>(device: Handle, name: &CStr) -> Option<T> {
     }
 }
 
-/// Asks the driver for what it made of a pipeline.
+/// Queries the driver for the compiled code of a pipeline.
 ///
 /// SAFETY: the program's own handles.
 pub unsafe fn tell(device: Handle, pipeline: u64) {
@@ -265,7 +265,7 @@ pub unsafe fn tell(device: Handle, pipeline: u64) {
     }
     for representation in room.representations.iter().take(count as usize) {
         let name = field(&representation.name);
-        // RADV's other forms are those of its compiler's stages.
+        // RADV's other representations are those of its compiler's stages.
         if representation.is_text == 0 || name != b"Assembly" {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What is recorded into command buffers. Nothing here runs yet: a dispatch counts when its buffer is submitted.
+//! Commands recorded into command buffers. Nothing runs yet: a dispatch counts when its buffer is submitted.
 
 use crate::abi::*;
 use crate::bodies::{self, how, kind};
@@ -7,7 +7,7 @@ use crate::trace::{bytes, write};
 use crate::{next, times, trace};
 use core::ffi::c_void;
 
-/// Only compute work is told.
+/// Only compute work is reported.
 const COMPUTE: u32 = 1;
 
 fn buffer(kind: u32, buffer: Handle) {
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn bind(command: Handle, point: u32, pipeline: u64) {
 
 /// SAFETY: the program's own bytes.
 unsafe fn pushed(command: Handle, offset: u32, len: u32, values: *const u8) {
-    // The specification's least limit is 128 bytes, drivers have up to a few hundred.
+    // The specification's minimum is 128 bytes; drivers have up to a few hundred.
     let kept = if values.is_null() { 0 } else { len.min(4096) };
     // SAFETY: as the caller says.
     let data = if kept == 0 { &[] } else { unsafe { core::slice::from_raw_parts(values, kept as usize) } };
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn push2_khr(command: Handle, info: *const PushInfo) {
     unsafe { push_both(command, info, next!(command, vkCmdPushConstants2KHR as Push2)) }
 }
 
-/// `timed`: its number among the timed dispatches of its buffer; 0: it is none.
+/// `timed`: its number among the timed dispatches of its buffer; 0 if it is not timed.
 fn dispatched(command: Handle, groups: [u32; 3], how: u32, timed: u32) {
     let how = how | timed << how::TIMED;
     write(kind::DISPATCH, &[bytes(&bodies::Dispatch { buffer: command as u64, groups, how })]);

@@ -1,4 +1,4 @@
-//! Instances and devices: who comes next in the chain, and which device it is.
+//! Instances and devices: the next layer in the chain, and the device's identity.
 
 use crate::abi::*;
 use crate::bodies::{self, kind};
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn get_device(device: Handle, name: *const c_char) -> Func
     tables::wrapper(wanted).map_or(below, |(_, function)| function)
 }
 
-/// The link that the loader left for this layer in a chain, moved on to the next.
+/// The loader's link for this layer in a chain; advances the chain to the next.
 ///
 /// SAFETY: the loader's own chain.
 unsafe fn link(mut at: *mut Base, wanted: u32) -> Option<&'static Link> {
@@ -145,7 +145,7 @@ unsafe extern "C" fn create_device(physical: Handle, info: *const DeviceInfo, al
     result
 }
 
-/// Which device it is, in its driver's words.
+/// Records the device's identity, as its driver reports it.
 ///
 /// SAFETY: handles of the program's.
 unsafe fn tell(get: Get, instance: Handle, physical: Handle, device: Handle, of_device: Get) {

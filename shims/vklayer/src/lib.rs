@@ -1,10 +1,11 @@
-//! A Vulkan layer that sees each compute dispatch from inside the process and changes nothing: records, passes everything on.
+//! A Vulkan layer that sees each compute dispatch from inside the process and changes nothing: it records and forwards
+//! every call.
 //!
-//! Loaded by the Vulkan loader where the parent names its manifest (VK_ADD_LAYER_PATH, VK_INSTANCE_LAYERS); records go to
-//! `seen.PID.N` in the directory that WHICHKERNEL_VULKAN names. No allocation and no lock on the path of a dispatch. Without
-//! a directory, or on a full disk, calls go through untouched. Only where WHICHKERNEL_VULKAN_CODE is set does it add to what
-//! the program asks for: the driver is then told to keep what it compiled (see `code`). Where WHICHKERNEL_VULKAN_TIMES is set, it writes
-//! timestamps around dispatches (see `times`).
+//! The Vulkan loader loads it if the parent names its manifest (VK_ADD_LAYER_PATH, VK_INSTANCE_LAYERS); records go to
+//! `seen.PID.N` in the directory that WHICHKERNEL_VULKAN names. No allocation and no lock on the path of a dispatch.
+//! Without a directory, or on a full disk, calls are forwarded unchanged. Only if WHICHKERNEL_VULKAN_CODE is set does
+//! it add to the program's requests: the driver is then told to keep the compiled code (see `code`). If
+//! WHICHKERNEL_VULKAN_TIMES is set, it writes timestamps around dispatches (see `times`).
 #![no_std]
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -49,7 +50,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// The first thing that the loader asks of a layer.
+/// The first function that the loader calls in a layer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vkNegotiateLoaderLayerInterfaceVersion(negotiate: *mut Negotiate) -> Result {
     // SAFETY: the loader's own structure, or nothing.
@@ -81,7 +82,7 @@ fn start() {
     trace::start(directory, 3, limit);
 }
 
-/// Says once, in the trace, that something was not looked into.
+/// Records once, in the trace, that something was not examined.
 fn blind(what: &[u8]) {
     let text = record::Text { len: what.len() as u32, reserved: 0 };
     trace::write(record::kind::UNSUPPORTED, &[trace::bytes(&text), what]);

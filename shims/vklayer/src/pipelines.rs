@@ -1,4 +1,4 @@
-//! Modules and pipelines as the program makes them.
+//! Modules and pipelines that the program creates.
 
 use crate::abi::*;
 use crate::bodies::{self, kind};
@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Words of a module in one record; a longer module is identified by its hash.
 const MOST_WORDS: usize = 500 << 10;
-/// Constants that are told of a pipeline.
+/// The maximum number of constants recorded per pipeline.
 const MOST_CONSTANTS: usize = 64;
 
 /// SAFETY: the program's own module.
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn create_pipelines(
     unsafe {
         let result = code::pipelines(count, infos, |infos| next(device, cache, count, infos, allocator, to));
         for place in 0..count as usize {
-            // Where some failed, their handles are null.
+            // The handles of failed ones are null.
             let (info, handle) = (&*infos.add(place), *to.add(place));
             if handle != 0 {
                 pipeline(device, handle, info);

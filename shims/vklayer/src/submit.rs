@@ -1,17 +1,17 @@
-//! Submissions, and what is seen of their end.
+//! Submissions, and the observation of their end.
 
 use crate::abi::*;
 use crate::bodies::{self, done, kind};
 use crate::trace::{begin, bytes, write};
 use crate::{next, sys, times};
 
-/// Takes its place in the order of records before the call, so that no wait for it is recorded earlier.
+/// Reserves its record before the call, so that no wait for it is recorded earlier.
 ///
 /// SAFETY: `fill` writes `count` handles.
 unsafe fn submitted(queue: Handle, fence: u64, count: usize, fill: impl FnOnce(*mut u64), call: impl FnOnce() -> Result) -> Result {
     let place = begin(size_of::<bodies::Submit>() + count * 8);
     let time_ns = sys::now_ns();
-    // The program may use its list for something else once the call returns.
+    // The program may reuse its list once the call returns.
     if let Some(place) = &place {
         // SAFETY: the reservation is as long.
         fill(unsafe { place.body().add(size_of::<bodies::Submit>()) }.cast());
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn wait(device: Handle, count: u32, fences: *const u64, al
     let next = next!(device, vkWaitForFences as Next);
     // SAFETY: the program's own call.
     let result = next.map_or(ERROR_INITIALIZATION_FAILED, |next| unsafe { next(device, count, fences, all, timeout) });
-    // Where any one of several may have ended it, which one is unknown.
+    // If any one of several fences may have ended the wait, it is unknown which one did.
     if result == SUCCESS && (all != 0 || count == 1) && !fences.is_null() {
         for place in 0..count as usize {
             // SAFETY: the program's own list.

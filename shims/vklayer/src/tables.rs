@@ -1,16 +1,16 @@
-//! The functions below this layer, by device. A device, its queues and its command buffers all begin with one pointer of the
-//! loader's, which tells them.
+//! The functions below this layer, by device. A device, its queues and its command buffers all begin with the same
+//! loader pointer, which is the key.
 
 use crate::abi::{Function, Handle};
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Devices and instances that a program may have at once.
+/// The maximum number of devices and instances at once.
 const MOST: usize = 256;
 
 macro_rules! functions {
     ($($name:ident = $wrapper:path,)*) => {
-        /// Places in a device's table.
+        /// Indexes in a device's table.
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy)]
         #[repr(usize)]
@@ -21,7 +21,7 @@ macro_rules! functions {
             unsafe { CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
         )*];
 
-        /// The wrapper of a device's function.
+        /// The wrapper of a device function.
         pub fn wrapper(name: &CStr) -> Option<(At, Function)> {
             $(if name.to_bytes() == stringify!($name).as_bytes() {
                 // SAFETY: only ever called with the type that its name has.
@@ -66,7 +66,7 @@ functions! {
 
 pub struct DispatchTable {
     key: AtomicUsize,
-    /// vkGetDeviceProcAddr of the next, or vkGetInstanceProcAddr of an instance's.
+    /// vkGetDeviceProcAddr of the next layer, or vkGetInstanceProcAddr for an instance.
     get: AtomicUsize,
     /// The handle itself, for an instance.
     handle: AtomicUsize,
@@ -112,14 +112,14 @@ pub unsafe fn get(tables: &'static [DispatchTable], handle: Handle) -> Option<(G
     (at != 0).then(|| (unsafe { core::mem::transmute::<usize, Get>(at) }, table.handle.load(Ordering::Acquire) as Handle))
 }
 
-/// Remembers a new device or instance. False: there is no room.
+/// Registers a new device or instance. False if there is no space.
 ///
 /// SAFETY: a dispatchable handle that was just made, and its own functions.
 pub unsafe fn enter(tables: &'static [DispatchTable], handle: Handle, get: Get, with_functions: bool) -> bool {
     // SAFETY: as the caller says.
     let key = unsafe { key(handle) };
     for table in tables {
-        // A place that is being filled has this key, which no pointer is.
+        // A slot that is being filled has this key, which is not a valid pointer.
         let free = table.key.compare_exchange(0, usize::MAX, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if !free {
             continue;

@@ -1,4 +1,4 @@
-//! C strings of the program, bounded.
+//! C strings of the program, with a length limit.
 
 use core::ffi::{CStr, c_char};
 

@@ -1,10 +1,11 @@
-//! How long the device works on each dispatch, where the parent asks for it: two timestamps around each, in query pools of our own.
+//! The device time of each dispatch, if the parent requests it: two timestamps around each, in our own query pools.
 //!
-//! Both are written when everything before them has ended, so nothing waits for them; of two overlapping dispatches, the second
-//! has only the time beyond the first. A pool is reset in the command buffer at a dispatch, where no render pass can be open.
-//! Results are read when a fence after the submission, its queue or its device has ended, or when the buffer begins anew, and
-//! never waited for. A dispatch that cannot be timed (a queue without timestamps, secondary buffers, a buffer that is submitted
-//! again before it ended, no room) has no time, and the program's own calls are passed on unchanged.
+//! Both are written when all earlier work has ended, so nothing waits for them. If two dispatches overlap, the second
+//! gets only the time after the end of the first. A pool is reset in the command buffer at a dispatch, where no render
+//! pass can be open. Results are read when a fence after the submission, its queue or its device has ended, or when the
+//! buffer begins anew, and never waited for. A dispatch that cannot be timed (a queue without timestamps, secondary
+//! buffers, a buffer that is submitted again before it ended, no space) has no time, and the program's own calls are
+//! forwarded unchanged.
 
 use crate::abi::*;
 use crate::bodies::{self, done, kind};
@@ -15,13 +16,13 @@ use crate::{blind, sys};
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Dispatches that one pool times.
+/// The number of dispatches that one pool can time.
 const PAIRS: usize = 512;
-/// Pools of one command buffer, and of all.
+/// The maximum number of pools of one command buffer, and in total.
 const MOST_OF_BUFFER: usize = 64;
 const MOST_POOLS: usize = 1024;
 const MOST_BUFFERS: usize = 4096;
-/// Slots that a command buffer may occupy, from its own on.
+/// The number of slots, from its own on, that a command buffer may use.
 const REACH: usize = 64;
 const MOST_COMMAND_POOLS: usize = 1024;
 const MOST_PENDING: usize = 4096;
@@ -37,7 +38,7 @@ const RESULTS: u32 = 1 | 4;
 const PRIMARY: u32 = 0;
 /// `limits.timestampPeriod` in VkPhysicalDeviceProperties.
 const PERIOD_AT: usize = 296 + 424;
-/// Lengths of a tick, in nanoseconds, that a clock can have.
+/// The valid range of a tick's length in nanoseconds.
 const TICKS: core::ops::Range<f32> = 1e-3..1e6;
 
 type CreatePool = unsafe extern "C" fn(Handle, *const PoolInfo, *const c_void, *mut u64) -> Result;
@@ -105,14 +106,14 @@ struct Buffer {
     handle: usize,
     command_pool: u64,
     device: u32,
-    /// Of its queue family; 0: not timed.
+    /// The valid bits of its queue family; 0 if it is not timed.
     bits: u32,
-    /// Timed dispatches in it, since it began.
+    /// The number of timed dispatches since it began.
     count: u32,
-    /// Pools that it has, and those that were reset since it began.
+    /// The number of its pools, and of those reset since it began.
     pools: u32,
     fresh: u32,
-    /// Submissions of it, ever.
+    /// The number of its submissions so far.
     submissions: u32,
     pool: [u16; MOST_OF_BUFFER],
 }
@@ -120,11 +121,11 @@ struct Buffer {
 #[derive(Clone, Copy)]
 struct Pending {
     queue: usize,
-    /// What a device, its queues and its buffers have in common.
+    /// The pointer that a device, its queues and its buffers share.
     family: usize,
     fence: u64,
     order: u64,
-    /// Place of its buffer, and the buffer itself; 0 for a fence alone.
+    /// The slot of its buffer, and the buffer itself; 0 for a fence alone.
     place: u32,
     buffer: usize,
     number: u32,
@@ -166,7 +167,7 @@ fn state() -> Option<Guard<'static, State>> {
     ON.load(Ordering::Relaxed).then(|| STATE.lock())
 }
 
-/// Reasons that are told once.
+/// Reports each reason once.
 fn say(number: u32, why: &[u8]) {
     static SAID: AtomicU32 = AtomicU32::new(0);
     if SAID.fetch_or(1 << number, Ordering::Relaxed) & (1 << number) == 0 {
@@ -189,7 +190,7 @@ unsafe fn family(handle: Handle) -> usize {
     unsafe { *handle.cast::<usize>() }
 }
 
-/// A device was made.
+/// A device was created.
 ///
 /// SAFETY: handles of the program's, and functions of theirs.
 pub unsafe fn opened(get: Get, instance: Handle, physical: Handle, device: Handle, of_device: Get, properties: &Properties) {
@@ -232,7 +233,7 @@ pub unsafe fn opened(get: Get, instance: Handle, physical: Handle, device: Handl
     }
 }
 
-/// A device goes: its pools before it.
+/// A device is destroyed; its pools are destroyed first.
 ///
 /// SAFETY: the program's own call.
 pub unsafe fn closed(device: Handle) {
@@ -324,7 +325,7 @@ fn place_of(handle: usize) -> usize {
     (handle >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (MOST_BUFFERS - 1)
 }
 
-/// A dispatch that is being timed: its number, and how its end is written.
+/// A dispatch that is being timed: its number, and how to write its end.
 pub struct Timed {
     pub number: u32,
     end: Option<(WriteTimestamp, u64, u32)>,
@@ -352,7 +353,7 @@ impl Timed {
     }
 }
 
-/// A buffer begins anew, is reset or freed: it is not under way.
+/// A buffer begins again, is reset or freed: it is not in progress.
 pub fn begins(command: Handle) {
     if let Some(mut state) = state() {
         state.renew(command);
@@ -387,7 +388,7 @@ pub unsafe fn submitting(queue: Handle, fence: u64, buffers: impl Iterator<Item 
     }
 }
 
-/// The submission that was announced last on this queue was none.
+/// The last announced submission on this queue was refused.
 pub fn refused(queue: Handle) {
     let Some(mut state) = state() else { return };
     let of = |of: &&Pending| of.queue == queue as usize;
@@ -396,7 +397,7 @@ pub fn refused(queue: Handle) {
     state.drop_pending(|of| of.queue == queue as usize && of.order == last);
 }
 
-/// Something was seen to end: its times are told before that is.
+/// Something was seen to end: its times are recorded before its end.
 ///
 /// SAFETY: the program's own handle, of the kind that `what` says.
 pub unsafe fn ended(what: u32, handle: u64) {
@@ -454,7 +455,8 @@ impl State {
         self.waiting = kept;
     }
 
-    /// What of it was not read yet ended by some other sign: else the program could not begin it anew.
+    /// If unread work of it ended, the program knew that by another sign: otherwise it could not begin the buffer
+    /// again.
     fn renew(&mut self, command: Handle) {
         let Some(place) = self.at(command) else { return };
         for at in 0..self.waiting {
@@ -513,7 +515,7 @@ impl State {
         Some(Timed { number: of.count + 1, end: Some((functions.stamp, pool, 2 * slot as u32 + 1)) })
     }
 
-    /// An unused pool, by its number.
+    /// An unused pool, by its index.
     fn pool(&mut self, device: u32) -> Option<u16> {
         let free = self.pools.iter().position(|of| of.handle != 0 && of.device == device && !of.taken);
         if let Some(place) = free {
@@ -538,7 +540,7 @@ impl State {
         u16::try_from(place).ok()
     }
 
-    /// Reads what a submission left, where no later one of the same buffer can have written over it.
+    /// Reads the results of a submission, if no later submission of the same buffer can have overwritten them.
     fn tell(&mut self, place: usize, buffer: usize, number: u32) {
         let Some(of) = self.buffers.get(place).copied().filter(|of| of.handle == buffer && of.submissions == number) else { return };
         let Some(device) = self.devices.get(of.device as usize).copied() else { return };
@@ -553,7 +555,7 @@ impl State {
             if result < SUCCESS {
                 return say(10, b"timestamps that the driver did not give");
             }
-            // Begin and end of each, without what is not there.
+            // Start and end of each pair; unavailable ones are skipped.
             for pair in 0..count {
                 let value = |at: usize| self.read.get(at).copied().unwrap_or(0);
                 let both = [value(4 * pair), value(4 * pair + 2)];

@@ -1,4 +1,4 @@
-//! Every Tensile catalog in the cache, for every target whose files are there: all leaves and kernels must be found, and
+//! Checks every Tensile catalog in the cache, for every target with files: all leaves and kernels must be found, and
 //! the kernels that we read from each code object are compared with `llvm-readelf --symbols`.
 
 use anyhow::Context;
@@ -60,7 +60,7 @@ fn compare(readelf: &Path, dir: &LibraryDir, target: &str) -> anyhow::Result<(us
     for name in dir.listing().files_for(target).filter(|name| !name.ends_with(".dat")) {
         let file = dir.open_file(name)?;
         let ours: BTreeSet<String> = kernels_in(&file, target)?.into_iter().collect();
-        // readelf does not open bundles: what is inside is handed to it as a file.
+        // readelf does not open bundles, so their content is passed to it as a file.
         let mut theirs = BTreeSet::new();
         for (i, object) in elf_images(&file, target)?.into_iter().enumerate() {
             let path = scratch.path().join(format!("{i}.o"));

@@ -1,4 +1,4 @@
-//! Registers, stack and shared memory of every kernel of every cubin in the cache against `cuobjdump -res-usage`.
+//! Compares registers, stack and shared memory of every kernel of every cubin in the cache with `cuobjdump -res-usage`.
 
 use anyhow::Context;
 use codeobject::nvidia::{Inventory, Region};

@@ -1,5 +1,5 @@
-//! The gfx1201 device code that no package at hand ships: ggml's Q4_K multiplication kernels, compiled from the registry's
-//! source, and a census of which tiles hold code and which are stubs.
+//! The gfx1201 device code that no available package ships: ggml's Q4_K multiplication kernels, compiled from the
+//! registry's source, and a census of which tiles have code and which are stubs.
 //!
 //! Headers and device libraries come from Debian packages through a private apt root; the compiler is the machine's own
 //! clang (21 or 22). Compiled objects stay in the cache, so a second run only counts.
@@ -16,7 +16,7 @@ use std::process::Command;
 const TARGET: &str = "gfx1201";
 const SOURCE: &str = "llama-cpp-sys-4-0.11.0";
 const UNITS: [&str; 2] = ["template-instances/mmq-instance-q4_k.cu", "mmvq.cu"];
-/// HIP 7 headers go with clang 22; the device libraries are plain bitcode that it reads too.
+/// HIP 7 headers are for clang 22, which also reads the device libraries, because they are plain bitcode.
 const PACKAGES: [&str; 5] = [
     "libamdhip64-dev/experimental",
     "rocm-device-libs-21/sid",
@@ -140,7 +140,7 @@ fn report(page: &mut String, unit: &str, kernels: &[Counted]) {
     let _ =
         writeln!(page, "\n## {unit}\n\n{} kernels, {} live, {stubs} stubs.\n", kernels.len(), kernels.len() - stubs);
     let _ = writeln!(page, "| kernel | code | VGPRs | bytes |\n|---|---|---:|---:|");
-    // Of the vector kernels only those of the type in question.
+    // Only the vector kernels of the type in question.
     for kernel in kernels.iter().filter(|k| k.name.contains("(ggml_type)12,") && !k.name.contains("fixup")) {
         let name = kernel.name.split(">(").next().unwrap_or(&kernel.name).trim_start_matches("void ");
         let what = if kernel.stub { "stub" } else { "live" };

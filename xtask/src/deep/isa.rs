@@ -1,8 +1,8 @@
-//! Random encodings, then real code against LLVM's disassembler, twice: every distinct encoding of every code object
-//! with libLLVM, then every instruction with llvm-objdump.
+//! Compares random encodings, then real code with LLVM's disassembler, twice: every distinct encoding of every code
+//! object with libLLVM, then every instruction with llvm-objdump.
 //!
-//! llvm-objdump manages some 0.1 to 0.3 million instructions a second, so the last takes hours: what has been compared
-//! is kept in the cache, object by object, and not compared again until the decoder's tables change.
+//! llvm-objdump manages some 0.1 to 0.3 million instructions a second, so the last step takes hours. Results are cached
+//! per object and not recomputed until the decoder's tables change.
 
 use crate::isa_oracle::distinct::Distinct;
 use crate::isa_oracle::{line, objdump, objects, random, sets};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 struct Count {
     objects: u64,
     instructions: u64,
-    /// Of the instructions, those that llvm-objdump was asked about.
+    /// The number of instructions that llvm-objdump printed.
     printed: u64,
     undecoded: u64,
     differences: u64,
@@ -34,7 +34,7 @@ pub fn run() -> anyhow::Result<bool> {
     for method in [Method::Distinct, Method::Objdump] {
         for set in sets::all() {
             for file in &set.files {
-                // Objects of other machines and broken archives are the readers' business, not the decoder's.
+                // Objects of other machines and broken archives concern the readers, not the decoder.
                 let compared = objects::each(file, &mut |label, processor, bytes| {
                     if processor.is_empty() {
                         return Ok(());
@@ -75,14 +75,14 @@ enum Method {
     Objdump,
 }
 
-/// What has been compared, a line each.
+/// The comparisons so far, one per line.
 struct Store {
     path: PathBuf,
     known: HashMap<String, (u64, u64, u64)>,
 }
 
 impl Store {
-    /// One file per state of the tables: another table is another comparison.
+    /// One file per state of the tables: a changed table needs a new comparison.
     fn open(method: &str) -> anyhow::Result<Self> {
         let tables = ["scalar", "vector", "vop3", "memory"];
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/isa/tables");
@@ -105,7 +105,7 @@ impl Store {
         Ok(Store { path, known })
     }
 
-    /// Instructions, undecoded words and differences of an object, from the store or from comparing it now.
+    /// Instructions, undecoded words and differences of an object, from the store or from a new comparison.
     fn known_or(
         &self,
         key: &str,

@@ -1,4 +1,5 @@
-//! Thousands of rules made at random, compiled by g++ and evaluated: none may be answered wrong. The same test runs every day on a few.
+//! Thousands of random rules, compiled with g++ and evaluated: no answer may be wrong. The same test runs every day on
+//! a few.
 
 use std::env;
 use std::process::Command;

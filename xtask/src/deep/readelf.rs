@@ -1,4 +1,4 @@
-//! Every code object of every artifact in the cache against `llvm-readelf --file-header --notes`.
+//! Compares every code object of every artifact in the cache with `llvm-readelf --file-header --notes`.
 
 use anyhow::Context;
 use codeobject::{CodeObject, Kernel, ReadAt};
@@ -124,7 +124,7 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(agreed)
 }
 
-/// Everything in the cache that may hold device code.
+/// Every file in the cache that may contain device code.
 fn files() -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for home in ["artifacts", "runtimes"] {
@@ -155,7 +155,7 @@ fn read_state(path: &Path) -> HashMap<String, Tally> {
         let key = cells.next()?.to_owned();
         let mut number = || cells.next()?.parse::<u64>().ok();
         let tally = Tally { files: 1, objects: number()?, kernels: number()?, differences: number()? };
-        // What differed is looked at again.
+        // Objects with differences are compared again.
         (tally.differences == 0).then_some((key, tally))
     };
     text.lines().filter_map(line).collect()

@@ -1,8 +1,8 @@
-//! All of ggml's HIP backend, and llama-bench of the same tree, built for the card of the field notes: what is in it, and what
-//! the dry run selects on its own code. Can be stopped at any time; what is compiled is kept.
+//! Builds all of ggml's HIP backend, and llama-bench of the same tree, for the card of the field notes; shows its
+//! content, and what the dry run selects with it. Can be interrupted at any time; compiled objects are kept.
 //!
-//! `WHICHKERNEL_BUILD_SOURCE` names another checkout (Ollama's at the notes' pin), `WHICHKERNEL_BUILD_WITH` the llama.cpp that it is
-//! made from; without tools it is only counted.
+//! `WHICHKERNEL_BUILD_SOURCE` names another checkout (Ollama's at the notes' pin), `WHICHKERNEL_BUILD_WITH` the
+//! llama.cpp that it is built from; without tools only the kernels are counted.
 
 use anyhow::Context;
 use codeobject::{CodeObject, Piece, Range, ReadAt, ccob, walk};
@@ -72,7 +72,7 @@ pub fn run() -> anyhow::Result<bool> {
 /// A claim's id, its grade, and what it says.
 type Grades = Vec<(String, String, String)>;
 
-/// This program, with a ledger of its own.
+/// This program, with a separate ledger.
 struct Tool {
     cache: PathBuf,
     ledger: tempfile::TempDir,
@@ -96,7 +96,7 @@ impl Tool {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// What the field notes' claims come to with this ledger alone. Exit status 1 means that some do not hold.
+    /// The grades of the field notes' claims with only this ledger. Exit code 1 means that some do not hold.
     fn grades(&self) -> anyhow::Result<Grades> {
         let output = self.output(&["check", "--format", "json"])?;
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).context("check")?;
@@ -106,7 +106,7 @@ impl Tool {
     }
 }
 
-/// The claims of the field notes whose grade is another one now.
+/// The claims of the field notes whose grade has changed.
 fn moved(before: &Grades, after: &Grades) -> String {
     let changed: Vec<_> = before.iter().zip(after).filter(|(old, new)| old.1 != new.1).collect();
     let mut out = format!(

@@ -1,10 +1,11 @@
-//! The dispatcher itself, compiled: the evaluator's answers against those of each version's real host code.
+//! Compares the evaluator's answers with those of each version's real host code, compiled.
 //!
-//! `source/build.sh` compiles a tree's own units for the host alone and links them with `source/driver.cu`, a runtime that has no
-//! device: it answers for the GPU in question and notes which kernel is launched. Nothing of the evaluator is in it. The HIP
-//! headers are Debian's; with `WHICHKERNEL_CUDA_HEADERS` naming a CUDA toolkit's root, NVIDIA's GPUs are compared too. Revisions
-//! come from the clone that `WHICHKERNEL_LLAMA_REPO` names. Objects stay in the cache: a second run only asks. What the programs
-//! of releases with an embedded table answered is kept as goldens for every test run.
+//! `source/build.sh` compiles a tree's own units for the host alone and links them with `source/driver.cu`, a runtime
+//! that has no device: it answers for the GPU in question and notes which kernel is launched. It contains nothing of
+//! the evaluator. The HIP headers are Debian's; with `WHICHKERNEL_CUDA_HEADERS` naming a CUDA toolkit's root, NVIDIA's
+//! GPUs are compared too. Revisions come from the clone that `WHICHKERNEL_LLAMA_REPO` names. Objects stay in the cache,
+//! so a second run compiles nothing. The answers for releases with an embedded table are kept as golden files for every
+//! test run.
 //!
 //! Then every version of the crates that vendor ggml is evaluated: `source/registry.rs`.
 
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Releases; then commits that changed the rule of MMQ or what it is called with, each right after the change.
+/// Releases, then commits that changed the rule of MMQ or its inputs, each right after the change.
 const REVISIONS: &[&str] = &[
     "b1800", "b2100", "b2400", "b2800", "b3265", "b3600", "b4000", "b4719", "b5200", "b5664", "b6201", "b6601",
     "b6841", "b7148", "b8001", "b9000", "b10000", "b10586",
@@ -104,7 +105,7 @@ pub fn export(tree: &Tree, to: &Path) -> anyhow::Result<()> {
     let part = to.with_extension("part");
     let wanted = |path: &&str| path.starts_with("ggml") || path.starts_with("sgemm") || *path == "common";
     for path in tree.paths().filter(wanted) {
-        // Other backends' files may be missing from a partial clone, and are not needed.
+        // Files of other backends may be missing from a partial clone, and are not needed.
         let Ok(text) = tree.text(path) else { continue };
         let file = part.join(path);
         fs::create_dir_all(file.parent().unwrap_or(&part))?;
@@ -168,7 +169,7 @@ fn keep(rev: &str, compiled: &Compiled) -> anyhow::Result<()> {
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/source/tests/golden/compiled");
     let path = path.join(format!("{rev}.txt"));
-    // A GPU that was not asked this time, for want of its vendor's headers, keeps what it answered before.
+    // A GPU that was not asked this time, because its vendor's headers are missing, keeps its earlier answers.
     let asked = |line: &str| compiled.keys().any(|(gpu, ..)| Some(gpu.as_str()) == line.split(' ').next());
     for line in fs::read_to_string(&path).unwrap_or_default().lines().filter(|line| !asked(line)) {
         let _ = writeln!(text, "{line}");

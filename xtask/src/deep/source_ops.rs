@@ -1,9 +1,10 @@
-//! The other operations' dispatch, compiled: flash attention, RoPE, rows looked up and products with experts, the
-//! evaluator's kernels and template arguments against those of each version's real host code.
+//! Compares the dispatch of the other operations (flash attention, RoPE, row lookup, products with experts): the
+//! evaluator's kernels and template arguments with those of each version's real host code, compiled.
 //!
-//! Built like the comparison `source`, with `source/ops.cu` as driver. Trees: the crates at hand that carry llama.cpp, and
-//! revisions of the clone that `WHICHKERNEL_LLAMA_REPO` names; `WHICHKERNEL_TREES` picks some of them. A part of what the programs answer is kept as golden files,
-//! which `crates/source/tests/compiled_ops.rs` compares in every test run.
+//! Built like the comparison `source`, with `source/ops.cu` as driver. Trees: the available crates that contain
+//! llama.cpp, and revisions of the clone that `WHICHKERNEL_LLAMA_REPO` names; `WHICHKERNEL_TREES` picks some of them. A
+//! part of what the programs answer is kept as golden files, which `crates/source/tests/compiled_ops.rs` compares in
+//! every test run.
 
 mod symbol;
 
@@ -179,12 +180,12 @@ fn compare(
         let mut told = 0;
         for ((device, ty, columns), theirs) in &compiled {
             let mine = ours.get(&(*device, ty.clone(), *columns)).map_or("nothing", String::as_str);
-            // What a function checks of its tensors before it launches a kernel that it was handed is not evaluated.
+            // The evaluator does not cover a function's checks of its tensors before a launch.
             if theirs == "ABORT" && matches!(grid.shape, Shape::FlashAttn { kv, .. } if kv % 256 != 0) {
                 continue;
             }
             count.0 += 1;
-            // Where the host sorts by experts that the device chose, data decides: undetermined is the right answer.
+            // If the host sorts by experts that the device chose, the data decides: undetermined is the right answer.
             if mine != theirs && !(theirs == "HOST" && mine.starts_with('?')) {
                 count.1 += 1;
                 told += 1;
@@ -244,7 +245,8 @@ fn ask(program: &Path, device: &Device, index: usize, grid: &Grid, into: &mut An
     Ok(())
 }
 
-/// The evaluator's answers in the same words. Defines that no build file speaks of were not set for the compiler either.
+/// The evaluator's answers in the same notation. Defines that no build file mentions were not set for the compiler
+/// either.
 fn evaluate(tree: &Tree, grid: &Grid, devices: &[Device], open: &mut BTreeSet<String>) -> anyhow::Result<Answers> {
     let types: Vec<String> = grid.types.iter().map(|ty| (*ty).to_owned()).collect();
     let question = grid.shape.clone().question(devices.to_vec(), types, grid.columns.to_vec());

@@ -1,4 +1,4 @@
-//! Tests that are compiled only here: what they need is too big for every machine, or only a person can name it.
+//! Tests that are compiled only here: their inputs are too large for every machine, or must be named by a person.
 
 use std::env;
 use std::process::Command;

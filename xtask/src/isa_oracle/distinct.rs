@@ -1,8 +1,8 @@
-//! Every distinct encoding of a code object, asked of libLLVM, the library behind llvm-objdump.
+//! Compares every distinct encoding of a code object with libLLVM, the library behind llvm-objdump.
 //!
-//! What an instruction is called and how long it is depends on its own bytes alone, so encodings that were compared
-//! once need not be compared again: real code repeats itself, and this is many times faster than printing all of it.
-//! Where every encoding agrees in name and length, so does the whole walk from one function's start to the next.
+//! The name and length of an instruction depend only on its own bytes, so each encoding is compared only once. Real
+//! code repeats itself, so this is many times faster than printing all of it. Where every encoding agrees in name and
+//! length, so does the whole walk from one function's start to the next.
 
 use super::objdump::Comparison;
 use crate::isa_tables::features;
@@ -45,7 +45,7 @@ impl Hasher for Mix {
 }
 
 impl Distinct {
-    /// Compares what is new in this code object; also says how many encodings that was.
+    /// Compares the new encodings of this code object; also returns their number.
     pub fn compare(&mut self, llvm: Llvm, label: &str, bytes: &[u8]) -> anyhow::Result<(Comparison, u64)> {
         let data = bytes.to_vec();
         let object = CodeObject::parse(&data)?;
@@ -75,7 +75,7 @@ impl Distinct {
                         continue;
                     };
                     let at = from + offset;
-                    // A scale on its own is told from a pair by what follows.
+                    // What follows distinguishes a single scale from a pair.
                     let own = if instruction.mnemonic.name().contains("ld_scale") { 16 } else { length };
                     let key = word(&code[at..], own) ^ (((length / 4) as u128) << 126);
                     if seen.insert(key) {

@@ -1,4 +1,4 @@
-//! Random encodings, every processor: whatever LLVM decodes, we must name the same, with the same length.
+//! Random encodings for every processor: whatever LLVM decodes, our decoder must give the same name and length.
 
 use crate::isa_tables::features;
 use crate::isa_tables::llvm::{Answer, Llvm, Oracle, Words};
@@ -23,7 +23,7 @@ pub fn run(args: &[String]) -> anyhow::Result<bool> {
     Ok(agreed)
 }
 
-/// What LLVM 22 says that no processor means, told from the encoding alone.
+/// Known errors of LLVM 22, recognised from the encoding alone.
 fn known_error(target: &Target, words: &Words, theirs: &Answer) -> bool {
     // The encoding of gfx9's v_fma_mix is accepted on every later processor, where those bits are another format or none.
     let mix =
@@ -41,7 +41,7 @@ struct Tally {
     same: usize,
     /// Neither decodes.
     refused: usize,
-    /// Only we do: LLVM refuses some combination of operands.
+    /// Only our decoder accepts it: LLVM refuses some combination of operands.
     lenient: usize,
     /// LLVM is known to be wrong.
     excused: usize,
@@ -81,7 +81,7 @@ fn compare(llvm: Llvm, target: &Target, count: usize) -> anyhow::Result<Tally> {
     Ok(tally)
 }
 
-/// Every format equally often; the values that announce further words far more often than chance would have them.
+/// Every format equally often; values that announce further words are much more frequent than by chance.
 fn encoding(target: &Target, random: &mut Random) -> Words {
     let top = random.number() % 512;
     let mut word = random.number() & 0xffff_ffff_007f_ffff | top << 23;

@@ -10,7 +10,7 @@ pub struct Set {
     pub files: Vec<PathBuf>,
 }
 
-/// One in so many of the Tensile objects for other targets.
+/// One in this many of the Tensile objects for other targets is compared.
 const SAMPLE: u64 = 40;
 
 /// What is in the cache; an artifact or runtime that is not there gives no set.

@@ -1,10 +1,10 @@
-//! Encodings to ask LLVM about: an opcode, with operands that it may take.
+//! Creates encodings to ask LLVM about: an opcode with operands that it may accept.
 
 use super::llvm::Words;
 use isa::layout::{Bits, Format, Tail};
 use sys::random::Seeded as Random;
 
-/// The opcode with all else chosen at random, sources always from what announces nothing.
+/// The opcode with everything else random; sources are always values that announce no further words.
 pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usize) -> Words {
     if let Some(words) = usual(format.name).get(attempt) {
         let word = format.with_opcode(u64::from(words[0]) | (u64::from(words[1]) << 32), opcode);
@@ -50,7 +50,7 @@ pub fn filling(format: &Format, opcode: usize, random: &mut Random, attempt: usi
     [word as u32, (word >> 32) as u32, rest as u32, (rest >> 32) as u32]
 }
 
-/// Operands that an assembler would write where random ones have no chance, tried first.
+/// Operands that an assembler would write, tried first, because random ones are unlikely to be valid.
 fn usual(name: &str) -> &'static [Words] {
     match name {
         // All zeros: v_illegal, from gfx10 on.
@@ -94,7 +94,7 @@ fn usual(name: &str) -> &'static [Words] {
     }
 }
 
-/// Aligned vector registers and the modifiers that matrix instructions want: random ones are refused.
+/// Aligned vector registers and the modifiers that matrix instructions require; random ones are refused.
 fn matrix(format: &Format, opcode: usize, random: &mut Random, attempt: usize) -> Words {
     let mut word = MATRIX_MODIFIERS[attempt % MATRIX_MODIFIERS.len()];
     for source in format.sources {

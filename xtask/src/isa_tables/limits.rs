@@ -1,4 +1,5 @@
-//! Asks LLVM what an opcode refuses: the widths of its scalar operands, and the bits that have only one value.
+//! Finds out from LLVM what an opcode refuses: the widths of its scalar operands, and the bits that have only one
+//! value.
 
 use super::llvm::{Oracle, Words};
 use isa::layout::{Bits, Format, Tail};
@@ -10,9 +11,9 @@ pub struct Accepted<'a> {
     pub encodings: Vec<Words>,
 }
 
-/// Accepted encodings that each bit is flipped in.
+/// The number of accepted encodings in which each bit is flipped.
 const FLIPPED: usize = 6;
-/// Words tried behind an announced DPP or SDWA form.
+/// The number of words tried after an announced DPP or SDWA form.
 const CONTROLS: usize = 32;
 /// A number that no processor has, a misaligned pair, VCC (a pair), and the first register of eight and of sixteen that
 /// do not fit below s104.
@@ -81,7 +82,7 @@ fn widths(
         let mut text = String::new();
         for operand in &operands {
             let taken = PROBES.map(|_| answers.by_ref().take(tried).filter(|answer| answer.is_some()).count() > 0);
-            // With a fixed bit in the way, a refusal says nothing about the number.
+            // If a fixed bit is involved, a refusal says nothing about the number.
             let free = PROBES[1..].iter().all(|probe| {
                 let bits = operand.bits.mask() & *fixed as u64;
                 operand.bits.put(0, probe / operand.unit) & bits == *value as u64 & bits

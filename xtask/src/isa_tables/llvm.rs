@@ -1,4 +1,4 @@
-//! libLLVM as a black box: bytes in, one printed instruction and its length out, through the C disassembler API.
+//! libLLVM as a black box, through the C disassembler API: takes bytes, returns one printed instruction and its length.
 //!
 //! The library is opened at run time, so that building the project needs no LLVM.
 #![allow(unsafe_code, reason = "calls into libLLVM, opened at run time; nothing of ours crosses but byte buffers")]
@@ -128,7 +128,7 @@ pub struct Answer {
 /// The first 16 bytes at an instruction.
 pub type Words = [u32; 4];
 
-/// One processor, asked with each set of features in turn; the first that decodes has the word.
+/// One processor, asked with each set of features in turn; the first that decodes wins.
 pub struct Oracle {
     disassemblers: Vec<Disassembler>,
 }
@@ -144,9 +144,9 @@ impl Oracle {
         Ok(Oracle { disassemblers })
     }
 
-    /// Asks about each encoding, in a child process: LLVM 22 crashes on some encodings that it means to refuse (a
-    /// literal where the processor has none: the text of the error is read after its life). Where the child dies,
-    /// that encoding counts as refused and another child goes on behind it.
+    /// Asks about each encoding in a child process, because LLVM 22 crashes on some encodings that it should refuse (a
+    /// literal where the processor has none: it reads a freed error text). If the child dies, that encoding counts as
+    /// refused, and another child continues after it.
     pub fn ask(&mut self, encodings: &[Words]) -> anyhow::Result<Vec<Option<Answer>>> {
         let mut answers = Vec::with_capacity(encodings.len());
         for chunk in encodings.chunks(1 << 18) {

@@ -18,9 +18,9 @@ pub struct Row {
     pub flags: String,
 }
 
-/// Fillings tried before an opcode counts as not there. Image instructions are the pickiest.
+/// The number of fillings tried before an opcode counts as missing. Image instructions need the most.
 const TRIES: usize = 64;
-/// Of these only a hundredth decodes; each half is asked with v_dual_fma_f32 (0x13) as the other.
+/// Only a hundredth of these decodes; each half is tried with v_dual_fma_f32 (0x13) as the other.
 const DUAL3_TRIES: usize = 2048;
 const IMAGE_TRIES: usize = 192;
 /// Fillings that decoded, kept to try the announcements on.
@@ -29,7 +29,7 @@ const GOOD: usize = 8;
 const LITERAL: u64 = 255;
 const LITERAL64: u64 = 254;
 const ANNOUNCEMENTS: [(u64, char); 3] = [(249, 's'), (250, 'd'), (233, 'e')];
-/// The word behind an announced DPP or SDWA: several, since not every instruction takes every control.
+/// Words after an announced DPP or SDWA form: several, because not every instruction accepts every control.
 const CONTROLS: [u32; 5] = [0, 0x0600_0600, 0xff00_0000, 0x0006_0600, 0xfac6_8800];
 
 /// An opcode that LLVM decodes, and fillings that it decoded.
@@ -126,7 +126,7 @@ impl Found {
     }
 }
 
-/// Tries fillings of every opcode and keeps those that LLVM decodes, shorter readings than `least` bytes aside.
+/// Tries fillings of every opcode and keeps those that LLVM decodes, except readings shorter than `least` bytes.
 fn search(
     oracle: &mut Oracle,
     name: &str,
@@ -154,7 +154,7 @@ fn search(
         if said.len() > 1 {
             conflicts.push(format!("{name} {opcode:#x}: {said:?}"));
         }
-        // What is said most often: a random field may hit upon what LLVM alone takes for a literal.
+        // The most frequent answer: a random field may hit a value that only LLVM reads as a literal.
         let votes = |wanted: &Answer| good.iter().filter(|(_, answer)| *answer == wanted).count();
         if let Some((_, plain)) = good.iter().max_by_key(|(_, answer)| (votes(answer), answer.length.wrapping_neg())) {
             let good = good.iter().filter(|(_, answer)| answer == plain).take(GOOD).map(|(words, _)| **words).collect();
@@ -223,7 +223,7 @@ fn announced(words: Words, length: usize, source: Bits, value: u64) -> impl Iter
     })
 }
 
-/// A dual instruction's halves, each by its own opcode: what one half is called does not depend on the other.
+/// The halves of a dual instruction, each by its own opcode: the name of one half does not depend on the other.
 fn dual(
     oracle: &mut Oracle,
     generation: Generation,
@@ -248,7 +248,7 @@ fn dual(
             }
             let known = halves.entry(opcode).or_insert_with(|| (printed.clone(), flags.clone()));
             anyhow::ensure!(known.0 == printed, "{name} {opcode:#x} is both {} and {printed}", known.0);
-            // With a half that always has a literal the other one's length says nothing: the shortest is its own.
+            // If the other half always has a literal, the length says nothing: the shortest one counts.
             known.1 = flags.min(known.1.clone());
         }
         let refused = half_refusals(oracle, format, half, width, found)?;

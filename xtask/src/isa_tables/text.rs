@@ -1,4 +1,4 @@
-//! The committed files: tables and encodings, one line for each, with the set of processors that it holds for.
+//! The committed files: tables and encodings, one per line, each with the set of processors that it applies to.
 
 use super::probe::Row;
 use anyhow::Context;
@@ -14,7 +14,7 @@ pub struct Sample {
     pub name: String,
 }
 
-/// What LLVM said about the processors in `columns`, bit n for the n-th of `isa::TARGETS`.
+/// LLVM's answers for the processors in `columns`, bit n for the n-th of `isa::TARGETS`.
 #[derive(Default)]
 pub struct Lines {
     pub columns: u64,
@@ -33,7 +33,7 @@ const FILES: [(&str, &[&str]); 4] = [
 ];
 
 impl Lines {
-    /// Every file as it should be. Processors that were not asked keep their entries of the committed file.
+    /// The expected content of every file. Processors that were not asked keep their entries in the committed file.
     pub fn files(&self) -> anyhow::Result<Vec<(PathBuf, String)>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/isa");
         let mut files = Vec::new();

@@ -1,7 +1,8 @@
-//! Which source file of a crate imports which, and the circles among them.
+//! The import graph of a crate's source files, and its cycles.
 //!
-//! File A imports file B when the product code of A names something that is defined in B: by a `use`, or by a path in the code
-//! (`crate::b::item`, `super::item`, `b::item` after `use crate::b`). What is under `#[cfg(test)]` does not count.
+//! File A imports file B when the product code of A names something that is defined in B: by a `use`, or by a path in
+//! the code (`crate::b::item`, `super::item`, `b::item` after `use crate::b`). Code under `#[cfg(test)]` does not
+//! count.
 //! - The name is followed to the file that defines it: through re-exports, imports of a parent, and globs.
 //! - `mod b;` is not an import. A `pub use` is none either, unless the code of the same file uses the name.
 //! - `use crate::b` for a module b is not an import by itself; the paths that start with `b::` are.

@@ -1,4 +1,4 @@
-//! Where the work really happens: "100% GPU" in `ollama ps` is what the scheduler planned, not what runs.
+//! Where the work really happens: "100% GPU" in `ollama ps` is the scheduler's plan, not an observation.
 
 use crate::Facts;
 use crate::cases::{Case, Weight};
@@ -11,7 +11,7 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// A worker without any GPU library computes on the CPU, whatever anybody prints.
+/// A worker without any GPU library computes on the CPU, whatever the logs say.
 fn on_cpu(facts: &Facts) -> Vec<Case> {
     if facts.gpus.is_empty() && !facts.nvidia.present() {
         return Vec::new();
@@ -61,7 +61,7 @@ fn discovery(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// OLLAMA_DEBUG=2 is the level at which the discovery child's own output is kept.
+/// OLLAMA_DEBUG=2 is the level that keeps the discovery child's own output.
 fn debug(facts: &Facts, case: Case) -> Case {
     match facts.servers.ollama_unit().map(|unit| set_in_unit(unit, "OLLAMA_DEBUG", "2")) {
         Some(Fix::Change { run, undo }) => case.change(run.and(&"journalctl -u ollama -f".into()), undo),

@@ -1,4 +1,4 @@
-//! Cards and device files: is the GPU there for those who want it?
+//! Cards and device files: can the users who want the GPU access it?
 
 use crate::Facts;
 use crate::cases::{Case, Weight};
@@ -17,7 +17,7 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// In WSL the GPU is reached through `/dev/dxg`: there is no compute driver to be known to, and nothing to load.
+/// In WSL the GPU is reached through `/dev/dxg`: there is no compute driver to list it and no module to load.
 fn wsl(facts: &Facts) -> Option<Case> {
     if !facts.wsl {
         return None;
@@ -41,7 +41,7 @@ fn card_without_driver(facts: &Facts) -> Option<Case> {
         false => say!("doctor-case-card-no-nvidia", slot, device, driver),
     };
     let case = Case::new("card-without-driver", Weight::Problem, what);
-    // Loading what is loaded changes nothing, and a container cannot load anything.
+    // Loading a loaded module changes nothing, and a container cannot load one.
     Some(if facts.container.kind.is_some() {
         case.say(key!("doctor-case-kfd-container-fix"))
     } else if facts.modules.contains(&module) || card.driver.as_deref() == Some(module) {
@@ -51,7 +51,7 @@ fn card_without_driver(facts: &Facts) -> Option<Case> {
     })
 }
 
-/// A container with a ROCm runtime and no GPU handed in: every program in it computes on the CPU, and none says so.
+/// A container with a ROCm runtime but without a GPU: every program in it silently computes on the CPU.
 fn container_without_gpu(facts: &Facts) -> Option<Case> {
     let kind = facts.container.kind.as_deref()?;
     let here = !facts.gpus.is_empty() || facts.nvidia.present() || facts.kfd.exists || facts.wsl;
@@ -69,7 +69,7 @@ fn kfd(facts: &Facts) -> Option<Case> {
     }
     if !facts.kfd.exists {
         let case = Case::new("kfd-missing", Weight::Problem, say!("doctor-case-kfd-missing"));
-        // The topology is the driver's own: it is loaded, and its device file was not made or was taken away.
+        // The topology comes from the driver, so it is loaded; its device file was not created or was removed.
         return Some(match facts.container.kind {
             Some(_) => case.say(key!("doctor-case-kfd-container-fix")),
             None => case.run("sudo udevadm trigger --action=add /sys/class/kfd/kfd"),
@@ -81,7 +81,7 @@ fn kfd(facts: &Facts) -> Option<Case> {
     Some(Case::new("kfd-denied", Weight::Problem, what).change(run, undo))
 }
 
-/// Into the groups that own the device files, and out of them again.
+/// The commands to join the groups that own the device files, and to leave them again.
 fn groups(user: &str) -> (CommandLine, CommandLine) {
     (
         CommandLine::new("sudo usermod -aG render,video {}", [user]),
@@ -89,7 +89,7 @@ fn groups(user: &str) -> (CommandLine, CommandLine) {
     )
 }
 
-/// The same for whoever pastes it.
+/// The same for the user who pastes the command.
 pub fn own_groups() -> (CommandLine, CommandLine) {
     (
         "sudo usermod -aG render,video \"$USER\" && newgrp render".into(),
@@ -126,7 +126,8 @@ fn leftovers(facts: &Facts) -> Option<Case> {
     let first = tracing.leftovers.first()?;
     let what = say!("doctor-case-leftovers", count = tracing.leftovers.len(), first);
     let events = format!("{}/uprobe_events", tracing.tracefs.as_deref().unwrap_or("/sys/kernel/tracing"));
-    // `p:group/name ...` is removed by appending `-:group/name`. Not with tee -a: it seeks, which tracefs refuses.
+    // `p:group/name ...` is removed by appending `-:group/name`. `tee -a` does not work, because it seeks, which
+    // tracefs refuses.
     let names =
         tracing.leftovers.iter().filter_map(|line| line.split(' ').next()?.split_once(':').map(|(_, name)| name));
     let names: Vec<&str> = names.collect();

@@ -1,4 +1,4 @@
-//! Files of the wrong release, and files that are not there for this target.
+//! Files of the wrong release, and missing files for this target.
 
 use crate::cases::places::places;
 use crate::cases::{Case, Weight};
@@ -20,7 +20,7 @@ fn catalogs(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
     for catalog in &facts.catalogs {
         for target in &targets(facts) {
-            // By the target's own name: unlike HIP, Tensile does not look for a generic target's files.
+            // Matches the target's exact name: unlike HIP, Tensile does not look for a generic target's files.
             if !catalog.targets.contains_key(target) {
                 let case = Case::new(
                     "catalog-missing",
@@ -61,14 +61,14 @@ fn targets(facts: &Facts) -> Vec<String> {
     }
 }
 
-/// Whose code the device takes, its own or a generic target's; None where it takes none.
+/// The target whose code the device would load: its own or a generic one; None if there is neither.
 fn takes<'t>(target: &str, shipped: impl IntoIterator<Item = &'t String>) -> Option<String> {
     let device = Arch::Amd(TargetId::parse(target)?);
     device.takes(shipped.into_iter().map(String::as_str)).map(|taken| taken.code.to_owned())
 }
 
-/// A library whose code is not for this card has none that it could take from elsewhere; one whose code left it needs the
-/// archive for this card.
+/// A library without code for this card has no other source for it; a library with external code needs the archive for
+/// this card.
 fn device_code(facts: &Facts) -> Vec<Case> {
     let disabled = places(facts, "ROCM_KPACK_DISABLE").into_iter().find(|(_, value)| !matches!(*value, "" | "0"));
     let mut cases = Vec::new();
@@ -92,7 +92,7 @@ fn device_code(facts: &Facts) -> Vec<Case> {
                     );
                     cases.push(Case::new("kpack-missing", Weight::Problem, what).say(key!("doctor-case-kpack-fix")));
                 }
-                // It may be one of several backends, of which another is taken.
+                // It may be one of several backends, and another one may be used.
                 None => {
                     let what = say!(
                         "doctor-case-no-code",

@@ -1,4 +1,4 @@
-//! Variables that make a GPU something else, hide it, or never reach the server.
+//! Variables that change the GPU's identity, hide it, or never reach the server.
 
 use crate::cases::places::places;
 use crate::cases::{Case, Weight};
@@ -17,9 +17,9 @@ pub fn find(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// The override makes the runtime load another target's code objects. Right for a card without its own, wrong for one with.
-/// `HSA_OVERRIDE_GFX_VERSION_1` speaks of the node 1 of the topology alone, and goes before the one without a number
-/// (topology.c of libhsakmt).
+/// The override makes the runtime load another target's code objects. Right for a card without its own, wrong for one
+/// with. `HSA_OVERRIDE_GFX_VERSION_1` applies only to node 1 of the topology, and takes precedence over the one without
+/// a number (topology.c of libhsakmt).
 fn overrides(facts: &Facts) -> Vec<Case> {
     let mut cases = one_override(facts, OVERRIDE, &facts.targets());
     let mut names: Vec<&str> = all_variables(facts).filter(|name| node_of(name).is_some()).collect();
@@ -44,13 +44,13 @@ fn overrides(facts: &Facts) -> Vec<Case> {
 
 const OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";
 
-/// The node that a numbered override speaks of.
+/// The node that a numbered override applies to.
 fn node_of(name: &str) -> Option<&str> {
     let number = name.strip_prefix(OVERRIDE)?.strip_prefix('_')?;
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
 }
 
-/// The names of all variables that any process, unit or this shell has.
+/// The names of all variables in any process, unit or this shell.
 fn all_variables(facts: &Facts) -> impl Iterator<Item = &str> {
     let processes = facts.servers.running.iter().filter_map(|process| process.environment.found()).flatten();
     let units = facts.servers.units.iter().flat_map(|unit| &unit.environment);
@@ -91,7 +91,7 @@ fn hidden(facts: &Facts) -> Vec<Case> {
         for (place, value) in places(facts, name) {
             let wrong = |word: &str| match word.trim().parse::<i64>() {
                 Ok(index) => index < 0 || usize::try_from(index).is_ok_and(|index| index >= facts.gpus.len()),
-                // A UUID, or nothing.
+                // A UUID or an empty text.
                 Err(_) => word.trim().is_empty(),
             };
             if !facts.gpus.is_empty() && value.split(',').all(wrong) {
@@ -103,13 +103,13 @@ fn hidden(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// What is exported in a shell does not reach a service that systemd started.
+/// A variable exported in a shell does not reach a service that systemd started.
 fn shell_only(facts: &Facts) -> Vec<Case> {
     let Some(server) = facts.servers.running.iter().find(|process| process.environment.found().is_some()) else {
         return Vec::new();
     };
     let decides = |name: &str| {
-        // In a shell OLLAMA_HOST is for the client.
+        // In a shell, OLLAMA_HOST is meant for the client.
         let prefix = ["HSA_", "OLLAMA_", "ROCBLAS_"].iter().any(|prefix| name.starts_with(prefix));
         name != "OLLAMA_HOST" && (prefix || name.ends_with("_VISIBLE_DEVICES"))
     };
@@ -143,7 +143,7 @@ fn forced_library(facts: &Facts) -> Option<Case> {
     Some(Case::new("forced-library", weight, what).with_fix(place.unset("OLLAMA_LLM_LIBRARY")))
 }
 
-/// A log that somebody left on: every launch or BLAS call prints a line.
+/// A log that was left enabled: every launch or BLAS call prints a line.
 fn chatty(facts: &Facts) -> Vec<Case> {
     let mut cases = Vec::new();
     for process in &facts.servers.running {
@@ -157,7 +157,7 @@ fn chatty(facts: &Facts) -> Vec<Case> {
     cases
 }
 
-/// Another user's environment cannot be read: say so, instead of saying that nothing is set.
+/// Another user's environment cannot be read: report that instead of claiming that nothing is set.
 fn unseen(facts: &Facts) -> Option<Case> {
     let hidden = facts.servers.running.iter().find(|process| process.environment == Look::Denied)?;
     let what = say!("doctor-case-unseen", pid = hidden.pid, server = hidden.role.name());

@@ -1,4 +1,4 @@
-//! Vulkan: the other way to the GPU, and how it ends on the processor without a word.
+//! Vulkan: the other way to the GPU, and how it silently falls back to the CPU.
 
 use crate::cases::devices::own_groups;
 use crate::cases::places::{SetIn, places};
@@ -9,7 +9,7 @@ use say::{key, say};
 
 pub fn find(facts: &Facts) -> Vec<Case> {
     let mut cases = on_processor(facts);
-    // A host on which nobody uses Vulkan lacks nothing.
+    // A host that does not use Vulkan needs no driver for it.
     if used(facts) {
         cases.extend(no_loader(facts));
         cases.extend(no_driver(facts));
@@ -35,7 +35,7 @@ fn has_card(facts: &Facts) -> bool {
     !facts.gpus.is_empty() || facts.nvidia.present() || facts.cards.iter().any(|card| card.amd() || card.nvidia())
 }
 
-/// lavapipe mapped, and no driver of a card: what goes through Vulkan is computed on the processor.
+/// lavapipe is mapped, but no driver of a card: Vulkan work is computed on the CPU.
 fn on_processor(facts: &Facts) -> Vec<Case> {
     let drivers = ["libvulkan_radeon", "amdvlk", "libGLX_nvidia", "libvulkan_nouveau", "libvulkan_intel"];
     let accident = |process: &&Process| {
@@ -60,7 +60,7 @@ fn no_loader(facts: &Facts) -> Option<Case> {
     Some(case.say(key!("doctor-case-vulkan-loader-fix")))
 }
 
-/// No driver of a card: none at all, or the one that computes on the processor.
+/// No driver of a card: none at all, or only the one that computes on the CPU.
 fn no_driver(facts: &Facts) -> Option<Case> {
     let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| !places(facts, name).is_empty());
     if facts.vulkan.drivers.iter().any(|driver| !driver.is_processor()) || chosen || !has_card(facts) {
@@ -74,7 +74,7 @@ fn no_driver(facts: &Facts) -> Option<Case> {
     Some(case.say(key!("doctor-case-vulkan-driver-fix")))
 }
 
-/// Render nodes, and none that opens: the driver finds no card, and programs compute on the processor.
+/// There are render nodes, but none can be opened: the driver finds no card, and programs compute on the CPU.
 fn denied(facts: &Facts) -> Option<Case> {
     let nodes = &facts.vulkan.render_nodes;
     let first = nodes.first().filter(|_| nodes.iter().all(|node| !node.opens))?;
@@ -83,7 +83,7 @@ fn denied(facts: &Facts) -> Option<Case> {
     Some(Case::new("vulkan-render-denied", Weight::Problem, what).change(run, undo))
 }
 
-/// Cooperative matrices switched off by hand: ggml multiplies without the matrix units of those cards that have them.
+/// Cooperative matrices were disabled manually: ggml does not use the matrix units of cards that have them.
 fn no_matrices(facts: &Facts) -> Vec<Case> {
     let case = |(place, value): (SetIn<'_>, &str)| {
         let what = say!("doctor-case-vulkan-no-matrices", place = place.name(), value);
@@ -92,8 +92,8 @@ fn no_matrices(facts: &Facts) -> Vec<Case> {
     places(facts, "GGML_VK_DISABLE_COOPMAT").into_iter().map(case).collect()
 }
 
-/// RADV of Mesa 26.2.6 speaks Vulkan 1.4 and has cooperative matrices on gfx1201 (seen in dry runs). Whether one of 1.3 has them there is not
-/// known here.
+/// RADV of Mesa 26.2.6 supports Vulkan 1.4 and has cooperative matrices on gfx1201 (seen in dry runs). It is unknown
+/// whether a driver with Vulkan 1.3 has them there.
 fn old_driver(facts: &Facts) -> Option<Case> {
     let new_card =
         facts.gpus.iter().find(|gpu| gpu.target.as_deref().is_some_and(|target| target.starts_with("gfx12")))?;
@@ -116,7 +116,7 @@ fn missing_library(facts: &Facts) -> Vec<Case> {
     facts.vulkan.drivers.iter().filter(|driver| !driver.there).map(case).collect()
 }
 
-/// Which devices ggml's Vulkan backend may use; an empty list is none.
+/// Which devices ggml's Vulkan backend may use; an empty list means none.
 fn hidden(facts: &Facts) -> Vec<Case> {
     let case = |(place, value): (SetIn<'_>, &str)| {
         let (what, weight) = match value.is_empty() {

@@ -1,4 +1,4 @@
-//! Asking a server who it is: one small GET, on this machine only, with short patience.
+//! Asks a server who it is: one small GET, on this machine only, with a short timeout.
 
 use crate::Facts;
 use say::{Message, Say as _, say};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use sys::http::Address;
 
-/// For one whole question.
+/// The timeout of a whole request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,8 +29,9 @@ pub struct Answer {
     pub error: Option<Message>,
 }
 
-/// Where each known server really listens, what the user's own OLLAMA_HOST says, and Ollama's usual port. A server's own variables are not
-/// asked: a stranger's process could send us anywhere. No key is sent: nobody named one for these addresses.
+/// The addresses: where each known server listens, the user's own OLLAMA_HOST, and Ollama's default port. A server's
+/// own variables are not used, because a foreign process could then send us anywhere. No key is sent, because the user
+/// named none for these addresses.
 pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer> {
     let fronts = facts.servers.running.iter().filter(|process| process.role.answers());
     let mut asked: Vec<Address> = fronts.flat_map(|process| process.listens.clone()).collect();
@@ -43,7 +44,7 @@ pub fn ask(facts: &Facts, environment: &BTreeMap<String, String>) -> Vec<Answer>
             continue;
         }
         let answer = who(to);
-        // Nobody at the usual port is no news; nobody at a port where somebody should be is.
+        // No answer at the default port is normal; no answer at a port where a server should listen is reported.
         if answer.server.is_some() || i < known {
             answers.push(answer);
         }

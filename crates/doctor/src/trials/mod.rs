@@ -1,4 +1,4 @@
-//! Trials: the things that only trying can tell. Each is made on ourselves or on children of ours, never on a server.
+//! Trials: questions that only an attempt can answer. Each is made on this process or its children, never on a server.
 
 mod http;
 mod preload;
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// On a machine where everything is allowed, as where nothing is: the sentence names what was refused, and by which errno.
+    /// Whether everything or nothing is allowed: the sentence names the refused call and its errno.
     #[test]
     fn what_the_system_refuses_is_told_by_its_call() {
         use sys::fake::{Call, fail};
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// Lockdown refuses root too: the verdict gives it as the reason, not a capability that root has.
+    /// Lockdown also applies to root: the verdict gives it as the reason, and not a capability that root has.
     #[test]
     fn a_kernel_in_lockdown_is_given_as_the_reason() {
         use sys::fake::{Call, fail};
@@ -128,7 +128,8 @@ mod tests {
         assert!(verdict.why.iter().any(|why| why.key == "doctor-lockdown"), "{verdict:?}");
     }
 
-    /// Root with every capability can do what needs no more than that; elsewhere there is nothing to compare with.
+    /// Root with every capability can do whatever needs no more than that; for other users there is nothing to compare
+    /// with.
     #[test]
     fn the_outcomes_fit_our_permissions() {
         let facts = Facts::read(&Host::this());

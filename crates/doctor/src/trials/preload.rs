@@ -1,4 +1,4 @@
-//! Does the loader here obey LD_PRELOAD? A child is started without and with a library; its own memory map tells.
+//! Does the loader here obey LD_PRELOAD? A child is started without and with a library, and its memory map is compared.
 
 use crate::{Host, Trial};
 use say::say;
@@ -19,14 +19,14 @@ const CANDIDATES: [&str; 6] = [
 
 pub fn map_into_child(host: &Host) -> Trial {
     let Some(other) = CANDIDATES.iter().find(|path| host.exists(path)) else { return Trial::missing("libm.so.6") };
-    // The very library that `watch --how preload` would use, where it would put it: a directory may forbid it.
+    // Uses the library and directory of `watch --how preload`, because a directory may be mounted noexec.
     match watch::preload::Session::new(None) {
         Ok(session) => map(&watch::preload::library(session.path())),
         Err(_) => map(Path::new(other)),
     }
 }
 
-/// The trial for any library, so that the one that really will be preloaded can be tried as well.
+/// The trial for any library, so that the library that will really be preloaded can be tried as well.
 pub fn map(library: &Path) -> Trial {
     let result = maps(None).and_then(|without| Ok((without, maps(Some(library.as_os_str()))?)));
     let (without, with) = match result {
@@ -34,7 +34,7 @@ pub fn map(library: &Path) -> Trial {
         Err(error) => return Trial::refused("cat /proc/self/maps", &error),
     };
     let name = library.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    // Directories may be links (/lib is /usr/lib): the file's name decides.
+    // Directories may be symlinks (/lib is /usr/lib), so only the file name is compared.
     let mapped = |text: &str| text.lines().any(|line| line.rsplit('/').next() == Some(name));
     match (mapped(&without), mapped(&with)) {
         (false, true) => Trial::worked(format!("LD_PRELOAD={}", library.display())),

@@ -1,18 +1,18 @@
-//! Does a library on this host know the variable that turns its log on? Its own bytes tell.
+//! Does a library on this host know the variable that enables its log? Its bytes are searched for the name.
 
 use crate::{Host, rocm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read};
 
-/// Library, and the variable that it reads with getenv.
+/// A library and the variable that it reads with getenv.
 const WANTED: [(&str, &str); 4] = [
     ("librocblas.so", "ROCBLAS_LAYER"),
     ("librocblas.so", "TENSILE_DB"),
     ("libamdhip64.so", "AMD_LOG_LEVEL"),
     ("libhipblaslt.so", "HIPBLASLT_LOG_MASK"),
 ];
-/// No such library is larger; what lies beyond is not searched, and then nothing is said.
+/// No such library is larger. Anything beyond is not searched, and then there is no answer.
 const MOST: u64 = 1 << 30;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub fn find(host: &Host) -> Vec<Switch> {
     for directory in rocm::library_directories(host) {
         let names = host.entries(&directory);
         for (stem, variable) in WANTED {
-            // Links (`librocblas.so`, `.so.4`) lead to the longest name.
+            // Symlinks (`librocblas.so`, `.so.4`) lead to the file with the longest name.
             let longest = names.iter().filter(|name| name.starts_with(stem)).max_by_key(|name| name.len());
             if let Some(name) = longest {
                 let path = format!("{directory}/{name}");

@@ -17,8 +17,7 @@ pub fn load_bpf_program() -> Trial {
     }
 }
 
-/// perf_event_open(2), with the plainest event there is.
-/// What happens in the kernel is not counted, which is what `perf_event_paranoid` 2 allows.
+/// perf_event_open(2), with the simplest event. Kernel time is not counted, as `perf_event_paranoid` 2 requires.
 pub fn count_own_time() -> Trial {
     let attr = Attr { kind: SOFTWARE, config: TASK_CLOCK, flags: bit::EXCLUDE_KERNEL, ..Attr::default() };
     match Event::open(&attr, 0, -1).and_then(|event| event.hits()) {
@@ -27,7 +26,7 @@ pub fn count_own_time() -> Trial {
     }
 }
 
-/// Can a process of ours attach to one that is not its child?
+/// Can a process of ours attach to a process that is not its child?
 pub fn seize_sibling() -> Trial {
     match sys::trial::seize_sibling() {
         Ok(()) => Trial::worked("PTRACE_SEIZE"),

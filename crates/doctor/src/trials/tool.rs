@@ -1,5 +1,5 @@
-//! Does a tool that lies there really start? It is asked for its version and given a few seconds. Root runs none that others could have
-//! put there.
+//! Does an installed tool start? It is asked for its version and given a few seconds. Root runs no tool that other
+//! users could have placed there.
 
 use crate::trials::Trial;
 use say::say;

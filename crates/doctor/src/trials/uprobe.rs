@@ -1,7 +1,7 @@
-//! A uprobe on a function of our own, called a known number of times: open, count, compare.
+//! Places a uprobe on one of our own functions, calls it a known number of times, and compares the counts.
 //!
-//! First as a watch does it, with its own programs on a library in memory. Where that is refused, a plain event that is limited to
-//! this thread, so that no other process that runs the same file is touched: that is what `--how perf` needs.
+//! The first attempt is like a watch, with its BPF programs on a library in memory. If that is refused, the second uses
+//! a plain event that is limited to this thread, so that no other process is affected; `--how perf` needs only that.
 
 use crate::trials::Trial;
 use say::{Say as _, say};
@@ -58,7 +58,7 @@ fn without_bpf(pmu: u32) -> Trial {
     }
 }
 
-/// Where in the file the code at `address` lies: `start-end perms offset dev inode path` of its mapping.
+/// The file offset of the code at `address`, from its mapping: `start-end perms offset dev inode path`.
 fn file_offset(address: u64) -> io::Result<u64> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     let hex = |text: &str| u64::from_str_radix(text, 16).ok();

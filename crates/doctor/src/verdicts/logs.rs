@@ -1,5 +1,5 @@
-//! The logs that a library writes when a variable is set. No permission is needed, but a restart is; and nothing
-//! here has run with the variable, so `works` is never said, only that the library knows it.
+//! The logs that a library writes when a variable is set. They need no permission but a restart. No library has run
+//! with the variable here, so the verdict is never `works`, only that the library knows the variable.
 
 use crate::fix::{Fix, set_in_unit};
 use crate::verdicts::{Status, Verdict};
@@ -13,7 +13,7 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
             Some(switch) => say!("doctor-log-unknown", variable, library = switch.library),
             None => say!("doctor-log-absent", variable),
         };
-        // Where no AMD GPU is, nothing is missing.
+        // Without an AMD GPU, nothing is missing.
         let fix = if facts.gpus.is_empty() { None } else { Fix::say(key!("doctor-log-absent-fix")) };
         return Verdict::new(name, Status::Absent, why, fix);
     };
@@ -26,7 +26,7 @@ pub fn log(name: &'static str, variable: &'static str, value: &str, facts: &Fact
     Verdict::new(name, Status::Untested, why, fix).and(set)
 }
 
-/// How this host's server would be started with the variable.
+/// How to start this host's server with the variable.
 fn restart(facts: &Facts, variable: &str, value: &str) -> Option<Fix> {
     if let Some(unit) = facts.servers.ollama_unit() {
         return Some(set_in_unit(unit, variable, value));

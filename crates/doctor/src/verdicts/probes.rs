@@ -1,10 +1,11 @@
-//! The observers that the kernel itself must allow: uprobes, BPF, tracefs, preload, ptrace.
+//! The observers that need the kernel's permission: uprobes, BPF, tracefs, preload, ptrace.
 
 use crate::verdicts::{Status, Verdict};
 use crate::{Facts, Fix, Look, Trial, Trials};
 use say::{Message, key, say};
 
-/// The least with which a watch of one's own processes starts (`rights::NEEDED`): tried one by one in crates/whichkernel/tests/rights.rs.
+/// The minimum for watching one's own processes (`rights::NEEDED`); each is tested in
+/// crates/whichkernel/tests/rights.rs.
 const SETCAP: &str = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whichkernel)\"";
 const UNSETCAP: &str = "sudo setcap -r \"$(command -v whichkernel)\"";
 
@@ -68,7 +69,7 @@ fn blocked_by_kernel(
     Verdict::new(name, Status::Blocked, why, fix)
 }
 
-/// The way without root, after one privileged step: a probe made once through tracefs can be opened by its owner.
+/// The way without root, after one privileged step: the owner can open a probe that was created once through tracefs.
 pub fn tracefs(facts: &Facts) -> Verdict {
     let name = "tracefs";
     let tracing = &facts.tracing;

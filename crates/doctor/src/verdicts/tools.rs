@@ -1,4 +1,5 @@
-//! Observers that look from outside or bring their own world: memory maps, rocprofv3, the phase proxy, the dry run.
+//! Observers that look from outside or bring their own environment: memory maps, rocprofv3, the phase proxy, the dry
+//! run.
 
 use crate::verdicts::{Status, Verdict};
 use crate::{Facts, Fix, Look, Trial, Trials, rocm};
@@ -24,7 +25,7 @@ pub fn maps(facts: &Facts) -> Verdict {
     }
 }
 
-/// A tree of files has no processes: nothing is said about any, and none is to be started.
+/// A file tree has no processes, so nothing can be said about them or suggested to start.
 fn no_processes() -> Message {
     say!("doctor-no-processes")
 }
@@ -40,12 +41,12 @@ pub fn rocprofv3(facts: &Facts, trials: &Trials) -> Verdict {
     if facts.gpus.is_empty() {
         return Verdict::new(name, Status::Blocked, say!("doctor-rocprofv3-no-gpu", path), None);
     }
-    // The tool is told of a process by its ROCr, through rocprofiler-register; one built without it tells nobody.
+    // ROCr tells the tool about a process through rocprofiler-register; a ROCr built without it does not.
     if let Some(runtime) = facts.runtimes.iter().find(|runtime| runtime.registers == Some(false)) {
         let why = say!("doctor-rocprofv3-unregistered", path, library = runtime.library);
         return Verdict::new(name, Status::Blocked, why, Fix::say(key!("doctor-rocprofv3-unregistered-fix")));
     }
-    // The tool's own release against each other one: in one process they abort.
+    // Compares the tool's release with the others: two releases in one process abort.
     let own = facts.rocm.iter().find(|release| path.starts_with(&format!("{}/", release.directory)));
     let others = facts.rocm.iter().filter(|release| Some(&release.version) != own.map(|own| &own.version));
     let others = rocm::versions(others);

@@ -1,4 +1,4 @@
-//! Trees of files that stand for machines we do not have. What a real kernel writes is written the same way here.
+//! File trees that simulate machines. They have the same format as those of a real kernel.
 
 use doctor::{Facts, Host};
 use std::collections::BTreeMap;

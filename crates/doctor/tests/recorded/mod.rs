@@ -1,4 +1,4 @@
-//! What was examined, as the ledger keeps it.
+//! Examinations as the ledger keeps them.
 
 use super::{LIBS, Machine};
 use doctor::HostObserver;
@@ -45,7 +45,7 @@ fn the_notes_own_machine_confirms_what_they_read_and_refutes_the_pool() {
     }
     // 16,695,296 KB are 15.9 GiB, not 16.7.
     assert_eq!(grade("rocminfo-pool"), GradeKind::Refuted);
-    // Another machine with the same card speaks for the card, and not for theirs.
+    // Another machine with the same card gives evidence about the card, but not about their machine.
     let grade = grades(&machine, None);
     assert_eq!(grade("rocminfo-device-id"), GradeKind::Confirmed);
     for id in ["ptrace-scope-1", "runtime-directory", "log-offloaded", "server-port"] {
@@ -58,7 +58,7 @@ fn a_machine_without_the_card_says_so() {
     let grade = grades(&Machine::new(), None);
     assert_eq!(grade("decode-mmvq"), GradeKind::Unresolved(Why::NotHere));
     assert_eq!(grade("size-96"), GradeKind::Unresolved(Why::NotHere));
-    // What the notes say of their host is neither confirmed nor refuted by another machine.
+    // Another machine neither confirms nor refutes what the notes say about their host.
     assert_eq!(grade("rocminfo-target"), GradeKind::Unresolved(Why::NoDevice));
     for id in ["ptrace-scope-1", "attach-blocked", "host-rocm-72"] {
         assert_eq!(grade(id), GradeKind::Unresolved(Why::OtherMachine), "{id}");

@@ -1,4 +1,4 @@
-//! The second account: who else says how much there was, and what the observer itself cannot see.
+//! The second account: an independent count of what there was, and the observer's known blind spots.
 
 use super::basis::{LeftOut, Why};
 use say::Kept;
@@ -88,18 +88,19 @@ pub struct Account {
 }
 
 impl Account {
-    /// It looked for what the observer may have missed. Whatever it found is added by [`Account::found`].
+    /// The witness searched for things that the observer may have missed. [`Account::found`] adds what it found.
     pub fn searched(by: Witness) -> Self {
         Account { by, outside: Vec::new() }
     }
 
-    /// It counted the same units. Another number than the observer's is left out of the answers, by the witness's name.
+    /// The witness counted the same units. A number that differs from the observer's is recorded as left out, under the
+    /// witness's name.
     pub fn counted(by: Witness, theirs: u64, ours: u64) -> Self {
         let account = Account::searched(by);
         if theirs == ours { account } else { account.found(by.key(), Some(theirs.abs_diff(ours)), Why::Disagrees) }
     }
 
-    /// Something that the observer's answers do not hold.
+    /// Adds something that is missing from the observer's answers.
     #[must_use]
     pub fn found(mut self, what: impl Into<Kept>, count: Option<u64>, why: Why) -> Self {
         self.outside.push(LeftOut { what: what.into(), count, why, decides: false });

@@ -1,4 +1,4 @@
-//! What a conclusion rests on: how much was asked, how much of it was answered, what was lost and what left out.
+//! The basis of a conclusion: how much was asked, how much of it was answered, what was lost and what was left out.
 
 use super::account::{Account, BlindSpot, Witness};
 use super::statement::{Conclusion, Says};
@@ -177,7 +177,8 @@ impl Basis {
         Basis::new(by, of, rung, unit, asked, answered).account(Account::searched(Witness::Question))
     }
 
-    /// The number of units is unknowable: those that came are all, unless something was lost or left out.
+    /// The number of units cannot be known. The units that were seen count as all of them unless something was lost or
+    /// left out.
     pub fn live<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,
@@ -188,7 +189,7 @@ impl Basis {
         Basis { asked: None, ..Basis::new(by, of, rung, unit, 0, seen) }
     }
 
-    /// A second account of the same units. What it found beside the observer's answers is left out of them.
+    /// Adds a second account of the same units. Units that only this account has are recorded as left out.
     #[must_use]
     pub fn account(mut self, account: Account) -> Self {
         self.accounts.insert(account.by);
@@ -231,47 +232,48 @@ impl Basis {
         self
     }
 
-    /// What the question turns on was left out: however much else was answered, nothing is known without it.
+    /// Records that something the question depends on was left out: without it the answer is unknown, however much else
+    /// was answered.
     #[must_use]
     pub fn lacking(mut self, what: impl Into<Kept>, why: Why) -> Self {
         self.left_out.push(LeftOut { what: what.into(), count: None, why, decides: true });
         self
     }
 
-    /// What the question turns on was left out.
+    /// Whether something the question depends on was left out.
     pub(super) fn is_lacking(&self) -> bool {
         self.left_out.iter().any(|left| left.decides)
     }
 
-    /// The question is about this rung: an answer from a lower one is not a whole answer to it.
+    /// The question is about this rung: an answer from a lower rung is only partial.
     #[must_use]
     pub fn asked_of(mut self, rung: Rung) -> Self {
         self.asked_of = Some(rung);
         self
     }
 
-    /// The answers stand on the requested rung, or above it.
+    /// The answers are on the requested rung or above it.
     pub(super) fn is_high_enough(&self) -> bool {
         self.asked_of.is_none_or(|asked| self.rung >= asked)
     }
 
-    /// A second source, beside the observer, says how much there is.
+    /// Whether a source other than the observer says how much there is.
     pub(super) fn has_second_account(&self) -> bool {
         !self.accounts.is_empty()
     }
 
-    /// Everything that there is was asked for and answered, by the observer's own account.
+    /// By the observer's own account, everything there is was asked for and answered.
     pub(super) fn is_whole_alone(&self) -> bool {
         let answered = self.asked.is_none_or(|asked| asked <= self.answered);
         self.lost == 0 && self.left_out.is_empty() && answered && self.is_high_enough()
     }
 
-    /// The same, and a second account agrees.
+    /// The same, confirmed by a second account.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole_alone() && self.has_second_account()
     }
 
-    /// Is it there? `found` of it were.
+    /// Is it there? It was found `found` times.
     pub fn presence(self, found: u64) -> Conclusion {
         Conclusion::new(if found > 0 { Says::Found { count: found } } else { Says::Nothing }, self)
     }
@@ -281,12 +283,12 @@ impl Basis {
         Conclusion::new(if different > 0 { Says::Different { count: different } } else { Says::Same }, self)
     }
 
-    /// Does it hold of each? Of `failing` answers it does not.
+    /// Does it hold for each? It fails for `failing` answers.
     pub fn of_all(self, failing: u64) -> Conclusion {
         Conclusion::new(if failing > 0 { Says::NotAll { failing } } else { Says::All }, self)
     }
 
-    /// Is what is listed all there is?
+    /// Does the list contain everything there is?
     pub fn completeness(self) -> Conclusion {
         let whole = self.is_whole_alone();
         Conclusion::new(if whole { Says::Complete } else { Says::Incomplete }, self)

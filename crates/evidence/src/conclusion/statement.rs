@@ -1,4 +1,4 @@
-//! The conclusion itself: what it says, how far that reaches, and the word that an answer begins with.
+//! The conclusion: its statement, how far the statement reaches, and the word that an answer begins with.
 
 use super::account::{BlindSpot, Witness};
 use super::basis::{Basis, LeftOut, Unit};
@@ -23,7 +23,7 @@ pub enum Says {
 }
 
 impl Says {
-    /// A single case is enough for it to be true, however little was looked at.
+    /// Whether a single case makes it true, however little was examined.
     fn stands_on_a_case(&self) -> bool {
         matches!(self, Says::Found { .. } | Says::Different { .. } | Says::NotAll { .. })
     }
@@ -76,7 +76,8 @@ impl Conclusion {
         let empty = matches!(&says, Says::Chosen { choices } if choices.is_empty());
         let on_a_case = says.stands_on_a_case() && basis.is_high_enough();
         let reach = match says {
-            // What is missing is certain; what is listed reaches as far as the looking did, which is never all.
+            // Missing things are certainly missing. The listed ones reach only as far as the examination, which is
+            // never everything.
             Says::Incomplete => Reach::Answered,
             _ if on_a_case => Reach::Whole,
             _ if basis.is_whole_alone() && !nothing_asked(&basis) && !empty => {
@@ -105,7 +106,7 @@ impl Conclusion {
         self.basis.rung
     }
 
-    /// The requested rung, where the answers stand on a lower one.
+    /// The requested rung, if the answers are on a lower one.
     pub fn not_observed(&self) -> Option<Rung> {
         self.basis.asked_of.filter(|_| !self.basis.is_high_enough())
     }
@@ -114,7 +115,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// None if it is unknowable.
+    /// None if the number cannot be known.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }
@@ -123,7 +124,7 @@ impl Conclusion {
         self.basis.answered
     }
 
-    /// Asked, and neither answered nor accounted for by name.
+    /// Units that were asked for and neither answered nor named as lost or left out.
     pub fn unanswered(&self) -> u64 {
         self.basis.asked.map_or(0, |asked| asked.saturating_sub(self.basis.answered))
     }
@@ -136,7 +137,7 @@ impl Conclusion {
         &self.basis.left_out
     }
 
-    /// What was looked at.
+    /// What was examined.
     pub fn of(&self) -> impl Iterator<Item = &str> {
         self.basis.of.iter().map(String::as_str)
     }
@@ -154,18 +155,19 @@ impl Conclusion {
         &self.basis.cannot_see
     }
 
-    /// What it says holds of all there is: either everything was looked at, or a single case is enough for it.
+    /// The statement holds for everything there is: either everything was examined, or a single case is enough.
     pub fn is_certain(&self) -> bool {
         self.reach == Reach::Whole
     }
 
-    /// Everything was looked at, and a second account says so: nothing lost, nothing left out, nothing that was asked without an answer. Something that
-    /// was found is certain without this.
+    /// Everything was examined and a second account confirms it: nothing was lost, left out or unanswered. A positive
+    /// finding is certain without this.
     pub fn is_whole(&self) -> bool {
         self.reach == Reach::Whole && self.basis.is_whole()
     }
 
-    /// To the question whether it is there, the same, all, complete. A choice is Yes where there is exactly one.
+    /// The answer to "is it there", "is it the same", "is it all" or "is it complete". A choice is Yes if there is
+    /// exactly one.
     pub fn word(&self) -> Word {
         if self.reach == Reach::Unknown {
             return Word::NotKnown;

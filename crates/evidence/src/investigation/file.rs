@@ -1,5 +1,4 @@
-//! The file as it is written, and the checks that TOML cannot make: ids that stand twice, pages and claims that do not
-//! exist.
+//! The file as written, and the checks that TOML cannot make: duplicate ids, and pages and claims that do not exist.
 
 use super::place::InvestigationError;
 use super::{Ask, Investigation, Page, Phase, PhaseName, Question, Stated, Words, inherited};
@@ -172,7 +171,8 @@ pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError
     Ok(Investigation { title: file.title, subject: file.subject, phases, pages, claims, questions })
 }
 
-/// A topic that no observer writes can never be graded: it is a typo, reported with its position.
+/// No observer writes an unknown topic, so a claim on it could never be graded. It is a typo, reported with its
+/// position.
 fn known_topic(topic: &Spanned<String>) -> Result<(), (Range<usize>, Message)> {
     topics::check(topic.get_ref()).map_err(|what| (topic.span(), what))
 }

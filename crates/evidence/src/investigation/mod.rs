@@ -105,7 +105,7 @@ pub struct Ask {
 }
 
 impl Question {
-    /// Everything that it looks up.
+    /// Every lookup that the question makes.
     pub fn asks(&self) -> impl Iterator<Item = &Ask> {
         self.ask.iter().chain(&self.live).chain(&self.elsewhere)
     }
@@ -114,7 +114,7 @@ impl Question {
         !self.yes.is_empty() || !self.no.is_empty() || self.ask.as_ref().is_some_and(|ask| ask.yes.is_some())
     }
 
-    /// Every claim that it names, and what it means where it holds: yes, no, or neither.
+    /// Every claim that the question names, and the answer it gives if it holds: yes, no, or neither.
     pub fn all_claims(&self) -> impl Iterator<Item = (&String, Option<bool>)> {
         let neither = self.claims.iter().map(|id| (id, None));
         neither.chain(self.yes.iter().map(|id| (id, Some(true)))).chain(self.no.iter().map(|id| (id, Some(false))))
@@ -132,12 +132,13 @@ pub struct Investigation {
 }
 
 impl Investigation {
-    /// `name` is the file's, for the place in an error.
+    /// `name` is the file's name, for the position in an error.
     pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
         file::parse(name, text)
     }
 
-    /// Could this observation be cited for one of the claims or questions, directly or by a rule that they allow?
+    /// Whether this observation could be cited for one of the claims or questions, directly or by a rule that they
+    /// allow.
     pub fn concerns(&self, observation: &Observation) -> bool {
         let Some(fact) = observation.fact() else { return true };
         let subject = observation.subject();
@@ -174,13 +175,13 @@ impl Investigation {
     }
 }
 
-/// The embedded one: the RX 9070 XT field notes.
+/// The embedded investigation: the RX 9070 XT field notes.
 pub fn default_investigation() -> Result<Investigation, InvestigationError> {
     Investigation::parse("rx-9070-xt.toml (embedded)", include_str!("../../investigations/rx-9070-xt.toml"))
 }
 
-/// What of the investigation's subject a claim on this rung takes over: only what an observation there can name. A
-/// source tree has no model, a file no device, a process maps files of all targets.
+/// The parts of the investigation's subject that a claim on this rung inherits: only those that an observation on the
+/// rung can name. A source tree has no model, a file has no device, and a process maps files of all targets.
 pub(crate) fn inherited(whole: &Scope, rung: Rung) -> Scope {
     let mut scope = Scope::default();
     if rung != Rung::Loaded {

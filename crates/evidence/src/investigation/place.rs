@@ -1,4 +1,4 @@
-//! Errors of an investigation file: what, and at which line and column.
+//! Errors in an investigation file, with line and column.
 
 use say::Message;
 use std::ops::Range;

@@ -1,9 +1,9 @@
-//! An unknown key or word, and the known one that is nearest to it.
+//! Suggests the nearest known key or word for an unknown one.
 
 use say::{Message, say};
 
-/// TOML's sentence about an unknown word (``unknown field `rnug`, expected one of `id`, `rung` ``) as a message of ours. Its other sentences
-/// stay as they are: the library has no other form of them.
+/// Turns TOML's error about an unknown word (``unknown field `rnug`, expected one of `id`, `rung` ``) into one of our
+/// messages. Other TOML errors stay unchanged, because the library offers them only as text.
 pub fn hinted(message: &str) -> Message {
     let is_slip = message.starts_with("unknown field") || message.starts_with("unknown variant");
     let mut words = message.split('`').skip(1).step_by(2);

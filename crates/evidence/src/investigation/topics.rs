@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 #[derive(Debug, PartialEq)]
 struct Topic {
     name: String,
-    /// Its values are numbers of something, of which a part is less than the whole.
+    /// The values count something, so a partial value is less than the whole.
     counts: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A small world for the tests: few subjects, topics and values, so that they meet often.
+//! Few subjects, topics and values for the tests, so that observations often coincide.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use evidence::*;
@@ -34,7 +34,7 @@ pub fn mmq(rung: Rung) -> Claim {
     claim(rung, "11", Expected::Equals("MMQ".into()))
 }
 
-/// An observation that a test bends before it is recorded.
+/// An observation that a test modifies before it is recorded.
 pub struct Draft {
     pub observer: &'static str,
     pub rung: Rung,

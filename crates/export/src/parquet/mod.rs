@@ -1,8 +1,8 @@
-//! Parquet, as far as our tables need it: plain values, uncompressed, optional columns, one page for each column of a row
-//! group. Every reader of the format takes it (<https://parquet.apache.org/docs/file-format/>).
+//! The subset of Parquet that our tables need: plain values, uncompressed, optional columns, one page for each column
+//! of a row group. Every reader of the format accepts it (<https://parquet.apache.org/docs/file-format/>).
 //!
-//! Written by hand because the `parquet` crate without any feature costs a minute of processor time and 36 crates to build,
-//! for a fortieth of what it can do. Bytes in, bytes out.
+//! Written by hand because the `parquet` crate without any feature costs a minute of CPU time and 36 crates to build,
+//! and we would use only a fortieth of it.
 
 mod read;
 mod sheet;
@@ -53,7 +53,7 @@ pub struct Column {
     pub values: Values,
 }
 
-/// Columns of one length.
+/// A table: columns of equal length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParquetTable {
     pub columns: Vec<Column>,
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    /// A lake is copied between machines: damaged files are refused with a position, without a crash.
+    /// Lakes are copied between machines: damaged files are refused with a position, without a crash.
     #[test]
     fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
         let whole = written(1);

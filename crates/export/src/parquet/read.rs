@@ -1,5 +1,5 @@
-//! Reading what [`super::Writer`] wrote. A file that another program wrote anew (compressed, with dictionaries) is named as
-//! such: what is to be proved must be as it was exported.
+//! Reads files written by [`super::Writer`]. A file that another program rewrote (compressed, with dictionaries) is
+//! reported as such, because a proof requires the exported bytes.
 
 use super::thrift::{Reader, Value};
 use super::{Column, MAGIC, ParquetTable, Values};
@@ -74,7 +74,7 @@ pub fn read(bytes: &[u8]) -> Result<ParquetTable, ReadError> {
     Ok(ParquetTable { about: about.collect(), columns })
 }
 
-/// The one page of a chunk, added to what was read before.
+/// Reads the only page of a chunk and appends its values.
 fn page(bytes: &[u8], at: usize, rows: usize, values: &mut Values) -> Option<()> {
     let mut header = Reader { bytes, at };
     let said = header.fields()?;
@@ -133,13 +133,13 @@ fn block<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(block)
 }
 
-/// Runs of one level; no more than `rows` in all.
+/// Runs of one level; no more than `rows` in total.
 fn levels(bytes: &[u8], rows: usize) -> Option<Vec<bool>> {
     let mut reader = Reader { bytes, at: 0 };
     let mut out: Vec<bool> = Vec::new();
     while out.len() < rows {
         let head = reader.varint()?;
-        // Bit-packed groups are another writer's.
+        // Only other writers use bit-packed groups.
         let count = usize::try_from(head >> 1).ok().filter(|count| head & 1 == 0 && *count <= rows - out.len())?;
         let level = *bytes.get(reader.at)?;
         reader.at += 1;

@@ -1,9 +1,9 @@
-//! A plain table of texts, as it is also written as CSV: the same rows and columns as a Parquet file.
+//! A plain table of texts, with the rows and columns of the CSV, as a Parquet file.
 
 use super::{Column, ParquetTable, Values, Writer};
 use std::io;
 
-/// The bytes of the file. A column that `numbers` names holds integers, every other text; a cell with nothing in it is null.
+/// The bytes of the file. Columns named in `numbers` contain integers, all others text; an empty cell is null.
 pub fn sheet(columns: &[&str], numbers: &[&str], rows: &[Vec<String>]) -> io::Result<Vec<u8>> {
     let column = |(at, name): (usize, &&str)| {
         let cells = rows.iter().map(|row| row.get(at).map(String::as_str).filter(|cell| !cell.is_empty()));

@@ -16,7 +16,7 @@ pub struct Fields {
 
 impl Fields {
     fn head(&mut self, field: u8, kind: u8) {
-        // Our field numbers are below 16 and ascend: the difference always fits.
+        // Our field numbers are below 16 and ascending, so the difference always fits.
         self.bytes.push((field - self.last) << 4 | kind);
         self.last = field;
     }
@@ -72,7 +72,7 @@ impl Fields {
         }
     }
 
-    /// With the stop behind the last.
+    /// Adds the stop field.
     pub fn end(mut self) -> Vec<u8> {
         self.bytes.push(0);
         self.bytes
@@ -96,14 +96,14 @@ fn binary(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// A value that was read. Nothing of a file is believed: depth and size are bounded by what is there.
+/// A value that was read. Files are untrusted: depth and size are limited by the available bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
     Number(i64),
     Binary(&'a [u8]),
     List(Vec<Value<'a>>),
     Struct(Vec<(i16, Value<'a>)>),
-    /// Doubles and maps: stepped over.
+    /// Doubles and maps, which are skipped.
     Other,
 }
 
@@ -197,13 +197,13 @@ impl<'a> Reader<'a> {
             LIST | 10 => {
                 let head = self.byte()?;
                 let len = if head >> 4 == 15 { usize::try_from(self.varint()?).ok()? } else { usize::from(head >> 4) };
-                // Each element has a byte at least.
+                // Each element has at least one byte.
                 if len > self.bytes.len().saturating_sub(self.at) {
                     return None;
                 }
                 let mut list = Vec::new();
                 for _ in 0..len {
-                    // A bool in a list is a byte of its own.
+                    // In a list, a bool takes one byte.
                     list.push(self.value(if matches!(head & 15, 1 | 2) { 3 } else { head & 15 }, depth + 1)?);
                 }
                 Value::List(list)

@@ -1,4 +1,4 @@
-//! Writing a file: row groups as they come, and what is in them at the end.
+//! Writes a file: row groups as they arrive, and the metadata at the end.
 
 use super::thrift::{Fields, varint};
 use super::{Column, MAGIC, ParquetTable, Values};
@@ -26,7 +26,7 @@ impl<W: Write> Writer<W> {
         Ok(Writer { out, at: MAGIC.len() as u64, rows: 0, schema: Vec::new(), groups: Vec::new() })
     }
 
-    /// Every group has the columns of the first.
+    /// Every group must have the columns of the first.
     pub fn group(&mut self, table: &ParquetTable) -> io::Result<()> {
         let schema: Vec<_> = table
             .columns
@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
-    /// `about`: the file's own metadata beside its rows.
+    /// `about`: the file's own metadata.
     pub fn finish(mut self, about: &[(String, String)]) -> io::Result<W> {
         let mut root = Fields::default();
         root.text(4, "schema");
@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Which values are there, then those that are.
+/// The presence of each value, then the values that are present.
 fn page(values: &Values) -> Vec<u8> {
     let mut out = Vec::new();
     match values {

@@ -1,9 +1,9 @@
-//! What must not be kept or shown: keys, tokens, passwords and prompts, wherever command lines, variables, addresses and
-//! logs hold them.
+//! Redaction of keys, tokens, passwords and prompts in command lines, variables, URLs and logs.
 //!
-//! The only place for redaction: the ledger's writer passes every observation and every text of raw evidence through it, and so
-//! does every output of a command line, a variable or an address. A command line is best given as words, where the end of a value
-//! is known. In running text it must be guessed, and secrets that look like other text stay; `docs/ledger.md` lists them.
+//! All redaction is done here. The ledger's writer passes every observation and every text of raw evidence through it,
+//! and so does every output of a command line, a variable or a URL. Pass a command line as separate words if possible,
+//! because the end of each value is then known. In running text the end must be guessed, and secrets that look like
+//! ordinary text remain; `docs/ledger.md` lists them.
 
 mod named;
 mod names;
@@ -26,7 +26,7 @@ pub fn command<S: AsRef<str>>(words: &[S]) -> Vec<String> {
         let word = word.as_ref();
         if let Some(option) = next.take() {
             hidden.push(names::hide(option, word).map_or_else(|| text(word).into_owned(), str::to_owned));
-            // vLLM takes several keys.
+            // vLLM accepts several keys.
             next = (names::takes_lists(words) && words.get(at + 1).is_some_and(|next| !next.as_ref().starts_with('-')))
                 .then_some(option)
                 .filter(|option| *option == names::Hidden::Secret);
@@ -52,12 +52,12 @@ pub fn line<S: AsRef<str>>(words: &[S]) -> String {
     command(words).join(" ")
 }
 
-/// A variable's value, if its name does not say that it is a secret.
+/// The variable's value, redacted if its name marks it as a secret.
 pub fn variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if !value.is_empty() && names::variable(name) { Cow::Borrowed(MARK) } else { text(value) }
 }
 
-/// Every text in an observation. Most hold nothing of the kind, and then nothing is rewritten.
+/// Redacts every text in an observation. Most contain no secret and are returned unchanged.
 pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     let body = observation.canonical();
     let suspect = std::str::from_utf8(&body).is_ok_and(text::suspect);
@@ -68,7 +68,7 @@ pub fn observation(observation: &Observation) -> Cow<'_, Observation> {
     rewritten.flatten().map_or(Cow::Borrowed(observation), Cow::Owned)
 }
 
-/// Every text in a JSON document; true if something was left out.
+/// Redacts every text in a JSON document; true if something was removed.
 fn json(value: &mut Value) -> bool {
     match value {
         Value::String(held) => match text(held) {
@@ -79,7 +79,7 @@ fn json(value: &mut Value) -> bool {
             }
         },
         Value::Array(items) => {
-            // A list of words with options among them is a command line.
+            // A list of words that contains options is a command line.
             let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
             if let Some(words) = words.filter(|words| words.iter().any(|word| word.starts_with('-'))) {
                 let hidden: Vec<Value> = command(&words).into_iter().map(Value::String).collect();
@@ -91,7 +91,7 @@ fn json(value: &mut Value) -> bool {
         }
         Value::Object(fields) => fields.iter_mut().fold(false, |changed, (name, value)| {
             let text = value.as_str().is_some_and(|held| !held.is_empty() && held != MARK);
-            // A number of tokens is none; a password of digits is one.
+            // A number under "tokens" is a count; a number under "password" is a secret.
             let secret = (text && names::field(name)) || (value.is_number() && named::is_sure(name));
             if secret {
                 *value = Value::String(MARK.to_owned());
@@ -102,11 +102,11 @@ fn json(value: &mut Value) -> bool {
     }
 }
 
-/// A document longer than this is read line by line, as a text.
+/// A longer document is redacted line by line, as text.
 const WHOLE: u64 = 64 << 20;
 
-/// Raw evidence on its way into the ledger. Of what is text (by its kind) the secrets are left out; the rest, traces and
-/// pages of programs, passes as it is.
+/// Filters raw evidence on its way into the ledger. Secrets are removed from kinds that are text. Binary kinds (traces,
+/// program pages) pass unchanged.
 pub(crate) fn raw<'a>(kind: &str, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     if kind == "application/json" {
         let mut from = from;
@@ -134,7 +134,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// No line of a log is longer; one that is comes in pieces.
+/// Log lines are shorter than this; a longer line is processed in pieces.
 const LINE: u64 = 1 << 20;
 
 impl<R: Read> Read for Lines<R> {
@@ -142,7 +142,8 @@ impl<R: Read> Read for Lines<R> {
         if self.ready.position() == self.ready.get_ref().len() as u64 {
             let mut line = Vec::new();
             (&mut self.from).take(LINE).read_until(b'\n', &mut line)?;
-            // A byte that is not UTF-8 must not protect a secret: such a line is rewritten too, but only then.
+            // A byte that is not UTF-8 must not protect a secret, so such a line is searched too. It is rewritten only
+            // if it contains one.
             let hidden = match text(&String::from_utf8_lossy(&line)) {
                 Cow::Owned(shown) => Some(shown.into_bytes()),
                 Cow::Borrowed(_) => None,

@@ -1,9 +1,9 @@
-//! Secrets behind a name in running text: `password: X`, `api_key = X`, `'accessToken': 'X'`, `パスワード：X`.
+//! Secrets after a name in running text: `password: X`, `api_key = X`, `'accessToken': 'X'`, `パスワード：X`.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Stands where something was left out.
+/// Replaces removed text.
 pub const MARK: &str = "[redacted]";
 
 pub(super) fn pattern(text: &str) -> Regex {
@@ -11,7 +11,7 @@ pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of this module")
 }
 
-/// A name, a sign of assignment in either width, and a value: a quoted text or everything up to the next space.
+/// A name, an assignment sign (half or full width), and a value: a quoted text or everything up to the next space.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     let before = r"(?:api|access|private|secret|signing|encryption|license|client|auth)[ ]";
     let name = format!(r"((?:{before})?[\p{{L}}_][\p{{L}}\p{{M}}\p{{N}}_.ー-]*)");
@@ -24,9 +24,9 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
-    /// Whatever follows is a secret.
+    /// The value is always a secret.
     Sure,
-    /// Also the name of a piece of a text, a stage of a compiler, a switch.
+    /// The word has other meanings too: a piece of text, a compiler stage, a switch.
     Maybe,
 }
 
@@ -44,10 +44,10 @@ const SURE: [&str; 11] = [
     "secrets",
 ];
 const SURE_JA: [&str; 7] = ["パスワード", "パスフレーズ", "暗証番号", "合言葉", "秘密鍵", "APIキー", "アクセスキー"];
-/// `key` alone is any key.
+/// Words that turn `key` into a secret; `key` alone may be any key.
 const KEYS: [&str; 9] = ["api", "access", "private", "secret", "signing", "encryption", "license", "client", "auth"];
 
-/// Whether nothing but a secret has this name.
+/// Whether the name is used for secrets only.
 pub(super) fn is_sure(name: &str) -> bool {
     kind(name) == Some(Name::Sure)
 }
@@ -133,7 +133,7 @@ fn is_secret(kind: Name, name: &str, sign: &str, value: &str) -> bool {
         return false;
     }
     match (sign.trim().to_ascii_lowercase().as_str(), kind) {
-        // `login me password X`: prose has these words too, so the value must look like none of it.
+        // `login me password X`: these words occur in prose too, so the value must not look like a word.
         ("", kind) => kind == Name::Sure && odd && bare.len() >= 6 && bare.contains(|c: char| c.is_ascii_digit()),
         ("is" | "は", Name::Sure) => odd || value.starts_with('「'),
         ("is" | "は", Name::Maybe) => odd && bare.len() >= 8,

@@ -1,16 +1,17 @@
-//! Which names say that what follows them is a secret or a person's words.
+//! The names whose values are secrets or a person's words.
 
 use super::named::{MARK, is_sure};
 
-/// What an option's value is.
+/// The kind of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hidden {
     Secret,
-    /// `Authorization: Bearer ...`: the name may stay.
+    /// `Authorization: Bearer ...`: the header's name may be shown.
     Header,
-    /// A person's words. llama-bench has numbers of tokens under the same name; those stay.
+    /// A person's words. llama-bench uses the same option for numbers of tokens, which may be shown.
     Prompt,
-    /// The name of a variable that holds the secret: `--key-env LLAMA_API_KEY`. A key that was typed there by mistake is hidden.
+    /// The name of a variable that contains the secret: `--key-env LLAMA_API_KEY`. If a key was typed there by mistake,
+    /// it is hidden.
     Variable,
 }
 
@@ -45,12 +46,12 @@ const PROMPTS: [&str; 10] = [
     "system",
 ];
 
-/// The program's own name, without its directory.
+/// The program's file name.
 pub(super) fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Programs whose `-p` is a prompt, also inside a text.
+/// Programs whose `-p` is a prompt, also in running text.
 pub(super) fn runs_models(word: &str) -> bool {
     let name = program(word.trim_matches(['"', '\'', '`', '(']));
     name.starts_with("llama-") || name.starts_with("llama_") || ["llama", "ollama", "main"].contains(&name)
@@ -62,7 +63,7 @@ pub(super) fn takes_lists<S: AsRef<str>>(words: &[S]) -> bool {
     words.iter().take(3).any(vllm)
 }
 
-/// What comes after this option, if it may not be shown.
+/// The kind of this option's value, if it must be hidden.
 pub(super) fn option(program: &str, word: &str) -> Option<Hidden> {
     let name = word.strip_prefix('-')?;
     let name = name.strip_prefix('-').unwrap_or(name).to_ascii_lowercase().replace('_', "-");
@@ -92,7 +93,7 @@ fn secret(name: &str) -> Option<Hidden> {
     (!names_a_file && name.split('-').any(|part| SECRETS.contains(&part))).then_some(Hidden::Secret)
 }
 
-/// What is shown in the value's place; None if it may be shown.
+/// The replacement for the value; None if it may be shown.
 pub(super) fn hide(option: Hidden, value: &str) -> Option<&'static str> {
     let numbers = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     match option {
@@ -127,7 +128,7 @@ pub(super) fn variable(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// A field of a JSON document. `key` alone is any key.
+/// A field of a JSON document. `key` alone is not a secret.
 pub(super) fn field(name: &str) -> bool {
     if is_sure(name) {
         return true;
@@ -136,7 +137,7 @@ pub(super) fn field(name: &str) -> bool {
     name != "key" && (secret(&name).is_some() || name == "prompt" || name == "system-prompt")
 }
 
-/// A parameter of an address: `?token=`, `&X-Amz-Signature=`.
+/// A query parameter of a URL: `?token=`, `&X-Amz-Signature=`.
 pub(super) fn parameter(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     secret(&name).is_some() || name.split('-').any(|part| ["sig", "signature", "code", "session"].contains(&part))

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A word that nothing else in these texts has.
+/// A word that occurs nowhere else in these texts.
 const PLANTED: &str = "Zk7planted";
 
 fn words(line: &[&str]) -> String {

@@ -1,4 +1,4 @@
-//! Secrets in running text: addresses, headers, assignments, options, and tokens with a known shape.
+//! Secrets in running text: URLs, headers, assignments, options, and tokens with a known shape.
 
 use super::named::{self, MARK, pattern};
 use super::names::{self, Hidden};
@@ -6,7 +6,8 @@ use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Whatever the patterns below could find has one of these in it; most texts have none.
+/// Every text in which the patterns below can match also matches this one. Most texts do not, so this check is a fast
+/// path.
 static SUSPECT: LazyLock<Regex> = LazyLock::new(|| {
     let words = "@|://|auth|bearer|key|token|secret|pass|api|cookie|credential|pwd|パス|暗証|合言葉|秘密|キー|トークン|prompt|-sys|-hft|-p[ =]|hf_|sk-|gh[pousr]_|akia|eyj";
     pattern(&format!("(?i){words}"))
@@ -17,7 +18,7 @@ type Replacement = (Regex, fn(&Captures<'_>) -> Option<String>);
 static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
     let value = r#"("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+)"#;
     [
-        // user:password@host; behind a scheme the user alone may be a token.
+        // user:password@host; after a scheme, a user name alone may be a token.
         (pattern(r#"(://)[^\s/?#"'<>@]+@"#), |found| Some(format!("{}{MARK}@", &found[1]))),
         (pattern(r#"(^|[\s"'=(,])[^\s/?#"'<>@:=,]+:[^\s/?#"'<>@]+(@[\w\[])"#), |found| {
             Some(format!("{}{MARK}{}", &found[1], &found[2]))
@@ -31,7 +32,7 @@ static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
             ),
             |found| Some(format!("{}{}{MARK}", &found[1], &found[2])),
         ),
-        // Words that say "bearer" in prose are short; tokens are not.
+        // In prose, the word after "bearer" is short; a token is long.
         (pattern(r"(?i)\b(bearer)(\s+)[\w.~+/=-]{8,}"), |found| Some(format!("{}{}{MARK}", &found[1], &found[2]))),
         (pattern(&format!(r#"(^|[\s"'`(;,]|export )([A-Z_][A-Z0-9_]*)=({value})"#)), |found| {
             names::variable(&found[2]).then(|| format!("{}{}={MARK}", &found[1], &found[2]))
@@ -39,10 +40,10 @@ static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
     ]
 });
 
-/// `"api_key": "..."` in a line of a log that is JSON, or holds some.
+/// `"api_key": "..."` in a log line that is or contains JSON.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#""([\w-]+)"(\s*:\s*)"((?:[^"\\]|\\.)*)""#));
 
-/// An option and its value: a quoted text, or a word; also in a printed list of words.
+/// An option and its value: a quoted text or a word, also in a printed list of words.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(^|[\s"'\[(])(--?[A-Za-z][\w-]*)(=|["']?\s*,\s*|\s+)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',\])]+)"#)
 });
@@ -58,7 +59,7 @@ pub(super) fn suspect(text: &str) -> bool {
     SUSPECT.is_match(text)
 }
 
-/// A text of any kind. What is borrowed held nothing that could be found.
+/// Redacts any text. A borrowed result means that no secret was found.
 pub fn text(text: &str) -> Cow<'_, str> {
     if !suspect(text) {
         return Cow::Borrowed(text);
@@ -88,7 +89,7 @@ fn replace(text: &str, pattern: &Regex, step: fn(&Captures<'_>) -> Option<String
     pattern.replace_all(text, whole).into_owned()
 }
 
-/// Options are looked at one after another: the word behind one that is shown may itself be an option.
+/// Options are examined one at a time: the word after a harmless option may itself be an option.
 fn options(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut rest = line;
@@ -101,7 +102,7 @@ fn options(line: &str) -> String {
         let done = rest[value.start()..].starts_with(MARK);
         let hidden = names::option(program, option.as_str()).filter(|hidden| match hidden {
             _ if done => false,
-            // Half of all programs have an option called -p.
+            // Many programs have an option -p, so it is a prompt only for programs that run models.
             Hidden::Prompt => models || option.as_str().starts_with("--") || option.as_str() == "-sys",
             _ => true,
         });
@@ -115,7 +116,7 @@ fn options(line: &str) -> String {
             Some(_) => {
                 shown.push_str(&rest[..value.start()]);
                 shown.push_str(MARK);
-                // `"--key", X"`: a quote that opened with the option closes behind the value.
+                // `"--key", X"`: a quote opened before the option closes after the value.
                 value.end()
             }
             None => {
@@ -129,7 +130,7 @@ fn options(line: &str) -> String {
     shown
 }
 
-/// A prompt that lost its quotes goes on until something looks like the next option, or the line ends.
+/// A prompt without quotes ends at the next word that looks like an option, or at the end of the line.
 fn words_until_option(text: &str) -> usize {
     static NEXT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\s--?[A-Za-z]|[\r\n]"#));
     NEXT.find(text).map_or(text.len(), |next| next.start())

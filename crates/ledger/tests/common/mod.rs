@@ -14,7 +14,7 @@ pub fn observation(n: u64) -> Observation {
     Observation::on::<Shipped>(observer, subject, Finding::Saw(fact), coverage, "2026-01-01T00:00:00.000Z").unwrap()
 }
 
-/// An observation with raw evidence of its own.
+/// Records an observation with its own raw evidence.
 pub fn record(ledger: &mut Ledger, n: u64) -> Result<u64, LedgerError> {
     let raw = ledger.keep("text/plain", format!("raw evidence {n}\n").repeat(40).as_bytes())?;
     Ok(ledger.append(&[observation(n).evidence(raw)])?[0].seq)

@@ -1,4 +1,4 @@
-//! What each bundle of a file is for.
+//! The role of each bundle of a file.
 
 use answer::Answer;
 use launch::grammar::Variants;

@@ -1,4 +1,4 @@
-//! What build a file is, and whether a source can have made it.
+//! Which build a file comes from, and whether a source tree can have produced it.
 
 use super::shown;
 use answer::Answer;

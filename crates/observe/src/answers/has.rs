@@ -1,4 +1,4 @@
-//! Is there any of it? Each question with its conclusion.
+//! Presence questions ("is there any of it?"), each with its conclusion.
 
 use crate::census::{Groups, Question};
 use answer::Answer;

@@ -1,4 +1,4 @@
-//! Kernels one by one. Written row by row while the file is read; the type of the whole is for its schema.
+//! Kernels one by one. Written row by row while the file is read; the type of the whole exists for its schema.
 
 use answer::Answer;
 use codeobject::nvidia::{CubinKernel, Row};

@@ -126,11 +126,12 @@ pub fn completeness(map: &LaunchMap) -> Completeness {
     }
 }
 
-/// Is the map all that the constructors register? Every call of a registration function was asked for.
+/// Whether the map contains everything that the constructors register. Every call of a registration function was
+/// examined.
 pub fn conclusion(file: &str, map: &LaunchMap) -> Conclusion {
     let c = &map.completeness;
     let mut basis = match c.sites {
-        // A file without such a call was read in full, too.
+        // A file without any such call was still read in full.
         0 => Basis::live("launch-map", [file], Rung::Shipped, Unit::Calls, 0),
         sites => Basis::new("launch-map", [file], Rung::Shipped, Unit::Calls, sites as u64, c.sites_decoded as u64),
     };
@@ -138,7 +139,7 @@ pub fn conclusion(file: &str, map: &LaunchMap) -> Conclusion {
         let what = format!("{:#x}: {}", unresolved.site, unresolved.why.message());
         basis = basis.without(what, Some(1), LeftOutWhy::Unreadable);
     }
-    // What a library registers by another way than its constructors is not in its map.
+    // The map does not contain kernels that a library registers outside its constructors.
     basis.cannot_see(Blind::LateRegistrations.spot()).completeness()
 }
 
@@ -153,7 +154,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Likewise.
+/// The vendor's name in tables and data.
 pub fn vendor(vendor: Vendor) -> &'static str {
     match vendor {
         Vendor::Amd => "amd",

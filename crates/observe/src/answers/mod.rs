@@ -1,6 +1,6 @@
-//! What `inspect` and `isa` answer: a type for each shape, with a schema name of its own.
+//! The answers of `inspect` and `isa`: a type for each shape, with its own schema name.
 //!
-//! Nothing is looked at here; each is made from what an inventory, a census or a process said.
+//! This module observes nothing itself; it builds each answer from an inventory, a census or a process.
 
 mod bundles;
 mod census;
@@ -36,7 +36,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// A path need not be text; what is not is replaced, so that there is an answer at all.
+/// Converts a path for output. Bytes that are not text are replaced, so that this cannot fail.
 pub fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! The chain of libraries that a file would bring along.
+//! The chain of libraries that a file would load.
 
 use super::shown;
 use answer::Answer;

@@ -1,19 +1,20 @@
-//! What may be concluded from a census: that an instruction is there, that it is not, that everything was counted.
+//! The conclusions that a census allows: an instruction is there, it is not, or everything was counted.
 
 use crate::census::group::Groups;
 use crate::census::question::Question;
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use say::Say as _;
 
-/// Every word of the requested code; words that are not instructions, cut off or unread are listed beside it.
+/// Covers every word of the requested code. Words that are not instructions, truncated or unread are listed as left
+/// out.
 fn basis(groups: &Groups) -> Basis {
     let counted: u64 = groups.groups.values().map(|group| group.sum.tally().instructions).sum();
     let lost = (groups.undecoded.len() + groups.cut.len()) as u64;
-    // The number of instructions is unknown beforehand: code without a single instruction is read in full, too. Without any code
-    // object, nothing was asked.
+    // The number of instructions is not known beforehand; code without any instruction still counts as read in full. If
+    // there is no code object, nothing was asked.
     let mut basis = match groups.objects {
         0 => Basis::new("isa", [&groups.of], Rung::Shipped, Unit::Instructions, 0, 0),
-        // Where instructions tile the sections to the byte, none was stepped over.
+        // If instructions tile the sections to the byte, none was skipped.
         _ => Basis::live("isa", [&groups.of], Rung::Shipped, Unit::Instructions, counted)
             .lost(lost)
             .account(Account::counted(Witness::SymbolSizes, groups.stated, groups.walked)),
@@ -29,7 +30,7 @@ fn basis(groups: &Groups) -> Basis {
     basis
 }
 
-/// Is what is counted all there is?
+/// Does the count include everything there is?
 pub fn completeness(groups: &Groups) -> Conclusion {
     basis(groups).completeness()
 }
@@ -53,7 +54,7 @@ mod tests {
         let mut groups = Groups::new("a.so", By::Target);
         // No code object at all: nothing was asked.
         assert_eq!(question.conclude(&groups).word(), Word::NotKnown);
-        // One that was read in full and has none.
+        // An object that was read in full and contains none.
         groups.objects = 1;
         assert_eq!(question.conclude(&groups).word(), Word::No);
         assert!(completeness(&groups).is_whole());

@@ -1,4 +1,4 @@
-//! Counting one code object, as the inventory hands it over.
+//! Counts the instructions of one code object that the inventory passes on.
 
 use crate::census::group::By;
 use codeobject::elf::Section;
@@ -11,7 +11,7 @@ use say::{Kept, Message, Say, say};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
-/// Which code objects and functions are wanted. The whole object is decoded in any case: that is what an absence needs.
+/// Selects code objects and functions. The whole object is always decoded, because proving an absence requires that.
 #[derive(Debug, Default)]
 pub struct Select {
     pub target: Option<TargetId>,
@@ -28,12 +28,12 @@ impl Select {
     }
 }
 
-/// What a function is, byte by byte, as hashes: equal where the bytes are.
+/// Hashes of a function's bytes: equal where the bytes are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes {
-    /// The names of its instructions, in their order.
+    /// The mnemonics of its instructions, in order.
     pub mnemonics: Digest,
-    /// All of its encoding.
+    /// All bytes of its code.
     pub code: Digest,
     /// The kernel's descriptor without the distance to its code; None if it is not a kernel.
     pub descriptor: Option<Digest>,
@@ -50,7 +50,7 @@ fn digest(bytes: &[u8]) -> Digest {
 /// Registers and memory of a kernel, as its metadata states them.
 #[derive(Debug, Clone, Default)]
 pub struct KernelFacts {
-    /// Demangled.
+    /// The demangled name.
     pub name: String,
     pub sgpr: Option<u32>,
     pub vgpr: Option<u32>,
@@ -67,15 +67,15 @@ pub struct FunctionCensus {
     pub address: u64,
     pub size: u64,
     pub tally: Tally,
-    /// A second name of a function that is counted under its first.
+    /// Whether this is a second name of a function that is counted under its first name.
     pub alias: bool,
     /// None for a device function that is not a kernel.
     pub kernel: Option<KernelFacts>,
-    /// What the whole decoded code proves.
+    /// What the decoded code proves.
     pub proof: Proof,
-    /// The inventory's rule, by which everybody counts stubs.
+    /// Determined by the inventory's rule, which all code uses to count stubs.
     pub stub: Stub,
-    /// Only where they were asked for.
+    /// Only if bytes were requested.
     pub bytes: Option<Bytes>,
 }
 
@@ -100,7 +100,7 @@ pub struct ObjectCensus {
     pub bundle: Option<usize>,
     pub target: String,
     pub functions: Vec<FunctionCensus>,
-    /// Code in no function, and the padding of the whole object.
+    /// Code outside any function, and the padding of the whole object.
     pub outside: Tally,
     /// Bytes of the executable sections.
     pub code: u64,
@@ -108,23 +108,23 @@ pub struct ObjectCensus {
     pub undecoded: Vec<u64>,
     pub cut: Vec<u64>,
     pub unread: Vec<Unread>,
-    /// What all kernels of the object may use: its data. Only where bytes were asked for.
+    /// The object's data, which all its kernels may use. Only if bytes were requested.
     pub shared: Option<Digest>,
 }
 
-/// Counts whatever the inventory finds. The kernels that `select` leaves out are counted as part of their object and
+/// Counts everything that the inventory finds. Kernels that `select` leaves out are counted as part of their object and
 /// then dropped.
 #[derive(Debug, Default)]
 pub struct Census {
     pub select: Select,
-    /// Names for people are wanted. Demangling takes as long as a third of the counting.
+    /// Whether to demangle names. Demangling takes a third as long as the counting.
     pub names: bool,
-    /// Every function's bytes are wanted, as hashes: who holds two files against each other.
+    /// Whether to hash every function's bytes, for comparing two files.
     pub bytes: bool,
 }
 
 impl Census {
-    /// For groups of a kind: only kernels are called by their names, here or by `select`.
+    /// For groups of a kind. Names are demangled only if `by` groups by kernel or `select` filters kernels.
     pub fn new(select: Select, by: By) -> Self {
         Census { names: by == By::Kernel || select.kernel.is_some(), select, bytes: false }
     }
@@ -294,7 +294,7 @@ impl ObjectCensus {
         census
     }
 
-    /// The function that a kernel's metadata speaks of. Functions stand by address, section by section.
+    /// The function that a kernel's metadata describes. Functions are sorted by address within each section.
     fn function(&mut self, kernel: &Kernel) -> Option<&mut FunctionCensus> {
         let is = |function: &FunctionCensus| function.mangled == kernel.mangled();
         let address = kernel.code.map_or(0, |code| code.address);
@@ -305,7 +305,8 @@ impl ObjectCensus {
         self.functions.get_mut(index)
     }
 
-    /// Bytes that the decoder went over: instructions, padding, words that are none, and what an end cuts off.
+    /// Bytes that the decoder covered: instructions, padding, words that are not instructions, and truncated
+    /// instructions.
     pub(super) fn walked(&self) -> u64 {
         let counted = self.functions.iter().filter(|function| !function.alias).map(|function| &function.tally);
         let bytes = |tally: &Tally| {
@@ -315,7 +316,7 @@ impl ObjectCensus {
         counted.chain([&self.outside]).map(bytes).sum()
     }
 
-    /// Nothing in it was decoded.
+    /// Whether nothing in it was decoded.
     pub fn is_uncounted(&self) -> bool {
         !self.unread.is_empty() && self.functions.is_empty() && self.code == 0
     }
@@ -338,7 +339,7 @@ fn without_headers<'b>(object: &CodeObject<'_>, text: &Section, mut bytes: Cow<'
     bytes
 }
 
-/// Objects have one code section, nearly always; the rest is added up.
+/// Adds two tallies. Almost every object has a single code section.
 fn add(a: &Tally, b: &Tally) -> Tally {
     let mut sum = isa::census::Sum::default();
     sum.add(a);

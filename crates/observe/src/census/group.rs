@@ -1,4 +1,4 @@
-//! Adding up: per kernel, per bundle, per target.
+//! Aggregates counts per kernel, per bundle or per target.
 
 use crate::census::count_object::{Bytes, Digest, FunctionCensus, KernelFacts, ObjectCensus, Select, Unread};
 use codeobject::Stub;
@@ -13,14 +13,14 @@ pub enum By {
     Target,
 }
 
-/// The key of a group; the parts that it is not grouped by are empty.
+/// The key of a group; parts that are not grouped by are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub target: String,
     pub bundle: Option<usize>,
     /// The symbol, mangled.
     pub kernel: Option<String>,
-    /// Kernels of one name and target in one bundle differ by their address.
+    /// Distinguishes kernels of the same name and target in one bundle.
     pub address: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct Key {
 pub struct Group {
     pub sum: Sum,
     pub objects: u64,
-    /// Code objects of which nothing was decoded: no table for their processor, no machine code, or not readable.
+    /// Code objects that could not be decoded at all: no table for their processor, no machine code, or unreadable.
     pub uncounted: u64,
     pub kernels: u64,
     /// Device functions that are not kernels.
@@ -38,14 +38,14 @@ pub struct Group {
     pub idle: u64,
     /// Bytes of code sections, or of the kernel.
     pub code: u64,
-    /// Instructions in no function.
+    /// Instructions outside any function.
     pub outside: u64,
-    /// Only by kernel.
+    /// Only when grouped by kernel.
     pub facts: Option<KernelFacts>,
     pub proof: Option<Proof>,
-    /// The kind of stub that it is; only by kernel.
+    /// The kind of stub; only when grouped by kernel.
     pub stub: Option<Stub>,
-    /// Only by kernel, and where they were asked for.
+    /// Only when grouped by kernel and if bytes were requested.
     pub bytes: Option<Bytes>,
 }
 
@@ -69,12 +69,12 @@ pub struct Groups {
     pub unread: Vec<Unread>,
     /// Code objects that were counted.
     pub objects: u64,
-    /// Kernels with an `s_endpgm` in them: that the decoder finds what must be there.
+    /// Kernels that contain an `s_endpgm`: a check that the decoder finds what must be there.
     pub ending: u64,
     pub kernels: u64,
-    /// Functions that the filter let through.
+    /// Functions that the filter selected.
     pub matched: u64,
-    /// Bytes of code: by the section headers, and as instructions, padding and what was not decoded.
+    /// Bytes of code according to the section headers, and as instructions, padding and undecoded bytes.
     pub stated: u64,
     pub walked: u64,
     /// The shared parts of a bundle's kernels, if bytes were requested: its data, and its functions that are not kernels.
@@ -101,7 +101,7 @@ impl Groups {
         }
     }
 
-    /// Every word of every code section was an instruction or padding.
+    /// Whether every word of every code section was an instruction or padding.
     pub fn is_complete(&self) -> bool {
         self.undecoded.is_empty() && self.cut.is_empty() && self.unread.is_empty()
     }
@@ -165,7 +165,7 @@ impl Groups {
 }
 
 impl Group {
-    /// Not one of its code objects could be counted.
+    /// Whether none of its code objects could be counted.
     pub fn is_uncounted(&self) -> bool {
         self.uncounted > 0 && self.uncounted == self.objects
     }

@@ -1,4 +1,4 @@
-//! The same kernels in two targets, bundles or files: registers, memory and instructions, held against each other.
+//! Compares the same kernels in two targets, bundles or files: registers, memory and instructions.
 
 use crate::census::count_object::{Bytes, Digest, KernelFacts};
 use crate::census::group::{Group, Groups};
@@ -17,15 +17,15 @@ pub struct Side {
     pub file: String,
     pub target: String,
     pub kernels: BTreeMap<String, Group>,
-    /// Kernels of a name that another bundle has too; the first is taken.
+    /// Kernels whose name occurs in several bundles; the first one is used.
     pub repeated: usize,
-    /// Every word of its code was decoded.
+    /// Whether every word of its code was decoded.
     pub complete: bool,
     /// The shared parts of the kernels: data, and functions that are not kernels. None if not hashed.
     pub shared: Option<BTreeSet<Digest>>,
 }
 
-/// A side that holds code for more than one target; which is meant must be said.
+/// The error for a side with code for several targets: the user must say which one is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Several {
     pub file: String,
@@ -35,7 +35,7 @@ pub struct Several {
 say::worded! { struct Several { file, targets } => "observe-several" (file, targets = targets.join(", ")) }
 
 impl Side {
-    /// From a census by kernel; `bundle`: only that one.
+    /// From a census grouped by kernel; `bundle` restricts it to that bundle.
     pub fn new(file: &str, groups: Groups, bundle: Option<usize>) -> Result<Side, Several> {
         let complete = groups.is_complete() && groups.stated == groups.walked;
         let targets: BTreeSet<String> = groups.groups.keys().map(|key| key.target.clone()).collect();
@@ -109,17 +109,17 @@ pub struct KernelDifference {
     pub b: Option<u64>,
 }
 
-/// A kernel of either side.
+/// A kernel that is on at least one side.
 #[derive(Debug)]
 pub struct Pair<'s> {
-    /// As people read it.
+    /// The demangled name.
     pub name: String,
     pub a: Option<&'s Group>,
     pub b: Option<&'s Group>,
     pub differences: Vec<KernelDifference>,
 }
 
-/// Every kernel that either has; `mnemonics` instead of families.
+/// Every kernel of either side; `mnemonics` compares mnemonics instead of families.
 pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
     let names: BTreeSet<&String> = a.kernels.keys().chain(b.kernels.keys()).collect();
     let one_target = a.target == b.target;
@@ -133,11 +133,11 @@ pub fn pairs<'s>(a: &'s Side, b: &'s Side, mnemonics: bool) -> Vec<Pair<'s>> {
     names.into_iter().map(pair).collect()
 }
 
-/// Code that was not decoded, and kernels that share their name with one that was compared, are not spoken of.
+/// The conclusion excludes code that was not decoded and kernels that share their name with a compared one.
 pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     let differ = pairs.iter().filter(|pair| !pair.differences.is_empty()).count();
     let asked = pairs.len() as u64;
-    // Which kernels there are the metadata says; the descriptors in the symbol tables were counted beside it (`complete`).
+    // The metadata lists the kernels; the descriptors in the symbol tables are the second count (`complete`).
     let mut basis = Basis::new("isa", [&a.file, &b.file], Rung::Shipped, Unit::Kernels, asked, asked)
         .account(Account::searched(Witness::SymbolSizes));
     for side in [a, b] {
@@ -151,7 +151,7 @@ pub fn kernel_diff(a: &Side, b: &Side, pairs: &[Pair<'_>]) -> KernelDiff {
     }
     let hashed = |pair: &Pair<'_>| [pair.a, pair.b].into_iter().flatten().all(|group| group.bytes.is_some());
     if a.target != b.target || !pairs.iter().all(hashed) {
-        // Two targets encode the same thing differently: registers and counts were compared, and no bytes.
+        // Two targets encode the same instruction differently, so only registers and counts were compared, not bytes.
         basis = basis.without(".text, .kd, amdhsa.kernels", None, LeftOutWhy::NotAsked);
     } else if a.shared != b.shared {
         // Functions that are not kernels, or data, differ: whether one of these kernels uses them was not checked.
@@ -194,7 +194,7 @@ fn differences(
     }
 }
 
-/// What of two kernels' bytes is not the same, by its name.
+/// The names of the parts in which two kernels' bytes differ.
 fn encoded(a: &Bytes, b: &Bytes) -> Vec<&'static str> {
     let code = match () {
         () if a.code == b.code => None,
@@ -206,7 +206,7 @@ fn encoded(a: &Bytes, b: &Bytes) -> Vec<&'static str> {
     [code, descriptor, metadata].into_iter().flatten().collect()
 }
 
-/// Everything that is compared, by name. A blank before the name sorts entries that are not families first.
+/// Everything that is compared, by name. A blank before the name sorts other entries before the families.
 fn numbers(group: &Group, mnemonics: bool) -> BTreeMap<String, u64> {
     let tally = group.sum.tally();
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(with(order), (Word::No, "instruction sequence".to_owned()));
         assert_eq!(with(|bytes| bytes.descriptor = None), (Word::No, "descriptor".to_owned()));
         assert_eq!(with(|bytes| bytes.metadata = Some([9; 32])), (Word::No, "metadata".to_owned()));
-        // Without the bytes, or with other functions and data beside the kernels, only what was compared is said.
+        // Without the bytes, or if other functions or data differ, the conclusion covers only what was compared.
         let mut unhashed = side("b", &[("k", 8)], true);
         unhashed.kernels.values_mut().for_each(|group| group.bytes = None);
         assert_eq!(kernel_diff(&one, &unhashed, &pairs(&one, &unhashed, false)).conclusion.word(), Word::Partly);
@@ -290,7 +290,7 @@ mod tests {
         let said = |a: &Side, b: &Side| kernel_diff(a, b, &pairs(a, b, false)).conclusion;
         let (one, two) = (side("a", &[("k", 8)], true), side("b", &[("k", 8)], true));
         assert!(said(&one, &two).is_whole() && said(&one, &two).word() == Word::Yes);
-        // Unreadable code may differ, and so may the second kernel of a name.
+        // Unreadable code may differ, and so may a second kernel of the same name.
         assert_eq!(said(&one, &side("b", &[("k", 8)], false)).word(), Word::Partly);
         assert_eq!(said(&one, &side("b", &[("k", 8), ("k", 9)], true)).word(), Word::Partly);
         let other = side("b", &[("k", 8), ("more", 8)], true);

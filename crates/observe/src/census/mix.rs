@@ -1,4 +1,4 @@
-//! The instructions of a few kernels of one file, for who knows which ones were chosen.
+//! The instructions of selected kernels of one file, for callers that know which kernels were chosen.
 
 use super::count_object::{Census, ObjectCensus, Select};
 use codeobject::{CodeObject, Kernel, TargetId};
@@ -6,13 +6,13 @@ use inventory::{File, Found, Look, Options, inspect};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What a kernel's code is made of.
+/// The composition of a kernel's code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelMix {
     pub instructions: u64,
     /// Operations by mnemonic.
     pub mnemonics: BTreeMap<String, u64>,
-    /// Every word of it was decoded.
+    /// Whether every word of it was decoded.
     pub complete: bool,
 }
 
@@ -38,7 +38,7 @@ impl Look for Wanted {
     }
 }
 
-/// The wanted kernels of a target that are there: by bundle and mangled name.
+/// The wanted kernels of a target that exist, by bundle and mangled name.
 pub fn mixes(file: &Path, target: &TargetId, wanted: &BTreeSet<(usize, String)>) -> BTreeMap<String, KernelMix> {
     let mut found = BTreeMap::new();
     let Ok(file) = File::open(file) else { return found };

@@ -1,4 +1,4 @@
-//! The instruction census of a file: every code object in it, every function, every word.
+//! The instruction census of a file: every code object, every function, every word.
 //!
 //! The observer `isa` records it; the verbs `isa` and `diff` print it.
 

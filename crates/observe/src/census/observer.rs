@@ -55,7 +55,7 @@ impl Isa {
     fn count(&self, path: &Path, runtime: Option<&str>, around: &ObserveContext) -> Result<Vec<Sighting>, Message> {
         let file = File::open(path).map_err(|error| error.message())?;
         let target = around.scope.target.as_deref().and_then(TargetId::parse);
-        // Per bundle is what the field notes count by; without a target that would be a thousand groups.
+        // The field notes count per bundle; without a target that would give a thousand groups.
         let by = if target.is_some() { By::Bundle } else { By::Target };
         let look = Census::new(Select { target, kernel: None }, by);
         let mut groups = Groups::new(path.to_string_lossy(), by);
@@ -80,7 +80,7 @@ impl Isa {
     }
 }
 
-/// The runtime's name where it has one, and the file.
+/// The runtime's name, if it has one, and the file.
 fn candidates(around: &ObserveContext) -> Vec<(Option<String>, PathBuf)> {
     let mut found = Vec::new();
     for installed in around.runtimes_to_read() {
@@ -100,7 +100,7 @@ fn wanted(file: &Path, around: &ObserveContext) -> bool {
     name == "libggml-hip.so" || helpers
 }
 
-/// Files below a place, links not followed: a runtime's links point to its own files.
+/// Files below a directory. Symlinks are not followed, because a runtime's symlinks point to its own files.
 fn below(place: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut todo = vec![place.to_owned()];

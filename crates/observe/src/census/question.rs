@@ -1,9 +1,9 @@
-//! Is there any of this?
+//! Presence questions about instructions: a family, or the start of a mnemonic.
 
 use crate::census::group::Groups;
 use isa::{Family, MATRIX, Mnemonic};
 
-/// A family, all that multiply matrices, or the start of a mnemonic: `mfma` and `v_mfma` ask the same.
+/// A family, all matrix-multiply families, or the start of a mnemonic: `mfma` and `v_mfma` mean the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     Family(Family),
@@ -12,7 +12,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// None if no instruction of any processor starts so: the question is a typing error.
+    /// None if no instruction of any processor starts with the text, which then is a typo.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "matrix" {
             return Some(Question::Matrix);
@@ -32,8 +32,8 @@ impl Question {
         }
     }
 
-    /// Related families that were not asked for and are there: dense and sparse ones have names of their own, and who
-    /// asks for `mfma` may well mean `smfmac` too.
+    /// Related families that were not asked for but are there. Dense and sparse families have separate names, and a
+    /// user who asks for `mfma` may also mean `smfmac`.
     pub fn beside(&self, groups: &Groups) -> Vec<(Family, u64)> {
         let Question::Family(asked) = self else { return Vec::new() };
         let others = MATRIX.iter().filter(|family| MATRIX.contains(asked) && *family != asked);

@@ -1,4 +1,4 @@
-//! The census as observations: counts per target, or per bundle, and one sweep that lets an absence be concluded.
+//! The census as observations: counts per target or bundle, and one sweep from which absence can be concluded.
 
 use crate::census::group::{By, Groups};
 use crate::census::question::Question;
@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 
 pub const TOPIC: &str = "isa.count";
 
-/// Families whose absence is worth stating, beside those that are there.
+/// Families whose absence is recorded explicitly, in addition to those that are there.
 const ASKED: [Family; 6] = [Family::Fma, Family::Dot, Family::Mfma, Family::Smfmac, Family::Wmma, Family::Swmmac];
 
-/// Starts of mnemonics that people count by.
+/// Prefixes of mnemonics that people count by.
 const PREFIXES: [&str; 16] = [
     "v_fma",
     "v_fmac",
@@ -76,7 +76,7 @@ pub fn observations(
     Ok(all)
 }
 
-/// Kernels end: a decoder that had lost its place would not find an `s_endpgm` in each.
+/// Every kernel ends: a decoder that had lost alignment would not find an `s_endpgm` in each.
 fn canary(groups: &Groups) -> Canary {
     if groups.ending == 0 {
         return Canary::None;

@@ -1,4 +1,4 @@
-//! What may be concluded of a directory: that something in it serves a GPU, that all of it does, that the list is complete.
+//! The conclusions about a directory: something in it serves a GPU, all of it does, or the list is complete.
 
 use crate::directory::libraries::{Library, Survey};
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
@@ -6,10 +6,10 @@ use gpu::Arch;
 use say::Say;
 use std::path::Path;
 
-/// Who signs.
+/// The observer's name in the ledger.
 const NAME: &str = "inspect";
 
-/// A kernel catalog of the directory, as far as the question goes.
+/// A kernel catalog of the directory, with what is known about the requested GPU.
 #[derive(Debug)]
 pub struct CatalogSaid<'a> {
     pub path: &'a Path,
@@ -18,17 +18,17 @@ pub struct CatalogSaid<'a> {
     pub serves: Option<Conclusion>,
 }
 
-/// A directory, looked at for one GPU.
+/// A directory examined for one GPU.
 #[derive(Debug)]
 pub struct DirectorySurvey<'a> {
-    /// As it was named.
+    /// The path as the user gave it.
     pub path: &'a Path,
     pub survey: &'a Survey,
     pub catalogs: Vec<CatalogSaid<'a>>,
 }
 
 impl DirectorySurvey<'_> {
-    /// Every file in the directory; files that could not be read, or were not opened, are listed beside it.
+    /// Covers every file in the directory. Files that could not be read or opened are listed as left out.
     fn basis(&self) -> Basis {
         let survey = self.survey;
         let in_part: u64 = survey.libraries.iter().map(|library| library.unread.len() as u64).sum();
@@ -53,11 +53,11 @@ impl DirectorySurvey<'_> {
         for (path, _) in &survey.packs {
             basis = basis.without(path.display().to_string(), None, LeftOutWhy::NotAsked);
         }
-        // Each file that was read whole has its own map; what it found is among the unread.
+        // Every file that was read in full has a byte map; bytes that no format explains are among the unread.
         basis.account(Account::searched(Witness::ByteMap))
     }
 
-    /// Is what is listed all there is?
+    /// Does the list contain everything there is?
     pub fn completeness(&self) -> Conclusion {
         let mut basis = self.basis();
         if self.survey.unsearched > 0 {
@@ -88,7 +88,8 @@ impl DirectorySurvey<'_> {
         basis.presence(found)
     }
 
-    /// Does every file there for GPUs of this vendor serve this one? Loose objects do so together: they are sorted by target.
+    /// Does every file for GPUs of this vendor serve this one? Loose objects count together, because they are sorted by
+    /// target.
     pub fn service(&self, wanted: &Arch) -> Conclusion {
         let (mut asked, mut answered, mut failing) = (0, 0, 0);
         let mut take = |answer: Option<bool>| {
@@ -131,7 +132,7 @@ impl DirectorySurvey<'_> {
     }
 }
 
-/// A catalog that serves, if only in part, has kernels.
+/// Whether the catalog has kernels: one that serves at least in part does.
 fn has_any(serves: &Conclusion) -> bool {
     !matches!(serves.says(), Says::Nothing) && serves.reach() != Reach::Unknown
 }

@@ -1,4 +1,4 @@
-//! The GPU libraries of a directory: host files with device code, and the stack's libraries without any.
+//! The GPU libraries of a directory: host files with device code, and libraries of the GPU stack without any.
 
 use codeobject::{ReadAt, elf::Elf, host, kpack::Reference, nvidia};
 use gpu::Arch;
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// A library, or all loose code objects and bundles of one directory.
 #[derive(Debug)]
 pub struct Library {
-    /// For loose code objects and bundles: their directory.
+    /// The directory, for loose code objects and bundles.
     pub path: PathBuf,
-    /// How many loose code objects and bundles; None for a library.
+    /// The number of loose code objects and bundles; None for a library.
     pub loose: Option<usize>,
     pub size: u64,
     pub soname: Option<String>,
@@ -26,30 +26,30 @@ pub struct Library {
     pub targets: BTreeMap<String, u64>,
     /// Kernels per target id that compute nothing.
     pub stubs: u64,
-    /// SPIR-V modules, of those that are looked into for them.
+    /// The number of SPIR-V modules, in files that are searched for them.
     pub modules: usize,
-    /// Would the requested GPU find kernels with code? None: not asked, or none needed.
+    /// Whether the requested GPU would find kernels with code. None if not asked, or if none is needed.
     pub serves: Option<Serves>,
-    /// The files of it that could not be read whole, each with the first reason.
+    /// Its files that could not be read in full, each with the first reason.
     pub unread: Vec<Unread>,
 }
 
-/// The libraries of a directory, and what in it could not be looked at.
+/// The libraries of a directory, and its unexamined parts.
 #[derive(Debug, Default)]
 pub struct Survey {
     pub libraries: Vec<Library>,
     /// Files and directories, with the reason.
     pub unread: Vec<Unread>,
-    /// Archives and packages: what is in them was not looked at.
+    /// Archives and packages, whose content was not examined.
     pub packs: Vec<(PathBuf, Pack)>,
-    /// Regular files that could be opened, and are not archives.
+    /// Regular files that could be opened and are not archives.
     pub files: u64,
-    /// Host files without device sections that were not read in full, because no GPU was given: a code object or a module may be
-    /// in the middle of one.
+    /// Host files without device sections that were not read in full because no GPU was given. One may contain a code
+    /// object or a module.
     pub unsearched: u64,
 }
 
-/// Every library below `dir`, without the catalog directories in `skip`; links are not followed.
+/// Every library below `dir`, except in the catalog directories in `skip`. Symlinks are not followed.
 pub fn survey(dir: &Path, skip: &[PathBuf], target: Option<&Arch>, progress: &mut dyn FnMut(&Path)) -> Survey {
     let mut found = Survey::default();
     let mut loose: BTreeMap<PathBuf, Library> = BTreeMap::new();
@@ -76,7 +76,7 @@ pub fn survey(dir: &Path, skip: &[PathBuf], target: Option<&Arch>, progress: &mu
 }
 
 impl Library {
-    /// Whether it is for GPUs of this one's vendor, or for none that could be named.
+    /// Whether it is for GPUs of the same vendor as `wanted`, or for no vendor that could be named.
     pub fn is_for(&self, wanted: &Arch) -> bool {
         let nvidia = |target: &String| gpu::arch::Nvidia::parse(target).is_some();
         let same_vendor = self.targets.keys().any(|target| nvidia(target) == matches!(wanted, Arch::Nvidia(_)));
@@ -89,12 +89,12 @@ impl Library {
         self.answer() == Some(false) && self.loose.is_none() && self.is_for(wanted)
     }
 
-    /// Would the GPU find kernels in it? None if unknown, or not requested.
+    /// Whether the GPU would find kernels in it. None if unknown or not requested.
     pub fn answer(&self) -> Option<bool> {
         self.serves.as_ref().and_then(Serves::answer)
     }
 
-    /// How many files it is.
+    /// The number of files that it consists of.
     pub fn files(&self) -> u64 {
         self.loose.map_or(1, |files| files as u64)
     }
@@ -157,7 +157,7 @@ fn read(file: &File, options: &Options) -> FileReport {
     }
 }
 
-/// A file that needs it may contain SPIR-V. Others are not read in full for that unless a GPU is given.
+/// A file that needs this library may contain SPIR-V. Other files are searched for SPIR-V only if a GPU is given.
 const VULKAN_LOADER: &str = "libvulkan.so";
 
 impl Survey {
@@ -170,8 +170,8 @@ impl Survey {
         }
     }
 
-    /// A host file with device code of either vendor, one that carries SPIR-V or code objects in its middle, or one that
-    /// belongs to a GPU stack by its name.
+    /// A host file with device code of either vendor, with embedded SPIR-V or code objects, or with a name from a GPU
+    /// stack.
     fn host(&mut self, file: &File, elf: Option<&Elf<'_>>, target: Option<&Arch>, progress: &mut dyn FnMut(&Path)) {
         let path = file.path();
         let packed = |elf: &Elf<'_>| Reference::of_elf(elf).is_some();
@@ -194,7 +194,7 @@ impl Survey {
         if device || vulkan || target.is_some() {
             progress(path);
             out.take(file, &read(file, &Options::all()), target);
-            // A program that only calls the loader is for no GPU in particular.
+            // A program that only calls the loader is not specific to any GPU.
             if !device && out.modules == 0 && out.targets.is_empty() && out.unread.is_empty() {
                 out.serves = None;
             }

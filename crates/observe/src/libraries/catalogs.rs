@@ -1,4 +1,4 @@
-//! A kernel catalog: files per target, each file of the target asked about, and whether it serves.
+//! A kernel catalog: files per target, each file of the requested target, and whether the catalog serves it.
 
 use crate::libraries::id;
 use crate::{Raw, Sighting};
@@ -10,19 +10,20 @@ use runtime::catalogs::LibraryDir;
 use say::{Say as _, say};
 use tensile::{Files, Service, Trouble, Verdict};
 
-/// Does it serve the target: is every kernel that its solutions name in a code object? Without any, that there are none for the
-/// target. Unreadable files and unknown kinds of nodes are left out by name.
+/// Whether the catalog serves the target: every kernel that its solutions name is in a code object. If it names none,
+/// the conclusion is that it has none for the target. Unreadable files and unknown kinds of nodes are listed as left
+/// out.
 pub fn serves(service: &Service) -> Conclusion {
     let named: u64 = service.leaves.iter().map(|leaf| leaf.kernels as u64).sum();
     let open: u64 = service.leaves.iter().map(|leaf| leaf.undetermined.len() as u64).sum();
     let mut basis = match service.has_solutions() {
         true => {
-            // The catalog names them, and the symbol tables of its code objects were looked at for each.
+            // The catalog names the kernels, and each was looked up in the symbol tables of its code objects.
             Basis::new(super::NAME, [&service.target], Rung::Shipped, Unit::Kernels, named, named.saturating_sub(open))
                 .account(Account::searched(Witness::SymbolSizes))
         }
-        // The expected number is unknown: the names in the directory, and what they lead to, were read. The library that reads it
-        // uses these names, too: a file under another name is never loaded.
+        // The expected number is unknown: the files with catalog names, and the files they refer to, were read. The
+        // library uses the same names, so it never loads a file under another name.
         false => Basis::live(super::NAME, [&service.target], Rung::Shipped, Unit::Files, service.files as u64)
             .account(Account::searched(Witness::WriterCount)),
     };
@@ -40,7 +41,7 @@ pub fn serves(service: &Service) -> Conclusion {
     basis.of_all(missing + absent)
 }
 
-/// `service` None: not requested, or the target's files were left out when the runtime was fetched.
+/// `service` is None if it was not requested, or if the target's files were left out when the runtime was fetched.
 pub fn catalog(
     dir: &LibraryDir,
     runtime: Option<&str>,
@@ -70,7 +71,7 @@ pub fn catalog(
         out.push(saw(&target, "catalog.files", &[library], files.into())?);
     }
     let Some((target, service)) = target.zip(service) else { return Ok(out) };
-    // An unknown value is not an observation; omissions are in the coverage of the one that is made.
+    // An unknown result is not recorded. Omissions are in the coverage of the recorded observation.
     if service.verdict() != Verdict::NotKnown {
         let fact = Fact::new("catalog.serves", About::new([library]), service.verdict().name());
         let (finding, coverage) = (Finding::Saw(fact), coverage_of(&serves(service)));
@@ -88,7 +89,7 @@ pub fn catalog(
     Ok(out)
 }
 
-/// What a conclusion was made from, as the coverage of an observation.
+/// Converts the basis of a conclusion to the coverage of an observation.
 fn coverage_of(conclusion: &Conclusion) -> Coverage {
     let all = conclusion.left_out().iter();
     let coverage = Coverage::partial(conclusion.unit().key(), conclusion.answered(), conclusion.asked(), Vec::new());

@@ -1,7 +1,8 @@
-//! What a runtime's libraries need and what its kernel catalogs hold, as observations on the rung Shipped.
+//! The dependencies of a runtime's libraries and the content of its kernel catalogs, as observations on the rung
+//! Shipped.
 //!
-//! `inspect --record` and `investigate` write the same: NEEDED edges and chains of GPU libraries, files per target of each
-//! catalog, and how a catalog serves the requested GPU.
+//! `inspect --record` and `investigate` write the same: NEEDED edges and chains of GPU libraries, files per target of
+//! each catalog, and how a catalog serves the requested GPU.
 
 mod catalogs;
 mod needed;
@@ -13,7 +14,7 @@ pub use crate::libraries::observer::RuntimeLibraries;
 
 use evidence::ObserverId;
 
-/// Who signs: the name in the ledger.
+/// The observer's name in the ledger.
 pub const NAME: &str = "libraries";
 
 fn id() -> ObserverId {

@@ -1,4 +1,4 @@
-//! NEEDED edges and chains: who brings whom, by the files themselves.
+//! NEEDED edges and chains, read from the files themselves.
 
 use crate::libraries::id;
 use crate::{Raw, Sighting};
@@ -10,8 +10,8 @@ use runtime::{
 };
 use std::{collections::BTreeSet, fmt::Write};
 
-/// Edges from and to libraries of the GPU stack, and the chain of each file that it starts from. A file that cannot be
-/// read, and so has no hash, is left out.
+/// Edges from and to libraries of the GPU stack, and the chain of each starting file. A file that cannot be read has no
+/// hash and is left out.
 pub fn needed(search: &Search, chains: &[Chain], runtime: Option<&str>, time: &str) -> Result<Vec<Sighting>, Refused> {
     let mut out = Vec::new();
     let mut told = BTreeSet::new();
@@ -42,7 +42,7 @@ pub fn needed(search: &Search, chains: &[Chain], runtime: Option<&str>, time: &s
     Ok(out)
 }
 
-/// As people name it: the SONAME, else the file's own name.
+/// The SONAME, else the file name.
 fn name(object: &Object) -> String {
     let base = || object.real.file_name().map(|name| name.to_string_lossy().into_owned());
     object.dynamic.soname.clone().or_else(base).unwrap_or_else(|| object.name.clone())
@@ -59,7 +59,7 @@ fn subject(search: &Search, object: &Object, runtime: Option<&str>) -> Option<Su
     })
 }
 
-/// Everything that comes along with an object, nearest first.
+/// Everything that is loaded with an object, nearest first.
 fn reached(chain: &Chain, start: usize) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
     let mut queue = std::collections::VecDeque::from([start]);

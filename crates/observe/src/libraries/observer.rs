@@ -54,11 +54,12 @@ impl Observer for RuntimeLibraries {
             let found = match catalogs::find(&dir) {
                 Ok(found) => found,
                 Err(error) if around.paths.contains(&dir) => return Err(blocked(error.message())),
-                // Come upon, not asked for: a process's directory may be gone by now.
+                // The directory was discovered, not named by the user: the directory of a process may have been removed
+                // since.
                 Err(_) => continue,
             };
             for found in found {
-                // What a fetch left out says nothing about the package.
+                // Files that a fetch left out say nothing about the package.
                 let there = |target: &&str| {
                     Index::read(&cache.runtime(runtime.as_deref().unwrap_or_default())).map_or(true, |index| {
                         index.targets.is_empty() || index.targets.iter().any(|known| known == target)
@@ -74,7 +75,7 @@ impl Observer for RuntimeLibraries {
     }
 }
 
-/// ggml's GPU backends below a directory, as paths inside the root that they are looked up in.
+/// ggml's GPU backends below a directory, as paths relative to the root in which they are looked up.
 fn backends(dir: &Path, root: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut queue = vec![dir.to_owned()];

@@ -1,4 +1,5 @@
-//! Which ways to a GPU a process has: backends whose libraries it has mapped, Vulkan's drivers and layers, device files that it holds.
+//! The ways in which a process can use a GPU: backends with mapped libraries, Vulkan drivers and layers, and open
+//! device files.
 
 use super::Process;
 use runtime::library_names::{DRM_STAND_IN, LAVAPIPE, VULKAN_LAYER, VULKAN_LOADER, is_vulkan_driver};
@@ -6,26 +7,26 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A path to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path): if two
-/// have the same card, the first keeps it.
+/// A path to a GPU, in the order in which ggml registers them (ggml-backend-reg.cpp, ggml_backend_load_all_from_path):
+/// if two offer the same card, the first one is used.
 const ORDER: [(&str, &[&str]); 3] =
     [("cuda", &["ggml-cuda", "cuda"]), ("hip", &["ggml-hip", "hip"]), ("vulkan", &["ggml-vulkan", VULKAN_LOADER])];
 
-/// What a process has of Vulkan.
+/// The parts of the Vulkan stack that a process has loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VulkanStack {
-    /// Files, as the process sees them.
+    /// File paths, as the process sees them.
     pub loader: Vec<String>,
     pub drivers: Vec<String>,
     pub layers: Vec<String>,
-    /// Mesa's stand-in takes the place of a kernel driver: nothing is executed.
+    /// Mesa's stand-in replaces the kernel driver: nothing is executed.
     pub stand_in: bool,
-    /// Every driver that is loaded computes on the processor.
+    /// Whether every loaded driver computes on the CPU.
     pub processor_only: bool,
 }
 
 impl Process {
-    /// Backends whose libraries are mapped, in ggml's order. Loaded is not used.
+    /// Backends with mapped libraries, in ggml's order. A loaded backend is not necessarily used.
     pub fn backends(&self) -> Vec<&'static str> {
         let has = |parts: &[&str]| {
             self.libraries.iter().any(|library| library.part.is_some_and(|part| parts.contains(&part)))
@@ -33,7 +34,7 @@ impl Process {
         ORDER.into_iter().filter(|(_, parts)| has(parts)).map(|(name, _)| name).collect()
     }
 
-    /// None if Vulkan's loader is not mapped, nor a driver of it.
+    /// None if neither the Vulkan loader nor a Vulkan driver is mapped.
     pub fn vulkan(&self) -> Option<VulkanStack> {
         let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
             let fits = self.libraries.iter().filter(|library| library.part.is_some_and(wanted));
@@ -53,7 +54,7 @@ impl Process {
     }
 }
 
-/// The device files of GPUs that a process holds open, by their names.
+/// The GPU device files that a process has open.
 pub(super) fn devices(dir: &Path) -> Vec<String> {
     let open = fs::read_dir(dir.join("fd")).into_iter().flatten().flatten();
     let links = open.filter_map(|entry| fs::read_link(entry.path()).ok());

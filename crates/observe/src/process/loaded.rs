@@ -1,4 +1,4 @@
-//! Each loaded library: where it came from, its version, and the edge that brought it.
+//! Each loaded library: its location, its version, and the edge that loaded it.
 
 use crate::process::{Mapped, View};
 use runtime::{
@@ -22,27 +22,27 @@ say::named! {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
-    /// As the process sees it.
+    /// The path as the process sees it.
     pub path: PathBuf,
     pub deleted: bool,
     pub soname: Option<String>,
     /// The part after `.so.` in the file's own name: `4.3.60303`.
     pub version: Option<String>,
-    /// ROCm release, where the name carries it: `6.3.3`.
+    /// The ROCm release, if the name contains it: `6.3.3`.
     pub release: Option<String>,
     /// The name of the GPU stack's part, for libraries that belong to one: `rocblas`, `hip`, `ggml-hip`, `cudart`.
     pub part: Option<&'static str>,
     pub origin: Origin,
-    /// Position in the chain; None for a mapped file that the loader did not bring.
+    /// Position in the chain; None for a mapped file that the loader did not load.
     pub object: Option<usize>,
     pub how: How,
-    /// Sonames of those that name it in DT_NEEDED.
+    /// SONAMEs of the objects that name it in DT_NEEDED.
     pub needed_by: Vec<String>,
     /// Why its content could not be read.
     pub problem: Option<Message>,
 }
 
-/// Matches what is mapped with what the loader would bring; the rest was opened by the program itself.
+/// Matches mapped files with those that the loader would load; the program opened the rest itself.
 pub(super) fn explain(
     view: &View,
     search: &Search,
@@ -59,7 +59,7 @@ pub(super) fn explain(
             (view.inside(&file.path), file, dynamic)
         })
         .collect();
-    // A library that another new one needs comes with that one: open those without dependents first.
+    // A library that another new library needs is loaded with that one, so open libraries without dependents first.
     let unexplained = |chain: &Chain| -> Vec<PathBuf> {
         let rest = read.iter().filter(|(path, _, dynamic)| {
             dynamic.as_ref().is_ok_and(|dynamic| dynamic.is_dynamic) && chain.by_path(search, path).is_none()
@@ -93,7 +93,7 @@ fn one(
         Err(problem) => (None, Some(problem)),
     };
     let soname = dynamic.and_then(|dynamic| dynamic.soname);
-    // A deleted file has no usable path: the loader still knows it by its SONAME.
+    // A deleted file has no usable path, but the loader still knows it by its SONAME.
     let by_name =
         |name: &str| chain.objects.iter().position(|o| o.name == name || o.dynamic.soname.as_deref() == Some(name));
     let object = chain.by_path(search, &path).or_else(|| by_name(soname.as_deref().unwrap_or(&base)));

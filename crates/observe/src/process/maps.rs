@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// One file that is mapped, with its lowest mapping: the handle by which `map_files` knows it.
+/// A mapped file with its lowest mapping, which is its name in `map_files`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapped {
     pub path: PathBuf,
@@ -15,7 +15,7 @@ pub struct Mapped {
     pub executable: bool,
 }
 
-/// The mapped files in the order of their lowest address, each once.
+/// The mapped files, each once, in the order of their lowest address.
 pub fn parse(text: &str) -> Vec<Mapped> {
     let mut out: Vec<Mapped> = Vec::new();
     for line in text.lines() {
@@ -57,7 +57,8 @@ fn entry(line: &str) -> Option<Mapped> {
     })
 }
 
-/// Executable memory that is of no file and not the kernel's own: code that was made, or loaded from memory, at run time.
+/// Executable memory that belongs to no file and not to the kernel: code that was generated, or loaded from memory, at
+/// run time.
 pub(super) fn unnamed_code(text: &str) -> Vec<String> {
     let unnamed = |line: &str| {
         let mut fields = line.split_ascii_whitespace();

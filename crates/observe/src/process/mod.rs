@@ -1,8 +1,8 @@
 //! What a process has loaded, and which edge pulled each library in: rung Loaded.
 //!
-//! Reads `/proc/PID` alone: nothing is attached, stopped or run. Files are opened through `/proc/PID/root`, so that a
-//! container's or a chroot's libraries are those it sees; one that was deleted or replaced since is opened through
-//! `map_files`, where the system allows it. What could not be read is said.
+//! Reads only `/proc/PID`; it attaches to nothing, and stops and runs nothing. Files are opened through
+//! `/proc/PID/root`, so that the libraries are those that the process sees in its container or chroot. A file that was
+//! deleted or replaced since is opened through `map_files`, if the system allows it. Unreadable files are reported.
 
 mod backend;
 mod conclusions;
@@ -47,13 +47,13 @@ pub struct Process {
     pub program: PathBuf,
     pub library_path: String,
     pub preload: Vec<String>,
-    /// In the order of the address space.
+    /// In address order.
     pub libraries: Vec<Loaded>,
-    /// kpack archives that it holds open or has mapped: the runtime keeps each one open from its first use on.
+    /// kpack archives that it has open or mapped; the runtime keeps each one open after its first use.
     pub archives: Vec<PathBuf>,
-    /// Device files of GPUs that it holds open.
+    /// GPU device files that it has open.
     pub devices: Vec<String>,
-    /// The loader's chain, with what the program opened itself as further starts.
+    /// The loader's chain; libraries that the program opened itself are further starting points.
     pub chain: Chain,
     /// The text of `maps`, the raw evidence.
     pub maps: String,
@@ -92,8 +92,7 @@ impl Process {
         Ok(Process { pid, name, program, library_path, preload, libraries, archives, devices, chain, maps })
     }
 
-    /// ROCm releases among the loaded libraries, where more than one is: mixed stacks break in ways that look like
-    /// anything else.
+    /// ROCm releases of the loaded libraries, if there is more than one. Mixed stacks fail in misleading ways.
     pub fn mixed_releases(&self) -> Vec<(String, Vec<&Loaded>)> {
         let mut out: Vec<(String, Vec<&Loaded>)> = Vec::new();
         for library in &self.libraries {
@@ -108,12 +107,13 @@ impl Process {
     }
 }
 
-/// How paths of the process's maps are found from here.
+/// Translates paths in the process's maps to paths that can be opened here.
 #[derive(Debug)]
 pub(crate) struct View {
     dir: PathBuf,
     root: Inside,
-    /// In front of every path in maps when the process changed its root: maps speaks of the mount, not of the root.
+    /// The prefix of every path in maps if the process changed its root: maps shows paths relative to the mount, not to
+    /// the root.
     prefix: Option<PathBuf>,
 }
 
@@ -121,7 +121,7 @@ impl View {
     fn new(dir: &Path, mapped: &[Mapped]) -> View {
         let root = Inside::new(dir.join("root"));
         let mut view = View { dir: dir.to_owned(), root, prefix: None };
-        // A process in a chroot has a root link that names the directory as its mounts see it.
+        // For a process in a chroot, the root link names the directory as seen in its mount namespace.
         if let Ok(link) = fs::read_link(dir.join("root"))
             && link != Path::new("/")
             && mapped.iter().any(|file| file.path.starts_with(&link))
@@ -137,7 +137,7 @@ impl View {
         cut.map_or_else(|| path.to_owned(), |rest| Path::new("/").join(rest))
     }
 
-    /// The mapped file itself: by its path if that still is the same file, else through `map_files`.
+    /// The mapped file itself: by its path if that is still the same file, else through `map_files`.
     pub fn open(&self, file: &Mapped) -> io::Result<FileAt> {
         if !file.deleted
             && let Ok(handle) = self.root.open(&self.inside(&file.path))
@@ -149,7 +149,7 @@ impl View {
     }
 }
 
-/// By their names alone: nothing is opened.
+/// Finds archives by name only; nothing is opened.
 fn archives(dir: &Path, view: &View, mapped: &[Mapped]) -> Vec<PathBuf> {
     let open = fs::read_dir(dir.join("fd")).into_iter().flatten().flatten();
     let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -163,7 +163,7 @@ fn archives(dir: &Path, view: &View, mapped: &[Mapped]) -> Vec<PathBuf> {
     found
 }
 
-/// A process chooses how long its environment and its list of mappings are (prctl(2), PR_SET_MM_MAP).
+/// A limit, because a process chooses the length of its environment and its list of mappings (prctl(2), PR_SET_MM_MAP).
 const MOST: u64 = 64 << 20;
 
 fn text(dir: &Path, name: &str) -> io::Result<String> {

@@ -1,4 +1,4 @@
-//! The libraries of a live process as an observer: what it could close is what it has in view.
+//! The observer of a live process's libraries. Its field of view says which claims it can decide.
 
 use crate::Observer;
 use evidence::{FieldOfView, Rung, View};

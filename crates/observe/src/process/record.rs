@@ -5,11 +5,11 @@ use crate::{Observer, Raw, Sighting};
 use evidence::{About, Canary, Coverage, Fact, Finding, Loaded, Observation, Refused, Subject, Window};
 
 impl Process {
-    /// One observation a GPU library, how many there are, and a sweep: the whole address space was read. The maps are the
-    /// evidence of each.
+    /// One observation per GPU library, one for their number, and a sweep, because the whole address space was read.
+    /// The maps are the evidence of each.
     pub fn sightings(&self, time: &str) -> Result<Vec<Sighting>, Refused> {
         let window = Window::Named(format!("process {} ({}) at {time}", self.pid, self.name));
-        // Whose machine it is, who reads the ledger knows: everybody who looks at this one calls it so.
+        // The ledger belongs to this machine, so all observers call it "this host".
         let subject = Subject { window, ..Subject::this_host() };
         let read = self.libraries.iter().filter(|library| library.problem.is_none()).count() as u64;
         let mut coverage = Coverage::partial("libraries", read, Some(self.libraries.len() as u64), Vec::new());
@@ -35,7 +35,7 @@ impl Process {
             }
         }
         all.push(saw(Fact::new("library.count", About::default(), count))?);
-        // The program itself, which must be there, was seen.
+        // The canary: the program itself must be in its maps, and was.
         for (_, view) in ProcessMaps.field_of_view() {
             let swept = on(Finding::Swept)?.view(view).canary(Canary::in_target("the program's own mapping"));
             all.push(Sighting::from(swept).with(maps()));

@@ -1,5 +1,5 @@
-//! What each bundle is for, as facts: its families, its role, which kernels it has in how many variants and over which
-//! template range, and in which order the types of a kernel follow each other.
+//! The role of each bundle, as facts: its kernel families, its role, its kernels with their number of variants and
+//! template ranges, and the order of a kernel's types across bundles.
 
 use crate::shipped::kernels::KernelFact;
 use evidence::{About, Fact, Value};
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Bundle {
     index: usize,
     read: Vec<(Facts, bool)>,
-    /// The most frequent first; helpers last.
+    /// The most frequent family first; helpers last.
     families: Vec<Family>,
 }
 
-/// Facts about all bundles that have a kernel.
+/// Facts about all bundles that contain a kernel.
 pub fn facts(kernels: &[KernelFact]) -> Vec<Fact> {
     let mut by_bundle: BTreeMap<usize, Vec<(Facts, bool)>> = BTreeMap::new();
     for kernel in kernels {
@@ -40,7 +40,7 @@ impl Bundle {
         Bundle { index, read, families: families.into_iter().map(|(family, _)| family).collect() }
     }
 
-    /// `MMQ`, `flash attention`, `dequantize`: the first family, in the words that people use.
+    /// `MMQ`, `flash attention`, `dequantize`: the common name of the first family.
     fn role(&self) -> Option<String> {
         let family = self.families.first()?;
         Some(match family {
@@ -50,7 +50,7 @@ impl Bundle {
         })
     }
 
-    /// Types of one kernel's weights in this bundle.
+    /// The weight types of one kernel in this bundle.
     fn types(&self, kernel: &str) -> BTreeSet<String> {
         let facts = self.read.iter().map(|(facts, live)| (facts, *live)).filter(|(facts, _)| facts.kernel == kernel);
         variants(facts).into_iter().filter_map(|variants| variants.data).collect()
@@ -86,8 +86,8 @@ impl Bundle {
     }
 }
 
-/// For each kernel that has its types in bundles of their own: the types in the order of the bundles, then what the
-/// bundle behind the last of them is for.
+/// For each kernel that has one bundle per type: the types in the order of the bundles, then the role of the bundle
+/// after the last of them.
 fn orders(bundles: &[Bundle]) -> Vec<Fact> {
     let names: BTreeSet<&str> =
         bundles.iter().flat_map(|bundle| &bundle.read).map(|(facts, _)| facts.kernel.as_str()).collect();

@@ -1,11 +1,11 @@
-//! What may be concluded from the inventory of a file: that code is there, that it is not, that the list is complete.
+//! The conclusions from the inventory of a file: code is there, it is not, or the list is complete.
 
 use evidence::{Account, Basis, Conclusion, LeftOutWhy, Rung, Unit, Witness};
 use inventory::{FileReport, Serves};
 use say::say;
 use std::path::Path;
 
-/// Everything in the file; unreadable and unexamined parts are listed beside it.
+/// Covers everything in the file; unreadable and unexamined parts are listed as left out.
 pub fn basis(path: &Path, report: &FileReport) -> Basis {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let lost = report.coverage.lost().min(report.size);
@@ -27,8 +27,8 @@ pub fn basis(path: &Path, report: &FileReport) -> Basis {
     basis.account(byte_map(&name, report))
 }
 
-/// The map is made from the headers, and the rest of the file is searched for marks and noise: neither reads device code as the inventory
-/// does.
+/// A second account of the file. The map comes from the headers, and the rest of the file is searched for signatures
+/// and noise; neither reads device code the way the inventory does.
 fn byte_map(name: &str, report: &FileReport) -> Account {
     let mapped: u64 = report.map.totals().values().sum();
     let account = Account::counted(Witness::ByteMap, mapped, report.size);
@@ -39,17 +39,18 @@ fn byte_map(name: &str, report: &FileReport) -> Account {
     })
 }
 
-/// Is there anything for the device? Kernels with code are counted; what is compiled when it is loaded counts by entry.
+/// Is there anything for the device? Kernels with code are counted; code that is compiled at load time is counted by
+/// entry point.
 pub fn presence(path: &Path, report: &FileReport, serves: &Serves) -> Conclusion {
     let found = if serves.kernels == 0 { serves.uncounted } else { serves.live() };
     let basis = serves.open.iter().fold(basis(path, report), |basis, open| {
-        // What one GPU's code is called by decides nothing if the two places that are read disagree.
+        // If the two places that name a GPU's code disagree, the target is undetermined.
         basis.without(open.as_str(), None, LeftOutWhy::Undetermined)
     });
     basis.presence(found)
 }
 
-/// Is what is listed all there is?
+/// Does the list contain everything there is?
 pub fn completeness(path: &Path, report: &FileReport) -> Conclusion {
     basis(path, report).completeness()
 }

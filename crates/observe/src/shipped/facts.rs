@@ -1,4 +1,4 @@
-//! From a report to observations: one writer per file, so that subject, coverage and time are the same in all.
+//! Turns a report into observations. One writer per file keeps subject, coverage and time the same in all.
 
 use crate::shipped::kernels::KernelFact;
 use crate::shipped::{ShippedError, bundles, nvidia, spirv, symbols};
@@ -14,7 +14,8 @@ use say::{Kept, Say as _, key, say};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A list is kept up to here (about 5 MB); how many more there are is said in it. Debian's libggml-hip.so has 71,840.
+/// The maximum length of a list (about 5 MB); the list says how many more there are. Debian's libggml-hip.so has
+/// 71,840.
 const MOST_LISTED: usize = 200_000;
 
 type Result<T> = std::result::Result<T, ShippedError>;
@@ -25,16 +26,16 @@ pub struct Writer<'a> {
     report: &'a FileReport,
     coverage: Coverage,
     time: &'a str,
-    /// Which facts about kernels are written; the sweep's view is narrowed with them.
+    /// The requested facts about kernels; the sweep's view is narrowed accordingly.
     kernels: Vec<View>,
-    /// The same for what bundles are for.
+    /// The requested facts about bundle roles.
     bundles: Vec<View>,
-    /// Symbols of the host, by name: only those that were asked for.
+    /// The requested host symbols, by name.
     symbols: Vec<View>,
 }
 
 impl<'a> Writer<'a> {
-    /// None for a report without a hash: an observation must name its file.
+    /// None for a report without a hash, because an observation must name its file.
     pub fn new(
         id: ObserverId,
         path: &Path,
@@ -52,8 +53,8 @@ impl<'a> Writer<'a> {
         Some(Writer { id, subject, coverage: coverage(report), report, time, kernels, bundles, symbols: Vec::new() })
     }
 
-    /// Writes of kernels, bundles and symbols only what these views ask for: a library has thousands, an investigation
-    /// asks for a few.
+    /// Restricts the facts on kernels, bundles and symbols to these views: a library has thousands, and an
+    /// investigation asks for a few.
     pub fn only(self, asked: &[View]) -> Self {
         let of = |what: &str| -> Vec<View> {
             let inside = |view: &&View| view.topic == what || view.topic.starts_with(&format!("{what}."));
@@ -62,7 +63,7 @@ impl<'a> Writer<'a> {
         Writer { kernels: of("kernel"), bundles: of("bundle"), symbols: of("file.symbol"), ..self }
     }
 
-    /// What the file is, how much device code it has, and which targets it is for.
+    /// The kind of the file, how much device code it has, and its targets.
     pub fn file(&self) -> Result<Vec<Sighting>> {
         let mut all = vec![self.saw(&self.subject, Fact::new("file.kind", About::default(), self.report.kind))?];
         if self.report.form == Form::Host && self.report.coverage.total() > 0 {
@@ -142,7 +143,7 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// What the bundles are for, and what the kernels say about the source.
+    /// The roles of the bundles, and what the kernels show about the source.
     pub fn roles(&self, target: &TargetId, kernels: &[KernelFact]) -> Result<Vec<Sighting>> {
         let subject = self.subject.clone().target(target.to_string());
         let mut all = Vec::new();
@@ -157,7 +158,7 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// Host symbols that were asked for, and that no others of these names are there.
+    /// The requested host symbols that exist, and that no others with these names do.
     pub fn symbols(&self, path: &Path) -> Result<Vec<Sighting>> {
         let found = if self.symbols.is_empty() { None } else { symbols::symbols(path, &self.symbols) };
         let Some(found) = found else { return Ok(Vec::new()) };
@@ -168,7 +169,8 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// What was not seen is not there: only where every byte was accounted for. The list of all kernels goes with it.
+    /// A sweep: anything not seen is absent. Written only if every byte was accounted for. The list of all kernels is
+    /// attached.
     pub fn swept(&self, target: Option<&TargetId>, list: &[Listed]) -> Result<Vec<Sighting>> {
         let reach = say!("view-bytes");
         let mut views = vec![View::new("file.target")];
@@ -204,8 +206,8 @@ impl<'a> Writer<'a> {
         Ok(seen.into())
     }
 
-    /// A walk that reads bundles rightly must meet the host entry that every compiler writes first; one through archives,
-    /// code for each wrapper.
+    /// A correct walk through bundles must find the host entry that every compiler writes first; through archives, it
+    /// must find code for each wrapper.
     fn canary(&self) -> Canary {
         let bundles = &self.report.bundles;
         let packed = |summary: &inventory::BundleSummary| summary.entries.iter().any(|entry| entry.archive.is_some());
@@ -225,7 +227,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The raw evidence: bundle by bundle, as it was read.
+    /// The raw evidence: every bundle as it was read.
     fn listing(&self) -> String {
         let mut text = format!("{} bytes, {:?}\n", self.report.size, self.report.form);
         for summary in &self.report.bundles {

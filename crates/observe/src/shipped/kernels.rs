@@ -5,10 +5,10 @@ use inventory::{File, Found, Look, Options, inspect};
 use launch::kernel_list::Listed;
 use std::collections::BTreeSet;
 
-/// What a claim can ask about one shipped kernel.
+/// The facts about one shipped kernel that a claim can ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelFact {
-    /// In the readable form of the kernel-name grammar: `mul_mat_q<Q4_K,112,false>`.
+    /// The readable form of the kernel-name grammar: `mul_mat_q<Q4_K,112,false>`.
     pub name: String,
     pub mangled: String,
     pub bundle: Option<usize>,
@@ -17,7 +17,7 @@ pub struct KernelFact {
     pub lds: Option<u32>,
     pub scratch: Option<u32>,
     pub wavefront: Option<u32>,
-    /// None if the code is not decoded (NVIDIA's).
+    /// None if the code is not decoded (NVIDIA).
     pub stub: Option<bool>,
 }
 
@@ -25,16 +25,16 @@ pub struct KernelFact {
 #[derive(Debug, Clone, Copy)]
 pub struct Gather<'a> {
     pub target: Option<&'a TargetId>,
-    /// Whether the list is wanted: only where it is kept.
+    /// Whether the list is wanted: only if it will be kept.
     pub list: bool,
 }
 
 /// What was gathered of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Gathered {
-    /// Of the wanted target.
+    /// The kernels of the wanted target.
     pub facts: Vec<KernelFact>,
-    /// Of every target.
+    /// The kernels of every target.
     pub list: Vec<Listed>,
 }
 
@@ -93,7 +93,7 @@ impl Look for Gather<'_> {
     }
 }
 
-/// The names of all kernels of a file (of one target), mangled, each once; and whether the whole of it could be read.
+/// The mangled names of all kernels of a file (for one target), each once, and whether the whole file could be read.
 pub fn kernel_names(file: &File, target: Option<&TargetId>) -> (BTreeSet<String>, bool) {
     let mut names = BTreeSet::new();
     let take = |_: Option<&codeobject::Bundle>, found: Vec<String>| {

@@ -1,7 +1,7 @@
-//! What is shipped: every byte of a file's device code, as observations on the rung Shipped.
+//! The device code that a file ships, every byte of it, as observations on the rung Shipped.
 //!
 //! `inspect --record` and `investigate` both write what [`look`] returns. An absence ("no code for gfx942") is never
-//! written as a fact: a sweep with complete coverage says that what was not seen is not there.
+//! written as a fact: it follows from a sweep with complete coverage.
 
 mod bundles;
 mod conclusions;
@@ -22,7 +22,7 @@ use evidence::{ObserverId, View};
 use inventory::{File, FileReport, Options};
 use std::path::Path;
 
-/// Who signs: the name in the ledger.
+/// The observer's name in the ledger.
 pub const NAME: &str = "inspect";
 
 #[derive(Debug)]
@@ -38,7 +38,8 @@ say::worded! { ShippedError {
 
 say::wraps! { ShippedError { Open(inventory::OpenError), Refused(evidence::Refused) }}
 
-/// Reads a file whole and says what is in it. With a target, its kernels too, those that `asked` names (None: all).
+/// Reads a whole file and returns its content as observations. With a target, this includes those of its kernels that
+/// `asked` names (None: all).
 pub fn look(
     path: &Path,
     runtime: Option<&str>,
@@ -57,7 +58,7 @@ pub fn look(
     Ok((report, sightings))
 }
 
-/// The same, for a report that is already there.
+/// The same, for an existing report.
 pub fn sightings(
     path: &Path,
     runtime: Option<&str>,

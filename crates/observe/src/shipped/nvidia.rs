@@ -1,4 +1,4 @@
-//! What a file ships for NVIDIA GPUs, in the same words as for AMD's: kernels of one target, and how much was read.
+//! The content of a file for NVIDIA GPUs, in the same terms as for AMD: kernels of one target, and how much was read.
 
 use super::kernels::KernelFact;
 use codeobject::nvidia::{Inventory, Region, Row};
@@ -6,8 +6,8 @@ use evidence::{Canary, Coverage};
 use inventory::FileReport;
 use say::{Say as _, say};
 
-/// The kernels for one target (`sm_90a`, `compute_90`). Registers per thread stand under `vgpr`, static shared memory under
-/// `lds`, as in `inspect --kernels`. SASS is not decoded: whether a kernel is a stub is unknown.
+/// The kernels for one target (`sm_90a`, `compute_90`). Registers per thread are recorded as `vgpr`, static shared
+/// memory as `lds`, as in `inspect --kernels`. SASS is not decoded: whether a kernel is a stub is unknown.
 pub fn kernels(report: &FileReport, target: &str) -> Vec<KernelFact> {
     let rows = report.nvidia.iter().flat_map(|found| &found.rows);
     let rows = rows.filter(|row| row.region.is_loadable() && row.target() == target);
@@ -43,14 +43,14 @@ fn of_image(row: &Row) -> Vec<KernelFact> {
     }
 }
 
-/// Bytes of the sections, and those of them that were understood.
+/// Bytes of the sections, and how many of them were understood.
 pub fn bytes(found: &Inventory) -> (u64, u64) {
     let total = found.sections.iter().map(|walked| walked.section.size).sum();
     let lost: u64 = found.sections.iter().flat_map(|walked| &walked.unknown).map(|(_, len)| len).sum();
     (total, lost.min(total))
 }
 
-/// What could not be read.
+/// Adds what could not be read to the coverage.
 pub fn missing(found: &Inventory, mut coverage: Coverage) -> Coverage {
     for walked in &found.sections {
         for (offset, len) in &walked.unknown {
@@ -73,7 +73,7 @@ pub fn missing(found: &Inventory, mut coverage: Coverage) -> Coverage {
     coverage
 }
 
-/// A walk that reads containers rightly finds an image in each: fatbinary writes no empty one.
+/// A correct walk through containers finds an image in each: fatbinary writes no empty one.
 pub fn canary(found: &Inventory) -> Canary {
     let containers: usize = found.sections.iter().map(|walked| walked.containers.len()).sum();
     let mut met: Vec<(Region, usize)> = found.rows.iter().map(|row| (row.region, row.container)).collect();
@@ -112,7 +112,7 @@ mod tests {
         assert!(facts.iter().any(|fact| fact.starts_with("kernel Bool(true")), "{facts:?}");
         assert!(!facts.iter().any(|fact| fact.starts_with("kernel.stub")), "nobody looked: {facts:?}");
         assert!(seen.iter().all(|sighting| sighting.observation.rung() == Rung::Shipped));
-        // Every byte of the container counts as looked at, so that what is not in it is known not to be.
+        // Every byte of the container counts as examined, so that absence can be concluded.
         let swept = seen.iter().find(|it| matches!(it.observation.finding(), Finding::Swept)).expect("a sweep");
         assert!(swept.observation.coverage().is_complete(), "{:?}", swept.observation.coverage());
         assert!(swept.observation.coverage().seen > 0);

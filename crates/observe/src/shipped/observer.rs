@@ -11,7 +11,7 @@ use say::{Say, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A runtime is a few dozen libraries; a home directory is not what anybody meant.
+/// A runtime has a few dozen libraries; a directory with more files than this was probably named by mistake.
 const FILES_LIMIT: usize = 4096;
 
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Observer for ShippedFiles {
     }
 }
 
-/// Shared libraries with device code, their own or in archives beside them, below a path. Links are not followed.
+/// Shared libraries below a path that have device code in them or in archives beside them. Symlinks are not followed.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     let mut open = vec![path.to_owned()];
     let mut seen = 0;

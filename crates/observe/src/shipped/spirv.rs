@@ -1,11 +1,11 @@
-//! What a file ships for Vulkan, as facts: how many modules, and how many of them ask for what.
+//! The content of a file for Vulkan, as facts: the number of modules, and how many of them require each feature.
 
 use evidence::{About, Canary};
 use inventory::{Environment, FileReport};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// All modules for Vulkan, and those that ask for each feature. A file without any, where they were looked for, has none.
+/// All modules for Vulkan, and those that require each feature. Zero if the file was searched and has none.
 pub fn counts(report: &FileReport) -> Vec<(About, u64)> {
     let vulkan = || report.modules.iter().filter(|of| of.module.environment == Environment::Vulkan);
     let modules = vulkan().count() as u64;
@@ -21,7 +21,7 @@ pub fn counts(report: &FileReport) -> Vec<(About, u64)> {
     std::iter::once(all).chain(by_feature).collect()
 }
 
-/// A search that reads modules rightly finds in each what it is entered by.
+/// A correct search finds an entry point in each module.
 pub fn canary(report: &FileReport) -> Canary {
     let entered = report.modules.iter().filter(|of| !of.module.entry_points.is_empty()).count();
     match report.modules.len() {

@@ -1,4 +1,4 @@
-//! Symbols of the host side, and what the kernels say about the source: facts that an investigation asks for by name.
+//! Host symbols, and what the kernels show about the source: facts that an investigation asks for by name.
 
 use crate::shipped::kernels::KernelFact;
 use codeobject::demangle;
@@ -9,8 +9,8 @@ use runtime::fingerprint::{FingerprintTable, ggml_kernels, window};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The defined symbols of the host file that a view asks for, by their readable names. None if the tables could not be read: then
-/// nothing is known about any.
+/// The defined symbols of the host file that a view asks for, by their demangled names. None if the symbol tables could
+/// not be read.
 pub fn symbols(path: &Path, asked: &[View]) -> Option<Vec<Fact>> {
     let file = File::open(path).ok()?;
     let elf = Elf::parse(&file).ok()?;
@@ -51,7 +51,8 @@ fn readable(mangled: &str) -> String {
     blank.map_or(name.clone(), |at| name.get(at + 1..).unwrap_or_default().to_owned())
 }
 
-/// The window of llama.cpp builds that declare the kernels of the file, if they are ggml's and one window holds them.
+/// The range of llama.cpp builds that declare the kernels of the file, if they are ggml's and one range contains them
+/// all.
 pub fn built_from(kernels: &[KernelFact]) -> Option<Fact> {
     let table = FingerprintTable::committed();
     let names: BTreeSet<String> = kernels.iter().map(|kernel| kernel.mangled.clone()).collect();

@@ -63,10 +63,10 @@ pub struct PathPair {
     pub both: bool,
 }
 
-/// A difference counts below this.
+/// A difference counts if its p is below this.
 const STRIKING: f64 = 0.05;
 
-/// By lane and length; every other lane against the first.
+/// By lane and length; every other lane is compared with the first.
 pub fn lengths(lanes: &[(&str, &[Probe])]) -> Vec<Compared> {
     let mut list = Vec::new();
     let Some(((first, own), others)) = lanes.split_first() else { return list };
@@ -107,7 +107,7 @@ pub fn lengths(lanes: &[(&str, &[Probe])]) -> Vec<Compared> {
     list
 }
 
-/// Whether the paths are the same, of those that are known in both lanes.
+/// Whether the paths are the same, where both lanes have a known path.
 pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan) -> Conclusion {
     let (mut known, mut different, mut rung) = (0, 0, Rung::Completed);
     let mut unknown: BTreeMap<(String, LeftOutWhy), u64> = BTreeMap::new();
@@ -119,7 +119,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan
                 rung = rung.min(pair.rung);
                 different += u64::from(pair.first != pair.other);
             } else {
-                // A width that one of them cuts no prompt into, or a path that the rules leave open.
+                // A width that does not occur in one of the lanes, or a path that the rules do not decide.
                 let why = if pair.both { LeftOutWhy::Undetermined } else { LeftOutWhy::NotAsked };
                 *unknown.entry((pair.ty, why)).or_default() += 1;
             }
@@ -128,7 +128,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan
     let rung = if known == 0 { Rung::Declared } else { rung };
     let left = |basis: Basis, ((ty, why), count): ((String, LeftOutWhy), u64)| basis.without(ty, Some(count), why);
     let mut basis = Basis::listed("probe", lanes.iter().map(|(lane, _)| *lane), rung, Unit::Cells, known, known);
-    // A length that some lane has no times of has no cells either.
+    // A length without times in some lane has no cells either.
     for tokens in &plan.tokens {
         let compared = lengths.iter().filter(|one| one.asked == *tokens && one.what == What::Prompt).count();
         let absent = (lanes.len().saturating_sub(1)).saturating_sub(compared) as u64;
@@ -139,7 +139,7 @@ pub fn paths_agree(lengths: &[Compared], lanes: &[(&str, &[Probe])], plan: &Plan
     unknown.into_iter().fold(basis, left).equality(different)
 }
 
-/// Which lengths there are.
+/// The lengths that were measured.
 fn measured(probes: &[Probe]) -> BTreeSet<(u64, What)> {
     probes.iter().filter_map(|probe| Some((probe.asked?, what(probe)))).collect()
 }
@@ -180,7 +180,7 @@ fn pairs(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> Vec<PathP
         .collect()
 }
 
-/// What a watch saw in one of them only; nothing if one was not watched.
+/// Kernels that were seen in only one of the lanes; empty if one was not watched.
 fn kernels(own: &[Probe], theirs: &[Probe], asked: u64, wanted: What) -> (Vec<String>, Vec<String>) {
     let seen = |probes: &[Probe]| -> Option<BTreeSet<String>> {
         let lists = of(probes, asked, wanted).filter_map(|probe| probe.launches.as_ref());

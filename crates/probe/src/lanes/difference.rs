@@ -1,7 +1,8 @@
-//! Two lists of times: by how much one is longer, how surely, and how often chance alone would say so.
+//! Compares two lists of times: the ratio, its confidence interval, and the probability of such a difference by chance.
 //!
-//! The ratio is the Hodges-Lehmann estimate on logarithms (the median of all pairwise ratios), its interval and `p` come from the exact
-//! distribution of Mann and Whitney's U: nothing is assumed of how times are spread, and a wild run moves neither.
+//! The ratio is the Hodges-Lehmann estimate on logarithms (the median of all pairwise ratios), its interval and `p`
+//! come from the exact distribution of Mann and Whitney's U: no distribution of the times is assumed, and an outlier
+//! affects neither.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,12 +20,12 @@ pub struct Difference {
     pub p: f64,
 }
 
-/// What an interval is wanted for.
+/// The confidence level of the interval.
 const WANTED: f64 = 0.95;
-/// Beyond this the distribution is normal for every purpose (and the exact one is long).
+/// Beyond this the normal approximation is good enough, and the exact distribution is slow to compute.
 const EXACT: usize = 40;
 
-/// None if one of them is empty, or a time is none.
+/// None if a list is empty or a time is invalid.
 pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let good = |list: &[f64]| !list.is_empty() && list.iter().all(|time| time.is_finite() && *time > 0.0);
     if !good(first) || !good(second) {
@@ -35,14 +36,14 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let count = pairs.len();
     let middle = (pairs.get((count - 1) / 2)? + pairs.get(count / 2)?) / 2.0;
     let tail = Tail::new(first.len(), second.len());
-    // The widest interval that is still wanted: the k-th from both ends.
+    // The narrowest interval with the wanted confidence: the k-th from both ends.
     let mut k = 1;
     while k < count / 2 && 1.0 - 2.0 * tail.at_most(k) >= WANTED {
         k += 1;
     }
     let below = pairs.iter().filter(|pair| **pair < 0.0).count();
     let equal = pairs.iter().filter(|pair| **pair == 0.0).count();
-    // Ties count for chance.
+    // Ties count in favour of chance.
     let u = (below.min(count - below - equal) + equal).min(count / 2);
     Some(Difference {
         ratio: middle.exp(),
@@ -53,7 +54,7 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     })
 }
 
-/// How often U is at most so much, by chance.
+/// The probability that U is at most a value by chance.
 struct Tail {
     cumulative: Vec<f64>,
     normal: (f64, f64),
@@ -66,7 +67,8 @@ impl Tail {
         if n > EXACT || m > EXACT {
             return Tail { cumulative: Vec::new(), normal };
         }
-        // Mann and Whitney 1947: orders of n and m with U = u, by whether the largest is of the second list or of the first.
+        // Mann and Whitney 1947: the number of orders of n and m with U = u, by whether the largest element is in the
+        // second or the first list.
         let mut table = vec![vec![vec![0.0_f64; n * m + 1]; m + 1]; n + 1];
         for i in 0..=n {
             for j in 0..=m {
@@ -109,7 +111,7 @@ fn lower(z: f64) -> f64 {
     if z < 0.0 { upper } else { 1.0 - upper }
 }
 
-/// Holm 1979: of many comparisons some are striking by chance alone; in the order of the given.
+/// Holm 1979: corrects for some of many comparisons being significant by chance; keeps the given order.
 pub fn adjusted(list: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..list.len()).collect();
     order.sort_by(|a, b| list[*a].total_cmp(&list[*b]));
@@ -147,7 +149,7 @@ mod tests {
         assert!(slower.low > 1.1 && slower.high < 1.3 && slower.confidence >= 0.95, "{slower:?}");
         let none = difference(&[10.0, 12.0, 11.0, 10.5], &[11.0, 10.2, 12.1, 10.4]).unwrap();
         assert!(none.p > 0.3 && none.low < 1.0 && none.high > 1.0, "{none:?}");
-        // Three against three cannot be surer than two deals of twenty.
+        // Three against three cannot be more certain than two of twenty possible orders.
         let few = difference(&[1.0, 1.1, 1.2], &[9.0, 9.1, 9.2]).unwrap();
         assert!((few.p - 0.1).abs() < 1e-9 && (few.confidence - 0.9).abs() < 1e-9, "{few:?}");
         let same = difference(&[5.0; 6], &[5.0; 6]).unwrap();

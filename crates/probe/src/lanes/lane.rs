@@ -1,4 +1,4 @@
-//! One setting: a name, and the variables that make it.
+//! One setting: a name and its variables.
 
 /// Why a word is not a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Lane {
         Ok(Lane { name: name.to_owned(), variables })
     }
 
-    /// All that were given, where they can be compared.
+    /// All given lanes, if they can be compared.
     pub fn all(texts: &[String]) -> Result<Vec<Lane>, LaneError> {
         let lanes = texts.iter().map(|text| Lane::parse(text)).collect::<Result<Vec<_>, _>>()?;
         for (i, lane) in lanes.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Lane {
         self.variables.iter().map(|(name, value)| format!("{name}={value}")).collect()
     }
 
-    /// The command with `{port}` and `{NAME}` filled in: what differs between two lanes may be the program itself.
+    /// The command with `{port}` and `{NAME}` filled in: lanes may also differ in the program itself.
     pub fn fill(&self, command: &[String], port: u16) -> Result<Vec<String>, LaneError> {
         let joined = command.windows(2).find(|two| two[0] == "--port" && two[1].parse::<u16>().is_ok());
         let one = command.iter().find(|word| word.strip_prefix("--port=").is_some_and(|n| n.parse::<u16>().is_ok()));

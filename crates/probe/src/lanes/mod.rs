@@ -50,10 +50,10 @@ pub struct Ran {
     pub answer: Option<Answer>,
 }
 
-/// Looks on at a server that was just started: its process, and what to say where that cannot be.
+/// Starts observing a server by its process; the error says why that is not possible.
 pub type Eyes<'a> = dyn FnMut(u32) -> Result<Onlooker, Message> + 'a;
 
-/// Starts a server for every lane, each at an address of its own, and asks all of them the same, in turns.
+/// Starts a server for every lane, each at its own address, and asks all of them the same questions in turn.
 pub fn compare(
     lanes: &[Lane],
     command: &[String],
@@ -117,8 +117,8 @@ pub fn compare(
     (Lanes { lanes: ran, lengths, paths, ended }, runs)
 }
 
-/// Everything, in turns: a round is every length, and each length goes to every lane before the next. Every other turn goes the other way
-/// round, so that what drifts, or what one leaves in a cache, meets all of them.
+/// Asks everything in turn: a round covers every length, and each length goes to every lane before the next. Every
+/// other turn is reversed, so that drift and cache effects affect all lanes equally.
 fn asked(
     sessions: &mut [Session],
     lanes: &[Lane],

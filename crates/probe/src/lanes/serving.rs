@@ -1,4 +1,4 @@
-//! A server of ours: started at an address of its own, waited for, and ended with everything that it started.
+//! A server that we start at its own address, wait for, and end together with everything it started.
 
 use super::lane::Lane;
 use crate::live::Ended;
@@ -20,7 +20,7 @@ pub struct Serving {
     pub log: PathBuf,
     pub command: Vec<String>,
     child: Child,
-    /// Should we be killed, it ends all the same.
+    /// Ends the server if we are killed.
     _guard: GroupGuard,
 }
 
@@ -29,7 +29,7 @@ const START: Duration = Duration::from_secs(600);
 const END: Duration = Duration::from_secs(10);
 
 impl Serving {
-    /// Variables that tell the server where to listen come first, then the lane's.
+    /// Variables for the listening address come first, then the lane's.
     pub fn start(lane: &Lane, command: &[String], key: Option<Key>, home: &Path) -> Result<Serving, Ended> {
         let failed = |what: Message, why: std::io::Error| Ended::Server(say!("about-why", what, why));
         let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
@@ -61,7 +61,7 @@ impl Serving {
         self.child.id()
     }
 
-    /// Until it answers.
+    /// Waits until it answers.
     fn wait(&mut self) -> Result<(), Ended> {
         let start = Instant::now();
         loop {
@@ -83,7 +83,7 @@ impl Serving {
         }
     }
 
-    /// The last lines that it wrote: the reason may stand before a word of goodbye.
+    /// The last lines of its output: the reason may come before a final message.
     fn last(&self) -> Message {
         const LINES: usize = 8;
         let text = sys::regular_file::whole(&self.log, 64 << 20).unwrap_or_default();
@@ -97,7 +97,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // Its number is not another's before it is waited for.
+        // The id cannot be reused before the process is reaped.
         let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let send = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
         let _ = send(Signal::TERM);
@@ -105,7 +105,7 @@ impl Drop for Serving {
         while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Runners that outlived their server are of its group.
+        // Runners that outlived their server belong to its process group.
         let _ = send(Signal::KILL);
         let _ = self.child.wait();
     }

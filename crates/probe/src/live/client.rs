@@ -1,4 +1,5 @@
-//! Asking a server: every question bounded in time and size, every answer kept as it came, and Ctrl-C heard in between.
+//! Asks a server. Every question is limited in time and size, every answer is kept unchanged, and Ctrl-C is handled in
+//! between.
 
 use crate::exchange::Exchange;
 use crate::launches::Onlooker;
@@ -8,14 +9,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use sys::http::{self, HttpError};
 
-/// No run asks more often than this.
+/// The maximum number of requests in a run.
 const MOST_REQUESTS: usize = 20_000;
 /// A question that needs no model.
 const SOON: Duration = Duration::from_secs(10);
-/// How often a busy server is asked again, and how long in between.
+/// How often a busy server is asked again, and the pause in between.
 const AGAIN: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the observer may look at a time.
+/// The maximum time of one poll of the observer.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a run ended before its last question.
@@ -43,13 +44,13 @@ say::wraps! { Ended { Http(HttpError), NoModel(NoModel) }}
 #[derive(Debug)]
 pub struct Client {
     at: Endpoint,
-    /// For a question that evaluates something: the model may have to be loaded for it.
+    /// The timeout of a question that evaluates something: the model may have to be loaded first.
     patience: Duration,
     /// Everything that was asked and answered, in order.
     pub exchanges: Vec<Exchange>,
-    /// Who looks on at what the server launches.
+    /// The observer of the server's launches.
     pub onlooker: Option<Onlooker>,
-    /// Why it stopped looking before the end.
+    /// Why it stopped observing before the end.
     pub blinded: Option<Message>,
 }
 
@@ -109,7 +110,7 @@ impl Client {
             while self.onlooker.is_some() && !worker.is_finished() {
                 self.looking(|onlooker| onlooker.look(LOOK));
             }
-            // One that got no answer costs its own row, not those of the others.
+            // A question without an answer affects only its own row.
             let answer = match worker.join() {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(error)) => {
@@ -120,7 +121,7 @@ impl Client {
             };
             self.kept(question, answer, started, beside);
         }
-        // They were evaluated together: what was launched belongs to all of them, and is told once.
+        // They were evaluated together: the launches belong to all of them, and are reported once.
         let launches = self.looking(|onlooker| onlooker.since());
         if let Some(last) = self.exchanges.last_mut() {
             last.launches = launches;
@@ -144,7 +145,7 @@ impl Client {
         said.into()
     }
 
-    /// The answer, or the end after Ctrl-C: the request is left to its own deadline.
+    /// Waits for the answer, or ends after Ctrl-C; the request is left to its timeout.
     fn waited(
         &mut self,
         ask: impl FnOnce() -> Result<http::Answer, HttpError> + Send + 'static,
@@ -162,7 +163,7 @@ impl Client {
         }
     }
 
-    /// The observer gets a turn. After a failure it is not called again; its earlier results stay.
+    /// Polls the observer. After a failure it is not polled again; its earlier results are kept.
     fn looking<T>(&mut self, mut act: impl FnMut(&mut Onlooker) -> Result<T, watch::WatchError>) -> Option<T> {
         match act(self.onlooker.as_mut()?) {
             Ok(done) => Some(done),
@@ -195,7 +196,7 @@ fn pause() -> Result<(), Ended> {
     Ok(())
 }
 
-/// Whatever is said is kept.
+/// Keeps every exchange.
 impl Ask for Client {
     type Error = Ended;
 

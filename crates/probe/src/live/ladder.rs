@@ -1,4 +1,4 @@
-//! The ladder: which lengths are asked, in which order, and how often.
+//! The ladder: the lengths to ask, their order, and how often.
 
 use super::client::Ended;
 use super::client::Question;
@@ -12,10 +12,10 @@ use sys::random::Seeded;
 pub const LADDER: &[u64] =
     &[1, 3, 7, 8, 9, 11, 12, 16, 17, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 290, 511, 512, 513, 600];
 
-/// What `prompt_eval_count` was in the RX 9070 XT field notes.
+/// The values of `prompt_eval_count` in the RX 9070 XT field notes.
 pub const NOTES: &[u64] = &[3, 11, 290];
 
-/// The notes' decode-heavy case: a short prompt and so many tokens back.
+/// The notes' decode-heavy case: a short prompt with many generated tokens.
 const DECODE: (u64, u64) = (3, 16);
 
 /// What to ask.
@@ -23,23 +23,23 @@ const DECODE: (u64, u64) = (3, 16);
 pub struct Plan {
     pub tokens: Vec<u64>,
     pub rounds: u64,
-    /// Tokens wanted back from each.
+    /// The number of tokens to generate for each.
     pub predict: u64,
-    /// A short prompt with many tokens back, as the field notes had it.
+    /// Also ask the field notes' short prompt with many generated tokens.
     pub decode: bool,
-    /// So many requests at the same time.
+    /// The number of simultaneous requests.
     pub parallel: u64,
-    /// Unload the model, load it with a prompt, and ask again: how long a cold start takes. Ollama only.
+    /// Unload the model, load it with a prompt, and ask again, to measure a cold start. Ollama only.
     pub cold: bool,
-    /// A sweep asks as often as a step of 10 % takes, by the noise of its first round; at least `rounds` times.
+    /// A sweep repeats until it can detect a step of 10 %, given the noise of its first round; at least `rounds` times.
     pub until_seen: bool,
 }
 
-/// No sweep asks more often than this by itself.
+/// The maximum number of rounds that a sweep chooses by itself.
 const MOST_ROUNDS: u64 = 12;
 
 impl Plan {
-    /// How many questions it has.
+    /// The number of questions in the plan.
     pub fn questions(&self) -> u64 {
         let each = self.tokens.len() as u64 + u64::from(self.decode) + 2 * u64::from(self.cold);
         each * self.rounds + if self.parallel > 1 { self.parallel } else { 0 }
@@ -51,7 +51,8 @@ impl Plan {
     }
 }
 
-/// Each round has every length once, in an order of its own: a drift of the machine meets all of them alike, and none of their neighbours.
+/// Each round has every length once, in a new order: drift of the machine then affects all lengths equally, and not
+/// their neighbours.
 #[derive(Debug)]
 pub struct Order {
     tokens: Vec<u64>,
@@ -65,7 +66,7 @@ impl Order {
     }
 }
 
-/// Goes through the plan. What was asked until the end is in the session.
+/// Executes the plan. Everything asked until an early end is in the session.
 pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     let no_cold = plan.cold && session.identity.kind.unload("").is_none();
     session.planned = plan.questions() - if no_cold { 2 * plan.rounds } else { 0 };
@@ -99,7 +100,8 @@ pub fn climb(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&s
     Ok(())
 }
 
-/// What the first round of a sweep tells of the noise: how small a step the planned rounds find, and how many a step of 10 % takes.
+/// Estimates from the noise of a sweep's first round how small a step the planned rounds can detect, and how many
+/// rounds a step of 10 % needs.
 fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str)) {
     let Some(power) = changes(&session.points()).1 else { return };
     let before = plan.rounds;
@@ -112,7 +114,7 @@ fn foresee(session: &mut Session, plan: &mut Plan, progress: &mut dyn FnMut(&str
     progress(&format!("{rounds} rounds find steps from about {smallest:.0} % on; a step of 10 % takes {needed}"));
 }
 
-/// The notes' baseline: the model is given up, loaded by a prompt, and asked again.
+/// The notes' baseline: the model is unloaded, loaded by a prompt, and asked again.
 fn cold(session: &mut Session, plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     let Some(unload) = session.identity.kind.unload(session.identity.model.as_deref().unwrap_or_default()) else {
         session.leave_out("--cold", say!("probe-cold-only-ollama"));

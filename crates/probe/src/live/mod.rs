@@ -15,7 +15,7 @@ pub fn run(live: &Live, plan: &mut Plan, whole_ladder: bool, progress: &mut dyn 
     Ok(climbed(session, plan, whole_ladder, progress))
 }
 
-/// The same in a session that is open already.
+/// The same in a session that is already open.
 pub fn climbed(mut session: Session, plan: &mut Plan, whole_ladder: bool, progress: &mut dyn FnMut(&str)) -> Run {
     let ended = session.prepare().and_then(|()| {
         if whole_ladder {

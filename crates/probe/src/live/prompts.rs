@@ -1,8 +1,8 @@
 //! Prompts of an exact number of tokens, each with a unique first token, and without meaning or personal content.
 //!
-//! llama-server and vLLM take tokens by number, and their tokenizers give the numbers. Elsewhere a prompt is written in words, and the
-//! server's own count says how many tokens they were: one word more is one token more for common words, and what does not fit is
-//! corrected by what was counted.
+//! llama-server and vLLM accept token ids, which their tokenizers return. For other servers a prompt consists of words,
+//! and the server's own count shows how many tokens they were. For common words, one more word is one more token;
+//! deviations are corrected by the count.
 
 use super::client::{Client, Ended, Question};
 use crate::exchange::Exchange;
@@ -11,7 +11,8 @@ use serde_json::Value;
 use server::{Ask, Completion, Identity, counts};
 use sys::random::Seeded;
 
-/// Words that most vocabularies have as one token each, with the space before them. Which of these lists a model has is asked.
+/// Words that are a single token in most vocabularies, including the space before them. Calibration finds which lists
+/// work for a model.
 const LETTERS: &str = "a b c d e f g h i j k l m n o p q r s t u v w x y z";
 const CAPITALS: &str = "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z";
 const COMMON: &str = "the of and to in is you that it he was for on are as with his they at be this have from or one had by word but not \
@@ -23,19 +24,19 @@ fn list(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// `aa ab ac ...`: for vocabularies that are made for tests.
+/// `aa ab ac ...`: for test vocabularies.
 fn pairs() -> Vec<String> {
     let letter = |i: u8| char::from(b'a' + i % 26);
     (0..104).map(|i| format!("{}{}", letter(i / 26 * 7), letter(i))).collect()
 }
 
-/// Tokens dealt in another order each time. No two prompts in a row begin with the same one, and another run deals others: what a server
-/// keeps of an earlier prompt is the beginning of none.
+/// Deals tokens in a new order each time. No two consecutive prompts begin with the same token, and another run deals
+/// differently, so no prompt begins like an earlier one that a server may have cached.
 #[derive(Debug, Clone)]
 pub struct Deck<T> {
     list: Vec<T>,
     next: usize,
-    /// Those at the end of the list that began a prompt before the list grew.
+    /// Tokens at the end of the list that began a prompt before the list grew.
     used: Vec<T>,
     random: Seeded,
 }
@@ -47,7 +48,7 @@ impl<T: Clone + PartialEq> Deck<T> {
         Deck { list, next: 0, used: Vec::new(), random }
     }
 
-    /// So many of them, each as often as any other.
+    /// Deals this many tokens, each as often as the others.
     fn deal(&mut self, count: usize) -> Vec<T> {
         let first = self.next % self.list.len().max(1);
         self.next += 1;
@@ -60,10 +61,10 @@ impl<T: Clone + PartialEq> Deck<T> {
     }
 
     fn extend(&mut self, more: Deck<T>) {
-        // Those that a prompt began with already come last.
+        // Tokens that already began a prompt come last.
         let (mine, theirs) = (self.next.min(self.list.len()), more.next.min(more.list.len()));
         let used = [&self.used[..], &self.list[..mine], &more.list[..theirs]].concat();
-        // A word may be in both lists: twice in one, it would begin two prompts.
+        // A word may be in both lists; if it were twice in one, it would begin two prompts.
         let mut rest: Vec<T> = Vec::new();
         for one in self.list[mine..].iter().chain(&more.list[theirs..]) {
             if !used.contains(one) && !rest.contains(one) {
@@ -77,13 +78,13 @@ impl<T: Clone + PartialEq> Deck<T> {
         self.next = 0;
     }
 
-    /// These begin no prompt before the others did.
+    /// Moves these to the end, so that they begin a prompt only after the others.
     fn defer(&mut self, late: impl Fn(&T) -> bool) {
         self.list.sort_by_key(late);
     }
 }
 
-/// Where the system gives no random bytes: two runs are never at the same time of the same process.
+/// Used if the system provides no random bytes: two runs never have the same time and process.
 fn clock() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32)
@@ -91,7 +92,7 @@ fn clock() -> u64 {
 
 #[derive(Debug)]
 pub enum Prompts {
-    /// Numbers of tokens that the server's tokenizer gave.
+    /// Token ids from the server's tokenizer.
     Numbers(Deck<u64>),
     Words(Words),
 }
@@ -101,7 +102,7 @@ pub enum Prompts {
 pub struct Words {
     deck: Deck<String>,
     extra: i64,
-    /// Within a template, because the model has no raw prompts.
+    /// Inside a template, because the model has no raw prompts.
     chat: bool,
 }
 
@@ -117,7 +118,7 @@ impl Words {
     }
 }
 
-/// Finds out how prompts are made for this server.
+/// Finds out how to make prompts for this server.
 pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ended> {
     let words = [list(LETTERS), list(CAPITALS), list(COMMON)].concat();
     let text: String = words.iter().map(|word| format!(" {word}")).collect();
@@ -130,17 +131,17 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
         list.dedup();
         if answer.status == 200 && list.len() > 1 {
             let mut prompts = Prompts::Numbers(Deck::new(list));
-            // The first answer is slower than all others: it is kept apart.
+            // The first answer is slower than all others, so it is kept separate.
             reported(&client.ask(&unasked(prompts.question(identity, "warm-up", 4, 1)))?)?;
             return Ok(prompts);
         }
     }
     let mut words = Words::new(list(LETTERS), 0, false);
-    // The first answer loads the model, and tells what the server puts around a prompt.
+    // The first answer loads the model, and shows what the server adds to a prompt.
     let (mut answer, mut after) = ask(client, identity, words, 4)?;
     if answer.status == 400 && identity.kind.has_templates() {
-        // Some models have no raw prompts: then their template surrounds ours, and counts. The refusal is not a failure of the
-        // run.
+        // Some models have no raw prompts: their template then surrounds ours and counts. The refusal is not a failure
+        // of the run.
         if let Some(last) = client.exchanges.last_mut() {
             last.name = "calibrate-raw".into();
         }
@@ -149,7 +150,7 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
     words = after;
     words.extra = reported(&answer)? - 4;
     let mut refused: Vec<char> = Vec::new();
-    // More words, so that each prompt can begin with one of its own.
+    // More words, so that each prompt can begin with a different one.
     for more in [list(CAPITALS), list(COMMON), pairs()] {
         client.may()?;
         let count = i64::try_from(more.len()).unwrap_or(0) + words.extra;
@@ -161,12 +162,12 @@ pub fn prepare(client: &mut Client, identity: &Identity) -> Result<Prompts, Ende
             refused.extend(trial.deck.list.first().and_then(|word| word.chars().next()));
         }
     }
-    // The tokens of a refused list are unknown: its first may be a beginning of its first word.
+    // The tokens of a refused list are unknown: its first token may be a prefix of its first word.
     words.deck.defer(|word| refused.iter().any(|first| word.starts_with(*first)));
     Ok(Prompts::Words(words))
 }
 
-/// A prompt that only tells how this server counts.
+/// A prompt that only shows how this server counts.
 fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> Result<(Exchange, Words), Ended> {
     let mut prompts = Prompts::Words(words);
     let answer = client.ask(&unasked(prompts.question(identity, "warm-up", tokens, 1)))?;
@@ -176,7 +177,7 @@ fn ask(client: &mut Client, identity: &Identity, words: Words, tokens: u64) -> R
     }
 }
 
-/// It is a step on the way, no probe.
+/// Marks it as a calibration step, not a probe.
 fn unasked(question: Question) -> Question {
     Question { asked: None, ..question }
 }
@@ -188,7 +189,7 @@ fn reported(answer: &Exchange) -> Result<i64, Ended> {
 }
 
 impl Prompts {
-    /// A question of `tokens` tokens by what is known; `predict` tokens are wanted back.
+    /// A question of `tokens` tokens, as far as is known; `predict` tokens are to be generated.
     pub fn question(&mut self, identity: &Identity, name: &str, tokens: u64, predict: u64) -> Question {
         let prompt = self.prompt(tokens);
         let raw = !matches!(self, Prompts::Words(words) if words.chat);
@@ -205,11 +206,11 @@ impl Prompts {
         }
     }
 
-    /// What the server counted is nearer to the truth than what we thought: the next prompt is made with it.
+    /// Corrects the next prompt by the server's count.
     pub fn correct(&mut self, tokens: u64, reported: u64) {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let difference = number(reported).saturating_sub(number(tokens));
-        // A prompt that was cut tells nothing of how words are counted.
+        // A truncated prompt shows nothing about how words are counted.
         if let Prompts::Words(words) = self
             && difference.unsigned_abs() <= 16 + tokens / 8
         {
@@ -238,10 +239,10 @@ mod tests {
         let firsts: std::collections::BTreeSet<u64> = prompts.iter().map(|prompt| prompt[0]).collect();
         assert_eq!(firsts.len(), 100);
         assert!(prompts.iter().all(|prompt| prompt.len() == 40));
-        // A whole deal has each of them, so that one question tests a whole list of words.
+        // A full deal contains each of them, so that one question tests a whole list of words.
         let all: std::collections::BTreeSet<u64> = deck.deal(100).into_iter().collect();
         assert_eq!(all.len(), 100);
-        // Another run begins elsewhere and goes on otherwise.
+        // Another run begins elsewhere and continues differently.
         let other: Vec<Vec<u64>> = {
             let mut deck = Deck::new((0_u64..100).collect());
             (0..100).map(|_| deck.deal(40)).collect()

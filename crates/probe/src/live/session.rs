@@ -1,4 +1,4 @@
-//! One server, from the first question of who it is to the answer that everything adds up to.
+//! One session with a server, from its identification to the final answer.
 
 use super::client::{Client, Ended, Question};
 use super::ladder::NOTES;
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use watch::{ObserverReport, Tally};
 
-/// What a log is called, and how to read it.
+/// The name of a log, and how to read it.
 pub type Journal = (&'static str, fn() -> Option<String>);
 
-/// What a run needs to know.
+/// The inputs of a run.
 #[derive(Debug, Clone)]
 pub struct Live {
     pub at: Endpoint,
@@ -30,26 +30,26 @@ pub struct Live {
     pub logs: Vec<PathBuf>,
     /// A log that is not a file, read after the run.
     pub journal: Option<Journal>,
-    /// The server's process, where it is known: its command line is read for claims.
+    /// The server's processes, if known: their command lines are read for claims.
     pub pids: Vec<u32>,
     /// Its command line, for the sizes of its batches.
     pub command: Vec<String>,
     pub wanted: Wanted,
 }
 
-/// A run that ended: the answer from everything that was asked until then, the raw exchanges, and why it ended early.
+/// A finished run: the answer from everything asked until then, the raw exchanges, and why it ended early.
 #[derive(Debug)]
 pub struct Run {
     pub answer: Answer,
     pub recording: Recording,
     pub ended: Option<Ended>,
-    /// Every run of every length: the answer lists one of each.
+    /// Every run of every length; the answer lists one of each.
     pub every: Vec<Probe>,
-    /// What the observer saw, for the ledger.
+    /// The observer's results, for the ledger.
     pub seen: Option<ObservedLaunches>,
 }
 
-/// Everything that was launched, and how well it was seen.
+/// All launches, and how well they were seen.
 #[derive(Debug)]
 pub struct ObservedLaunches {
     pub tally: Tally,
@@ -71,13 +71,13 @@ pub struct Session {
     pub planned: u64,
 }
 
-/// So many attempts to hit a length; what was counted corrects the next.
+/// The number of attempts to hit a length; each count corrects the next attempt.
 const ATTEMPTS: u32 = 3;
-/// Of a longer log only this much is read.
+/// The maximum number of bytes read of a log.
 const MOST_LOG: u64 = 64 << 20;
 
 impl Session {
-    /// Finds out who is there. Nothing is loaded or evaluated yet.
+    /// Identifies the server. Nothing is loaded or evaluated yet.
     pub fn open(live: Live, onlooker: Option<Onlooker>) -> Result<Session, Ended> {
         let mut client = Client::new(live.at.clone(), live.patience);
         let identity = who(&mut client, &live)?;
@@ -104,7 +104,7 @@ impl Session {
         })
     }
 
-    /// Warms the server up, and finds out how prompts of exact lengths are made for it.
+    /// Warms up the server, and finds out how to make prompts of exact lengths for it.
     pub fn prepare(&mut self) -> Result<(), Ended> {
         let first = self.client.exchanges.len();
         self.prompts = Some(prompts::prepare(&mut self.client, &self.identity)?);
@@ -120,26 +120,27 @@ impl Session {
     pub fn thresholds(&self) -> Vec<u64> {
         let recording = self.recorded(Vec::new());
         let wanted = Wanted { model: self.mix.clone(), ..self.wanted.clone() };
-        // What is claimed by now, by another look: the gathering of the run goes on to its end.
+        // The claims so far, from a separate look; the run's own gathering continues to its end.
         let claims = gatherer(&self.live).map(Gatherer::finish).unwrap_or_default();
         let last = crate::gather::thresholds(&recording, &wanted, claims);
         last.into_iter().flat_map(|last| [last, last + 1]).filter(|tokens| *tokens <= 1024).collect()
     }
 
-    /// The field notes' prompts are known by the count that the server reported. Where it counts a token that it does not evaluate, those are other
-    /// prompts than the ladder's.
+    /// The field notes identify prompts by the server's reported count. If the server counts a token that it does not
+    /// evaluate, those prompts differ from the ladder's.
     pub fn counted_as_in_the_notes(&self) -> Vec<u64> {
         NOTES.iter().filter_map(|tokens| tokens.checked_sub(self.uncounted())).filter(|tokens| *tokens > 0).collect()
     }
 
-    /// A begin-of-text token is in the cache after the first request: it is counted and not evaluated.
+    /// The number of tokens that are counted but not evaluated: a begin-of-text token is cached after the first
+    /// request.
     pub fn uncounted(&self) -> u64 {
         let extra = self.prompts.as_ref().map_or(0, Prompts::extra);
         let begins = self.mix.as_ref().and_then(|mix| mix.begins).unwrap_or(extra == 1);
         u64::from(self.identity.kind.caches_silently() && begins)
     }
 
-    /// A question of about so many tokens, which is not a probe of a length.
+    /// A question of about `tokens` tokens that is not a probe of a length.
     pub fn question(&mut self, name: &str, tokens: u64, predict: u64) -> Result<Question, Ended> {
         let prompts = self.prompts.as_mut().ok_or_else(|| Ended::Server(say!("probe-unprepared")))?;
         Ok(Question { asked: None, ..prompts.question(&self.identity, name, tokens, predict) })
@@ -158,7 +159,7 @@ impl Session {
                     if let Some(prompts) = &mut self.prompts {
                         prompts.correct(wanted, reported);
                     }
-                    // It was a step to the right length, no probe of one.
+                    // It was a calibration step, not a probe of this length.
                     if let Some(last) = self.client.exchanges.last_mut() {
                         last.name = format!("calibrate-{}", last.name);
                         last.asked = None;
@@ -170,12 +171,12 @@ impl Session {
         Err(Ended::TooMany)
     }
 
-    /// Times of the lengths that were asked so far.
+    /// The times of the lengths asked so far.
     pub fn points(&self) -> Vec<Point> {
         points(self.client.exchanges.iter().filter_map(|one| Some((one.asked?, counts::read(one).ok()?.prompt_ms?))))
     }
 
-    /// What was asked for and cannot be had here.
+    /// Records something that was requested but is not possible here.
     pub fn leave_out(&mut self, what: &str, why: Message) {
         self.left_out.push(Missing { what: what.to_owned(), why });
     }
@@ -189,10 +190,10 @@ impl Session {
         }
     }
 
-    /// Everything that was asked and answered, added up; `ended` says why it is not all.
+    /// Computes the answer from all exchanges; `ended` says why the run ended early.
     pub fn finish(mut self, ended: Option<Ended>) -> Run {
         let onlooker = self.client.onlooker.take().map(Onlooker::finish);
-        // The server's own counters once more, where it has some.
+        // Reads the server's own counters once more, if it has any.
         if ended.is_none() && self.client.exchanges.iter().any(|one| one.route() == "/metrics" && one.status == 200) {
             let _ = self.client.get("/metrics");
         }
@@ -201,7 +202,7 @@ impl Session {
         }
         let mut logs = self.read_logs();
         let mut claims = std::mem::take(&mut self.gatherer).finish();
-        // A server without counters of its own evaluations says nothing that is needed here.
+        // If a server has no counters of its evaluations, that is not a gap here.
         let unread = std::mem::take(&mut claims.unread).into_iter().filter(|(what, _)| what != "GET /metrics");
         for (what, why) in unread {
             self.leave_out(&what, Message::verbatim(why));
@@ -212,7 +213,7 @@ impl Session {
         }
         let said = batches(&self.live.command, &claims);
         if !said.is_empty() {
-            // Comes first, so that the log's own statement about the load replaces it.
+            // Comes first, so that the log's own lines about the load replace it.
             logs.insert(0, (GATHERED.to_owned(), said));
         }
         let mut recording = self.recorded(logs);
@@ -238,7 +239,8 @@ impl Session {
         Run { answer, recording, ended, every, seen }
     }
 
-    /// Logs, cut where the run began: what was written before tells how the server runs, and of no question of ours.
+    /// Reads the logs, cut at the start of the run: earlier lines show how the server runs, but nothing about our
+    /// questions.
     fn read_logs(&mut self) -> Vec<(String, String)> {
         let mut logs = Vec::new();
         for (at, path) in self.live.logs.clone().into_iter().enumerate() {
@@ -254,7 +256,8 @@ impl Session {
             }
         }
         if let Some((name, text)) = self.live.journal.and_then(|(name, read)| Some((name, read()?))) {
-            // It is the end of a longer one: where the last line from before is gone, nothing tells old from new.
+            // If only the end of a longer log is available and the last earlier line is gone, old and new lines cannot
+            // be distinguished.
             let cut = match &self.before.journal {
                 None => 0,
                 Some(last) => text.rfind(last.as_str()).map_or(text.len(), |at| at + last.len()),
@@ -267,10 +270,10 @@ impl Session {
     }
 }
 
-/// What logs held before the first question.
+/// The state of the logs before the first question.
 #[derive(Debug, Default)]
 struct Before {
-    /// Of each log that was named.
+    /// The length of each named log.
     lengths: Vec<usize>,
     /// The journal's last line.
     journal: Option<String>,
@@ -290,7 +293,7 @@ fn launched(exchange: &Exchange) -> Option<u64> {
     Some(exchange.launches.as_ref()?.iter().map(|launch| launch.launches).sum())
 }
 
-/// Who is there, which model is asked, and what else it tells of how it runs.
+/// Identifies the server, the model to ask, and its settings.
 fn who(client: &mut Client, live: &Live) -> Result<Identity, Ended> {
     let mut who = identify(client)?;
     if who.identity.kind == Kind::Unknown {
@@ -314,7 +317,7 @@ fn gatherer(live: &Live) -> Result<Gatherer, Ended> {
         .map_err(|(what, why)| Ended::Server(say!("about-why", what, why)))
 }
 
-/// Batch sizes that were said elsewhere than in a log that was named, in the words of such a log: a recording keeps them so.
+/// Batch sizes from sources other than a named log, in the form of log lines, so that a recording can keep them.
 fn batches(command: &[String], claims: &Claims) -> String {
     let mut lines = String::new();
     for claim in &claims.list {

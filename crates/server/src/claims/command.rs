@@ -1,4 +1,4 @@
-//! A server's command line and environment: what it was asked to do.
+//! A server's command line and environment: its requested settings.
 
 use crate::claims::lines::flash;
 use crate::claims::{Claim, Claims, Meaning, Origin};
@@ -21,7 +21,7 @@ pub fn of_command(pid: u32, words: &[String], environment: &[(String, String)], 
                     into.put(said(name, next, Meaning::Layers { gpu, of: None }));
                 }
             }
-            // Before 2025-08 the option stood alone.
+            // Before 2025-08 the option had no value.
             "-fa" | "--flash-attn" => match flash(next) {
                 Some(meaning) => into.put(said(name, next, meaning)),
                 None if next.is_empty() || next.starts_with('-') => {
@@ -48,7 +48,7 @@ pub fn of_command(pid: u32, words: &[String], environment: &[(String, String)], 
     }
     let (k, v, words) = cache;
     if k.is_some() || v.is_some() {
-        // The one that was not named keeps the default.
+        // The one that is not named keeps its default.
         let usual = || "f16".to_owned();
         let meaning = Meaning::Cache { k: k.unwrap_or_else(usual), v: v.unwrap_or_else(usual) };
         into.put(Claim { meaning, said: words.join(" "), origin: Origin::Command { pid } });
@@ -66,7 +66,7 @@ pub fn of_command(pid: u32, words: &[String], environment: &[(String, String)], 
     }
 }
 
-/// A number, or `all`; `auto` and negative numbers leave it open.
+/// A number, or `all`; `auto` and negative numbers decide nothing.
 fn layers(text: &str) -> Option<u64> {
     if text == "all" { Some(u64::MAX) } else { text.parse().ok() }
 }

@@ -1,4 +1,4 @@
-//! Gathering claims while a process is watched: from `/proc`, from logs, and from the server's own address.
+//! Gathers claims while a process is watched: from `/proc`, from logs, and from the server's HTTP interface.
 
 use crate::claims::served::{self, Before};
 use crate::claims::{Claims, of_command, of_log};
@@ -10,23 +10,24 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// Of a longer log only its end is read.
+/// Only the end of a longer log is read.
 const MOST: u64 = 64 << 20;
 
 #[derive(Debug, Default)]
 pub struct Gatherer {
-    /// Whose command lines count, with their children; empty for the children of this process.
+    /// The processes whose command lines count, with their children; empty for the children of this process.
     roots: Vec<u32>,
     at: Option<Endpoint>,
     before: Before,
-    /// Logs that were named, and those that a server writes to: label and open file.
+    /// Named logs, and those that a server writes to: label and open file.
     logs: Vec<(String, File)>,
     known: BTreeMap<u32, String>,
     claims: Claims,
 }
 
 impl Gatherer {
-    /// `roots`: the processes that are watched, or none for what this process starts. A log that cannot be opened is an error.
+    /// `roots`: the watched processes, or empty for those that this process starts. A log that cannot be opened is an
+    /// error.
     pub fn new(roots: Vec<u32>, at: Option<Endpoint>, logs: &[PathBuf]) -> Result<Gatherer, (PathBuf, std::io::Error)> {
         let mut gatherer = Gatherer { roots, at, ..Gatherer::default() };
         for path in logs {
@@ -40,7 +41,7 @@ impl Gatherer {
         Ok(gatherer)
     }
 
-    /// Reads the command lines of servers that have come since. Costs a few files of `/proc`.
+    /// Reads the command lines of new servers. Costs a few reads of `/proc`.
     pub fn look(&mut self) {
         let roots = if self.roots.is_empty() { children(std::process::id()) } else { self.roots.clone() };
         for pid in tree(roots) {
@@ -70,7 +71,8 @@ impl Gatherer {
         }
     }
 
-    /// A server whose output goes to a file has its log there. Opened again, for reading: its own position is untouched.
+    /// If a server's output goes to a file, that is its log. It is opened again for reading, so that the server's file
+    /// position is not affected.
     fn writes(&mut self, pid: u32) {
         for number in [1, 2] {
             let link = PathBuf::from(format!("/proc/{pid}/fd/{number}"));
@@ -82,7 +84,7 @@ impl Gatherer {
         }
     }
 
-    /// Everything that was claimed until now.
+    /// Everything that was claimed so far.
     pub fn finish(mut self) -> Claims {
         self.look();
         for (label, mut file) in std::mem::take(&mut self.logs) {
@@ -106,7 +108,8 @@ impl Gatherer {
     }
 }
 
-/// A process chooses how long its command line and environment are (prctl(2), PR_SET_MM_MAP): the first megabytes count.
+/// Limited, because a process chooses the length of its command line and environment (prctl(2), PR_SET_MM_MAP): only
+/// the first megabytes are read.
 fn proc(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
     regular_file::start(Path::new(&format!("/proc/{pid}/{name}")), 4 << 20)
 }
@@ -115,14 +118,14 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A thread's children are its own; a process's are those of all its threads.
+/// /proc lists children per thread; a process's children are those of all its threads.
 fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
 }
 
-/// These processes and all that they started.
+/// These processes and all their descendants.
 pub fn tree(roots: Vec<u32>) -> BTreeSet<u32> {
     let (mut found, mut waiting) = (BTreeSet::new(), roots);
     while let Some(pid) = waiting.pop() {
@@ -138,13 +141,13 @@ fn blocks(pid: u32, model: &str) -> Option<u64> {
     let (dir, path) = (|place: &str| PathBuf::from(format!("/proc/{pid}/{place}")), Path::new(model));
     let opened = match path.is_absolute() {
         true => regular_file::open_in(&dir("root"), path),
-        // A link that leads out of its directory could lead anywhere: without the file, only the number of layers is missing.
+        // A symlink could lead out of the directory. Without the file, only the number of layers is missing.
         false => regular_file::open_below(&dir("cwd"), path),
     };
     model_header(opened.ok()?)?.hyper("block_count")
 }
 
-/// A model's header, read in pieces of growing size: the weights behind it are not read.
+/// A model's header, read in pieces of growing size; the weights after it are not read.
 pub fn model_header(mut file: impl Read) -> Option<gguf::Gguf> {
     let (mut bytes, mut size) = (Vec::new(), 1 << 20);
     loop {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 type Reader = fn(&Captures<'_>) -> Option<Meaning>;
 
-/// A pattern, and what its line means. The whole match is what is quoted.
+/// A pattern, and the meaning of a matching line. The whole match is quoted.
 static PATTERNS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let list: [(&str, Reader); 16] = [
         (r"offloaded (\d+)/(\d+) layers to GPU", |c| layers(&c[1], Some(&c[2]))),
@@ -59,7 +59,7 @@ pub(super) fn flash(value: &str) -> Option<Meaning> {
     }
 }
 
-/// Reads a log from its beginning; what it says later of the same thing replaces what it said before.
+/// Reads a log from its beginning; later lines on the same topic replace earlier ones.
 pub fn of_log(file: &str, text: &str, into: &mut Claims) {
     for (at, line) in text.lines().enumerate() {
         of_line(file, at + 1, line, into);
@@ -68,7 +68,7 @@ pub fn of_log(file: &str, text: &str, into: &mut Claims) {
 
 /// One line; `number` counts from 1.
 pub fn of_line(file: &str, number: usize, line: &str, into: &mut Claims) {
-    // Ollama's request to give a model up has the same fields.
+    // Ollama's request to unload a model has the same fields.
     if line.contains("Operation:close") {
         return;
     }

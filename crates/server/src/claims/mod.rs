@@ -1,6 +1,7 @@
 //! A server's statements about itself: in its log, its command line and environment, and its own HTTP answers.
 //!
-//! Claims are gathered without asking the process anything that it would not answer anybody. What a watch saw of them is judged there.
+//! Claims are gathered only from what the server tells any client. The `watch` crate compares them with observed
+//! launches.
 
 mod command;
 mod gather;
@@ -17,17 +18,17 @@ use std::fmt;
 /// What a claim is about.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meaning {
-    /// Which library computes: `ROCm`, `CUDA`, `cpu`; and the device, where it was named.
+    /// The library that computes: `ROCm`, `CUDA`, `cpu`; and the device, if it was named.
     Backend {
         library: String,
         device: String,
     },
-    /// Layers on the GPU, of how many. The last one is the output layer.
+    /// Layers on the GPU, out of a total. The last one is the output layer.
     Layers {
         gpu: u64,
         of: Option<u64>,
     },
-    /// Bytes in the GPU's memory, of how many.
+    /// Bytes in the GPU's memory, out of a total.
     Share {
         vram: u64,
         size: u64,
@@ -38,16 +39,16 @@ pub enum Meaning {
         k: String,
         v: String,
     },
-    /// The most columns of one evaluation.
+    /// The maximum number of columns of one evaluation.
     MicroBatch(u64),
-    /// Pieces into which an evaluation is cut between devices.
+    /// The number of pieces into which an evaluation is split between devices.
     Splits(u64),
     /// Evaluations that the server counted while it was watched.
     Evaluations(u64),
 }
 
 impl Meaning {
-    /// The name in JSON, in the ledger and, behind `watch-claim-`, in the language files.
+    /// The name in JSON, in the ledger and, after `watch-claim-`, in the language files.
     pub fn key(&self) -> &'static str {
         match self {
             Meaning::Backend { .. } => "backend",
@@ -95,28 +96,28 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub meaning: Meaning,
-    /// As it was said.
+    /// The server's own words.
     pub said: String,
     pub origin: Origin,
 }
 
-/// Everything that was claimed, and what is known of the model besides.
+/// All claims, and other known facts about the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
     pub list: Vec<Claim>,
-    /// Layers of the model without its output layer, as its file or the log says.
+    /// Layers of the model without its output layer, from its file or the log.
     pub blocks: Option<u64>,
     pub model: Option<String>,
-    /// A slot guesses tokens ahead with a second model: evaluations of both are in the launches.
+    /// A slot decodes speculatively with a second model: the launches include evaluations of both.
     pub speculative: bool,
-    /// Requests of ours that the server answered in the window.
+    /// The number of our requests that the server answered in the window.
     pub answered: u64,
-    /// Why something could not be asked or read: what, why.
+    /// What could not be asked or read, and why.
     pub unread: Vec<(String, String)>,
 }
 
 impl Claims {
-    /// Everything that another look found.
+    /// Adds everything that another look found.
     pub fn merge(&mut self, other: Claims) {
         other.list.into_iter().for_each(|claim| self.put(claim));
         self.blocks = other.blocks.or(self.blocks);
@@ -126,7 +127,7 @@ impl Claims {
         self.unread.extend(other.unread);
     }
 
-    /// A later line of a log, or a later look, replaces what the same place said before.
+    /// A later line of a log, or a later look, replaces an earlier claim from the same place.
     fn put(&mut self, claim: Claim) {
         let same = |known: &Claim| {
             known.meaning.key() == claim.meaning.key()

@@ -1,4 +1,5 @@
-//! What a server answers to anybody who asks: Ollama's `/api/ps`, llama-server's `/props` and `/slots`, `/metrics` of llama-server and vLLM.
+//! A server's answers to any client: Ollama's `/api/ps`, llama-server's `/props` and `/slots`, `/metrics` of
+//! llama-server and vLLM.
 
 use crate::claims::{Claim, Claims, Meaning, Origin};
 use crate::endpoint::Endpoint;
@@ -21,7 +22,7 @@ impl Before {
     }
 }
 
-/// As `ollama ps` prints it (Ollama cmd/cmd.go).
+/// In the form of `ollama ps` (Ollama cmd/cmd.go).
 pub fn processor(size: u64, vram: u64) -> String {
     match (size, vram) {
         (_, 0) => "100% CPU".to_owned(),
@@ -34,7 +35,7 @@ pub fn processor(size: u64, vram: u64) -> String {
     }
 }
 
-/// Asks the server of itself, when the window is over.
+/// Asks the server about itself when the window is over.
 pub(super) fn look(at: &Endpoint, before: Before, into: &mut Claims) {
     let ask = |path: &'static str| match at.get(path) {
         Ok(answer) if answer.status == 200 => Ok(answer.body),
@@ -65,7 +66,7 @@ pub(super) fn look(at: &Endpoint, before: Before, into: &mut Claims) {
     evaluations(&counters, before, into);
 }
 
-/// Evaluations that the server counted between the first look and this one.
+/// The evaluations that the server counted since the first look.
 fn evaluations(counters: &Counters, before: Before, into: &mut Claims) {
     let unread = |why: &str| ("GET /metrics".to_owned(), why.to_owned());
     let (Some(first), Some(last)) = (before.evaluations, counters.evaluations) else {
@@ -96,11 +97,12 @@ fn ollama(body: &str, into: &mut Claims) {
         let number = |name: &str| model.get(name).and_then(Value::as_u64);
         let name = model.get("name").and_then(Value::as_str).unwrap_or("a model");
         into.model.get_or_insert_with(|| name.to_owned());
-        // An answer without sizes is not one that says that nothing is on the GPU; without `size_vram` it is (Ollama leaves a zero out).
+        // An answer without sizes does not mean that nothing is on the GPU; one without only `size_vram` does (Ollama
+        // omits a zero).
         let Some(size) = number("size").filter(|size| *size > 0) else { continue };
         let vram = number("size_vram").unwrap_or(0);
         let said = format!("{name} {}", processor(size, vram));
-        // Several models may be loaded: each is a claim of its own.
+        // Several models may be loaded: each is a separate claim.
         into.list.push(Claim {
             meaning: Meaning::Share { vram, size },
             said,

@@ -9,7 +9,7 @@ use evidence::{Reading, Rung, Stated};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// Two columns for some claims: each sentence once.
+/// Two columns for a set of claims; each sentence appears once.
 pub fn columns(study: &Study<'_>, id: &str, claims: &[(&Stated, &Reading)]) -> Markup {
     let list = |of: fn(&Stated) -> Option<&evidence::Words>| {
         let mut all: Vec<Pair> = Vec::new();
@@ -30,7 +30,7 @@ pub fn columns(study: &Study<'_>, id: &str, claims: &[(&Stated, &Reading)]) -> M
     parts::section(id, study.words.say("site-h-shows"), body)
 }
 
-/// What an observer had in view, and what it is blind to by its nature, as it said itself.
+/// An observer's field of view and blind spots, in its own words.
 struct View {
     reach: Vec<Pair>,
     blind: Vec<Pair>,

@@ -11,16 +11,16 @@ use evidence::{About, Rung};
 use maud::{Markup, html};
 use report::thousands;
 
-/// The object of a census: an observer of it that could not look says why there is no census.
+/// The topic of a census. If an observer of it could not look, that explains a missing census.
 const COUNTS: &str = "isa.count";
 
 /// Rows of one file in the page; the CSV has all.
 const MOST: usize = 200;
 
-/// File, target, family or kernel, mnemonic or its beginning, how many, and who counted.
+/// File, target, family or kernel, mnemonic or its prefix, count, and observation.
 type Counted<'a> = (String, String, String, String, u64, &'a evidence::Recorded);
 
-/// What was counted and is there, as bars; what was looked for and is not there, in a line below.
+/// Non-zero counts as bars; zero counts in a line below.
 fn of_file(study: &Study<'_>, file: &str, all: &[Counted<'_>]) -> Markup {
     let own: Vec<&Counted<'_>> = all.iter().filter(|row| row.0 == file).collect();
     let most = own.iter().map(|row| row.4 as usize).max().unwrap_or(0);
@@ -61,7 +61,8 @@ fn of_file(study: &Study<'_>, file: &str, all: &[Counted<'_>]) -> Markup {
     }
 }
 
-/// What was looked for and not seen: not there where all of it was decoded, by two accounts; else only not seen.
+/// Instructions that were searched for and not seen: absent if everything was decoded, by two accounts; otherwise only
+/// not seen.
 fn by_read<'a, 'b>(none: &[&'b Counted<'a>]) -> Vec<(&'static str, Vec<&'b Counted<'a>>)> {
     let of = |read: Read| none.iter().copied().filter(|row| Read::of(row.5.coverage()) == read).collect::<Vec<_>>();
     let all = [
@@ -95,7 +96,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let open = claims.iter().filter(|(_, reading)| reading.grade.is_unresolved()).count();
     let args = [("count", all.len().into()), ("claims", claims.len().into()), ("open", open.into())];
     let in_view = study.input.observations.iter().filter(|it| it.field_of_view().covers(COUNTS, &About::default()));
-    // Only the last look counts: what was in the way before it is not any more.
+    // Only the last look counts: earlier obstacles no longer apply.
     let blocked = in_view.max_by_key(|recorded| recorded.time()).and_then(|recorded| match recorded.finding() {
         evidence::Finding::Blocked { why, said, .. } => Some(Kept { english: why, said: said.as_ref() }),
         _ => None,

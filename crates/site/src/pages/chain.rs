@@ -145,7 +145,8 @@ fn rung(study: &Study<'_>, question: &Question, ladder: &Ladder, step: &LadderSt
     }
 }
 
-/// What closes this rung: a claim's own command on it, else the question's where it is the question's rung or above.
+/// The command that decides this rung: a claim's own command on it, else the question's if it is the question's rung or
+/// above.
 fn close(study: &Study<'_>, question: &Question, ladder: &Ladder, step: &LadderStep) -> Option<String> {
     let own = question.all_claims().filter_map(|(id, _)| study.reading(id)).map(|(stated, _)| stated);
     let near = own.chain(&study.input.investigation.claims);
@@ -154,7 +155,7 @@ fn close(study: &Study<'_>, question: &Question, ladder: &Ladder, step: &LadderS
     stated.map(|stated| stated.closes.clone()).or_else(|| asks.then(|| question.closes.clone()))
 }
 
-/// The rule as the source has it: conditions, outcomes, file and line, values.
+/// The rule in the source: conditions, outcomes, file and line, values.
 fn rules(study: &Study<'_>, question: &Question) -> Markup {
     let Some(asked) = map::Asked::of(study) else { return Markup::default() };
     let Some(ask) = question.ask.as_ref().filter(|ask| ask.topic == "matmul.path") else { return Markup::default() };
@@ -218,7 +219,7 @@ fn evidence_list(study: &Study<'_>, found: &[Found]) -> Markup {
     }
 }
 
-/// Other subjects, each with the grade that it has for itself.
+/// Other subjects, each with its own grade.
 fn elsewhere(study: &Study<'_>, topic: &str, others: &[(evidence::Subject, Vec<Found>)], folded: bool) -> Markup {
     let columns = [col(study, "site-col-subject"), col(study, "site-col-seen"), col(study, "site-col-grade-there")];
     let row = |(subject, found): &(evidence::Subject, Vec<Found>)| {

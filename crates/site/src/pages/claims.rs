@@ -1,4 +1,4 @@
-//! All claims as one table that is searched: the data, and the frame that the script fills.
+//! All claims as one searchable table: the data, and the frame that the script fills.
 
 use crate::csv;
 use crate::input::Study;
@@ -7,7 +7,7 @@ use crate::words::{Pair, shown};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-/// Rows that stand in the page itself, for who has no script.
+/// Rows in the page itself, for readers without scripts.
 const FIRST: usize = 12;
 
 pub fn section(study: &Study<'_>) -> Markup {
@@ -123,7 +123,7 @@ fn topic(stated: &evidence::Stated) -> String {
     if about.0.is_empty() { stated.claim.topic.clone() } else { format!("{} [{about}]", stated.claim.topic) }
 }
 
-/// The words that the script puts into tables: the same messages as everywhere.
+/// The words that the script inserts into tables, from the same messages as everywhere else.
 pub fn names(study: &Study<'_>) -> (String, Value) {
     let words = |keys: &[&str], prefix: &str| -> Value {
         keys.iter()

@@ -1,5 +1,5 @@
-//! GPU generations side by side: path per type, fatbin targets (also the absent ones), families, wavefront, and the role that
-//! follows, computed.
+//! GPU generations side by side: path per type, fatbin targets (including absent ones), families, wavefront, and the
+//! resulting role.
 
 use super::map;
 use crate::csv;
@@ -17,7 +17,8 @@ use report::thousands;
 use source::decision_table::COLUMNS;
 use std::collections::BTreeMap;
 
-/// Targets in the figure and the table: those that the claims name, the subject's own, then others up to this many.
+/// The maximum number of targets in the figure and the table: those that the claims name, the subject's own, then
+/// others.
 const MOST: usize = 6;
 
 pub fn page(study: &Study<'_>) -> Page {
@@ -35,7 +36,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let label = build.map(|build| build.label()).unwrap_or_default();
     let answer = match (&asked, roles.is_empty()) {
         (Some(asked), false) => {
-            // Those that play the same part are named together.
+            // Targets with the same role are listed together.
             let mut parts: Vec<(&Pair, Vec<&str>)> = Vec::new();
             for (target, role) in &roles {
                 match parts.iter_mut().find(|(known, _)| known.en == role.en) {
@@ -83,7 +84,7 @@ pub fn page(study: &Study<'_>) -> Page {
     }
 }
 
-/// Statements about generations other than the subject's own, which is on the overview and the chains.
+/// Claims about generations other than the subject's own, which is covered by the overview and the chains.
 fn claims(study: &Study<'_>, targets: &[String]) -> Markup {
     let own = study.input.investigation.subject.target.as_deref();
     let mut rows: Vec<(&str, Vec<Markup>)> = study
@@ -109,7 +110,7 @@ fn claims(study: &Study<'_>, targets: &[String]) -> Markup {
     )
 }
 
-/// On which rungs anything was seen of the targets that are compared.
+/// The rungs on which something was seen of the compared targets.
 fn standing(study: &Study<'_>, asked: Option<&map::Asked>, targets: &[String]) -> Markup {
     let of = |recorded: &evidence::Recorded| {
         let named = recorded.fact().and_then(|fact| fact.about.get("target").or_else(|| fact.about.get("name")));
@@ -127,7 +128,7 @@ fn standing(study: &Study<'_>, asked: Option<&map::Asked>, targets: &[String]) -
     if asked.is_none() { Markup::default() } else { parts::seen_on(study, &rungs) }
 }
 
-/// What the claims name first, then what was observed.
+/// Targets named by the claims first, then the observed ones.
 fn targets(study: &Study<'_>) -> Vec<String> {
     let investigation = study.input.investigation;
     let scopes =
@@ -146,7 +147,7 @@ fn targets(study: &Study<'_>) -> Vec<String> {
     all
 }
 
-/// The role that follows from a path: BLAS from where it leaves ggml's own kernels.
+/// The role that follows from a path: BLAS from the count where it leaves ggml's own kernels.
 fn role(study: &Study<'_>, stretches: &[Stretch]) -> Pair {
     let paths = by_path(stretches);
     let blas = paths.iter().find(|stretch| stretch.path == "BLAS");
@@ -197,10 +198,10 @@ fn strips(
 
 const NOT: &str = "not observed";
 
-/// A property of the generations: its name, and what was seen of each target with where it comes from.
+/// A property of the generations: its name, and each target's value with its source.
 struct Line {
     key: &'static str,
-    /// What an observation of it is about.
+    /// The topic of its observations.
     topic: &'static str,
     cells: Vec<(Markup, String)>,
 }
@@ -284,7 +285,7 @@ fn lines(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Vec
     }
     all.push(Line { key: "site-gen-shipped", topic: "file.target", cells: shipped });
     all.push(by("site-gen-bundles", "file.bundles"));
-    // By an observation of its own, or by the list of the kernels.
+    // From a separate observation, or from the list of kernels.
     let mut wavefront = by("site-gen-wavefront", "file.wavefront");
     for (target, cell) in targets.iter().zip(&mut wavefront.cells) {
         let waves = study.kernels.wavefronts(target);
@@ -362,7 +363,7 @@ fn table(study: &Study<'_>, targets: &[String], roles: &[(String, Pair)]) -> Mar
     }
 }
 
-/// What was not examined for any generation is listed once, with the command of a claim that asks for it.
+/// Lists once what was not examined for any generation, with the command of a claim that asks for it.
 fn gaps(study: &Study<'_>, lines: &[Line]) -> Vec<(Option<String>, Vec<Pair>)> {
     let mut all: Vec<(Option<String>, Vec<Pair>)> = Vec::new();
     for line in lines {

@@ -1,7 +1,7 @@
-//! The binary inventory: bundles, targets and kernels of every file that was looked at, searched and sorted without end.
+//! The binary inventory: bundles, targets and kernels of every examined file, searchable and sortable.
 //!
-//! Kernels come from the listing that goes with a file's sweep as raw evidence, and from single observations; of a file
-//! without either the page says what is missing.
+//! Kernels come from the listing that goes with a file's sweep as raw evidence, and from single observations; for a
+//! file without either, the page says what is missing.
 
 use crate::csv;
 use crate::input::Study;
@@ -100,7 +100,7 @@ fn coverage(study: &Study<'_>, name: &str, swept: &Swept<'_>) -> Markup {
     }
 }
 
-/// Kernels by target and file, as they were counted.
+/// The counted kernels by target and file.
 fn targets_of(study: &Study<'_>) -> (BTreeMap<String, BTreeMap<String, String>>, BTreeSet<String>) {
     let mut by_target: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     let mut files: BTreeSet<String> = BTreeSet::new();
@@ -147,7 +147,7 @@ fn targets_section(study: &Study<'_>, swept: &BTreeMap<String, Swept<'_>>) -> Ma
     let rows: Vec<Vec<Markup>> = by_target
         .iter()
         .map(|(target, of)| {
-            // Only who read the whole file can say that something is not in it.
+            // Absence can be stated only if the whole file was read.
             let cell = |file: &String| match (of.get(file), read(file, swept)) {
                 (Some(count), _) => html! { (shown(count)) },
                 (None, Read::Whole) => html! { b { (study.words.say(Read::Whole.absent())) } },
@@ -190,7 +190,7 @@ fn table(study: &Study<'_>, kernels: &Kernels, targets: &BTreeSet<&String>) -> M
                 }
             }
             div.vt-detail aria-live="polite" { (study.words.par("quiet", "site-choose-kernel", &[])) }
-            // As a file it would be several times the page: the script writes what is listed, when it is asked for.
+            // A CSV file would be several times the size of the page, so the script creates it on request.
             p.small.csv { button.text type="button" data-csv="kernels.csv" { (study.words.say("site-csv-listed")) } }
         }
     };

@@ -1,4 +1,4 @@
-//! Every observation that a page can cite, as one table that is searched, with its raw evidence.
+//! Every observation that a page can cite, as one searchable table, with its raw evidence.
 
 use crate::csv;
 use crate::input::Study;
@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// A ledger may hold millions: those that a reading cites come first, then the newest, up to this many.
+/// A ledger may contain millions: cited ones come first, then the newest, up to this many.
 const MOST: usize = 6000;
 const FIRST: usize = 12;
 
@@ -66,7 +66,7 @@ fn chosen<'a>(study: &Study<'a>) -> Vec<&'a Recorded> {
     kept
 }
 
-/// Columns of arrays, texts once: a page of thousands stays small.
+/// Arrays per column, with each text stored once, so that a page with thousands of rows stays small.
 fn rows(study: &Study<'_>, chosen: &[&Recorded]) -> serde_json::Value {
     let mut texts: Vec<String> = Vec::new();
     let mut known: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
@@ -111,7 +111,7 @@ fn rows(study: &Study<'_>, chosen: &[&Recorded]) -> serde_json::Value {
     json!({"texts": texts, "rows": rows})
 }
 
-/// Coverage, canary and contamination in one line, as the ledger spells them.
+/// Coverage, canary and contamination in one line, in the ledger's terms.
 fn trust(recorded: &Recorded) -> String {
     let coverage = recorded.coverage();
     let total = coverage.total.map_or_else(|| "?".to_owned(), |total| total.to_string());

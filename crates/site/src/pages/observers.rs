@@ -1,4 +1,5 @@
-//! The observer constraint map: who can see which rung, whether he works here, what happened when he was tried.
+//! The observer constraint map: which observer can see which rung, whether it works here, and the results of its
+//! attempts.
 
 use crate::csv;
 use crate::input::Study;
@@ -12,20 +13,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 struct Who<'a> {
-    /// What it could see, by this build's own word.
+    /// The rungs that it could see, according to this build.
     sees: BTreeSet<Rung>,
-    /// On which rungs it has seen something.
+    /// The number of observations per rung.
     saw: BTreeMap<Rung, usize>,
     failures: Vec<Failure<'a>>,
-    /// When it last looked, undisturbed, by machine and rung.
+    /// When it last looked without obstacles, by machine and rung.
     looked: BTreeMap<(Machine<'a>, Rung), &'a str>,
     certified: Option<&'a str>,
 }
 
-/// The ledger that recorded it first, and the host that it names.
+/// The ledger that first recorded it, and the host that it names.
 type Machine<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// A run that came to nothing, or that changed what it looked at.
+/// A run that failed, or that changed what it observed.
 struct Failure<'a> {
     machine: Machine<'a>,
     rung: Rung,
@@ -40,13 +41,13 @@ enum What<'a> {
 }
 
 impl<'a> Who<'a> {
-    /// When the same observer looked again, on the same machine and rung, and nothing was in its way.
+    /// When the same observer later looked successfully, on the same machine and rung.
     fn since(&self, failure: &Failure<'a>) -> Option<&'a str> {
         let last = self.looked.get(&(failure.machine, failure.rung)).copied();
         last.filter(|last| *last > failure.time)
     }
 
-    /// What is in its way now: a failure after which it has not looked.
+    /// The current obstacles: failures after which it has not looked successfully.
     fn current(&self) -> impl Iterator<Item = &Failure<'a>> {
         self.failures.iter().filter(|failure| self.since(failure).is_none())
     }
@@ -138,7 +139,7 @@ fn gather<'a>(study: &Study<'a>) -> BTreeMap<String, Who<'a>> {
             Some(difference) => {
                 let difference = difference.map_or("", String::as_str);
                 let failure = failure(What::Contaminated { difference });
-                // One run says it of every observation.
+                // All observations of one run report the same failure.
                 let same = |known: &Failure<'_>| (known.time, known.what) == (failure.time, failure.what);
                 if !who.failures.iter().any(same) {
                     who.failures.push(failure);
@@ -206,7 +207,7 @@ fn day(time: &str) -> &str {
     time.get(..10).unwrap_or(time)
 }
 
-/// Attempts that came to nothing, the newest first, each with its day, what it teaches, and whether the same worked since.
+/// Failed attempts, the newest first, with date, lesson, and whether the same worked since.
 fn attempts(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Vec<Markup>> {
     let mut rows = Vec::new();
     for (name, who) in all {
@@ -215,7 +216,7 @@ fn attempts(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Vec<Marku
         let mut known: Vec<(What<'_>, bool)> = Vec::new();
         for failure in failures {
             let since = who.since(failure);
-            // The same refusal again and again is told once, by its last day.
+            // A repeated refusal is listed once, with its last date.
             if known.contains(&(failure.what, since.is_some())) {
                 continue;
             }
@@ -240,7 +241,7 @@ fn attempts(study: &Study<'_>, all: &BTreeMap<String, Who<'_>>) -> Vec<Vec<Marku
     rows
 }
 
-/// What `doctor` found of each observer, where that is in the ledger.
+/// The results of `doctor` for each observer, if they are in the ledger.
 fn results(study: &Study<'_>) -> Vec<Vec<Markup>> {
     let mut last: BTreeMap<&str, (&evidence::Recorded, String)> = BTreeMap::new();
     for (recorded, fact) in study.facts("observer.result") {

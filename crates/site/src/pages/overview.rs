@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use report::plain_seen;
 use source::decision_table::COLUMNS;
 
-/// Builds in the short figure; the map has all.
+/// The number of builds in the short figure; the map has all.
 const BUILDS: usize = 6;
 const COMMANDS: usize = 8;
 
@@ -58,7 +58,7 @@ pub fn page(study: &Study<'_>) -> Page {
     Page { name: "index".to_owned(), title: Pair::from(title), body, tables, data }
 }
 
-/// One sentence: the statement of the highest rung with an observation, and which rungs were not examined.
+/// One sentence: the result on the highest observed rung, and the rungs that were not examined.
 fn answer(study: &Study<'_>, topic: &str, steps: &[LadderStep]) -> Markup {
     let seen = steps.iter().rev().find(|step| step.found.iter().any(|found| found.grade.strength() > 0));
     let Some(step) = seen else { return study.words.par("answer", "site-answer-nothing", &[]) };
@@ -72,7 +72,7 @@ fn answer(study: &Study<'_>, topic: &str, steps: &[LadderStep]) -> Markup {
     study.words.par("answer", key, &args)
 }
 
-/// The same grade on several rungs is stated once, always with its rung.
+/// The same grade on several rungs is stated once, always with its rungs.
 pub fn standing(study: &Study<'_>, steps: &[LadderStep]) -> Markup {
     let mut groups: Vec<(evidence::Grade, Vec<Pair>)> = Vec::new();
     for step in steps {
@@ -90,7 +90,7 @@ pub fn standing(study: &Study<'_>, steps: &[LadderStep]) -> Markup {
     }
 }
 
-/// The weakest of what was found on a rung; where nothing was, why.
+/// The weakest grade on a rung; if nothing was found, the reason.
 pub fn grade(step: &LadderStep) -> evidence::Grade {
     let found = step.found.iter().filter(|found| found.grade.strength() > 0).map(|found| found.grade);
     found.min_by_key(|grade| grade.strength()).unwrap_or(step.any.grade)
@@ -138,7 +138,7 @@ pub fn reason(study: &Study<'_>, step: &LadderStep) -> Pair {
     parts::reason(study, &step.any, 0)
 }
 
-/// The question's type through some releases: the first, both sides of each turn, the asked one and the last.
+/// The question's type in selected releases: the first, both sides of each change, the requested one and the last.
 fn turn(study: &Study<'_>) -> Markup {
     let Some(asked) = super::map::Asked::of(study) else { return Markup::default() };
     let with: Vec<_> = super::map::lines(study, &asked);
@@ -159,7 +159,7 @@ fn turn(study: &Study<'_>) -> Markup {
             || with.get(at).map(|(build, _)| build.commit.as_str()) == own
     };
     let shown: Vec<_> = (0..with.len()).filter(|at| keep(*at)).filter_map(|at| with.get(at)).take(BUILDS).collect();
-    // Where a path begins; tiles change more often, and the strips do not show them.
+    // The counts where a path begins; tiles change more often, and the strips do not show them.
     let ticks: Vec<i64> =
         shown.iter().flat_map(|(_, stretches)| by_path(stretches)).map(|stretch| stretch.from).collect();
     let args = [
@@ -274,7 +274,7 @@ fn commands(study: &Study<'_>) -> Markup {
     parts::section("index-next-best", study.words.say("site-h-next-best"), with_csv(study, "next", &columns, &rows))
 }
 
-/// Who looked: observations by observer, in the order in which they first spoke.
+/// Observations by observer, in the order of their first observation.
 fn looked(study: &Study<'_>) -> Markup {
     let mut all: Vec<(&str, usize, usize)> = Vec::new();
     for recorded in study.input.observations {
@@ -296,7 +296,7 @@ fn looked(study: &Study<'_>) -> Markup {
     parts::section("index-looked", study.words.say("site-h-looked"), with_csv(study, "looked", &columns, &rows))
 }
 
-/// What the report could not be made from: said at the top, not left out.
+/// Missing input is listed at the top of the report.
 fn missing(study: &Study<'_>) -> Markup {
     let ledger = &study.input.ledger;
     html! {

@@ -1,4 +1,4 @@
-//! Phases A to F: wanted, done, expected against actual, counts by grade.
+//! Phases A to F: goals, work done, expected and actual results, counts by grade.
 
 use crate::csv;
 use crate::input::Study;
@@ -21,7 +21,7 @@ fn of_phase<'a>(study: &Study<'a>, phase: PhaseName) -> Vec<(&'a Stated, &'a Rea
     study.claims().filter(|(stated, _)| stated.phase == phase).collect()
 }
 
-/// Counts and bars, a row for each phase.
+/// Counts and bars, one row per phase.
 pub fn table(study: &Study<'_>) -> Markup {
     let phases = &study.input.investigation.phases;
     html! {
@@ -94,7 +94,7 @@ pub fn page(study: &Study<'_>) -> Page {
     }
 }
 
-/// The phases as a flow from the source to the live run: how much of each is settled fills its box.
+/// The phases as a flow from the source to the live run; each box is filled by its share of settled claims.
 fn flow(study: &Study<'_>) -> Markup {
     let phases = &study.input.investigation.phases;
     let count = phases.len().max(1);

@@ -1,4 +1,4 @@
-//! Probes: what servers were asked and how fast they were, beside where the source declares a change.
+//! Probes: what servers were asked and how fast they answered, with the changes that the source declares.
 
 use super::map;
 use crate::csv;
@@ -25,7 +25,7 @@ impl Request<'_> {
         names.iter().find_map(|name| self.fields.get(*name)?.parse().ok())
     }
 
-    /// Tokens that were really evaluated, and how fast.
+    /// Tokens that were actually evaluated, and the speed.
     fn point(&self) -> Option<(f64, f64)> {
         let tokens = self.number(&["prompt_eval_count", "prompt_n", "evaluated", "tokens", "columns"])?;
         let direct = self.number(&["prompt_per_second", "tokens_per_second", "prompt-tokens-per-second"]);
@@ -116,7 +116,7 @@ fn requests<'a>(study: &Study<'a>) -> Vec<Request<'a>> {
     all
 }
 
-/// Where the asked release changes the path of the asked type: column count and both paths.
+/// Where the requested release changes the path of the requested type: column count and both paths.
 fn declared(study: &Study<'_>, asked: &map::Asked) -> Vec<(i64, String)> {
     let build = study.dispatch.asked(study);
     let stretches = build
@@ -132,7 +132,7 @@ fn declared(study: &Study<'_>, asked: &map::Asked) -> Vec<(i64, String)> {
         .collect()
 }
 
-/// Discs are measured; dashed verticals are where the source declares a change.
+/// Discs are measurements; dashed verticals mark changes that the source declares.
 fn plot(study: &Study<'_>, points: &[(f64, f64)], changes: &[(i64, String)]) -> Markup {
     let most = points.iter().map(|(_, speed)| *speed).fold(1.0, f64::max);
     let y = |speed: f64| format!("{:.1}", 150.0 - speed / most * 128.0);

@@ -1,4 +1,4 @@
-//! Open questions and claims, by the command that closes them; the command that closes most comes first.
+//! Open questions and claims, by the command that decides them; the most useful command comes first.
 
 use crate::csv;
 use crate::input::{Next, Study};
@@ -43,7 +43,7 @@ pub fn page(study: &Study<'_>) -> Page {
         let claims: Vec<_> = claims.iter().filter(|(stated, _)| next.claims.contains(&stated.claim.id)).collect();
         (questions, claims)
     };
-    // What no command of this version closes is open all the same.
+    // Claims that no command of this version can decide are listed too.
     let left: Vec<_> = claims
         .iter()
         .filter(|(stated, _)| !study.input.next.iter().any(|next| next.claims.contains(&stated.claim.id)))

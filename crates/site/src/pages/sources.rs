@@ -1,4 +1,5 @@
-//! The basis of everything: trees, commits, files, runtimes, hosts, with their fingerprints; contradictions come first.
+//! The sources of the evidence: trees, commits, files, runtimes, hosts, with their fingerprints; contradictions come
+//! first.
 
 use crate::csv;
 use crate::input::Study;
@@ -49,7 +50,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let mut table: Vec<Vec<String>> = Vec::new();
     let build_of =
         |kind: &str, print: &str| study.dispatch.builds.iter().find(|build| kind == "source" && build.commit == print);
-    // Trees in the order of their dates; their fingerprints have none.
+    // Trees are sorted by date; fingerprints have none.
     let mut sorted: Vec<_> = all.iter().collect();
     sorted.sort_by_key(|((kind, name, print), _)| {
         let date = build_of(kind, print).map(|build| build.date.clone()).unwrap_or_default();
@@ -120,7 +121,7 @@ fn decided(study: &Study<'_>) -> bool {
     study.claims().any(|(_, reading)| !reading.grade.is_unresolved())
 }
 
-/// Claims of which the sources say otherwise than was stated, or on which two observers disagree.
+/// Claims that the sources contradict, or on which two observers disagree.
 fn contradictions(study: &Study<'_>) -> Vec<Vec<Markup>> {
     let against = |reason: &Reason| matches!(reason, Reason::Contradicts { .. } | Reason::Conflict { .. });
     study

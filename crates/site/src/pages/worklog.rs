@@ -1,4 +1,4 @@
-//! The worklog: by day, what each observer wrote, and people's notes in between, in their own words.
+//! The worklog: by day, what each observer recorded, with people's notes in between.
 
 use crate::csv;
 use crate::input::Study;
@@ -10,7 +10,7 @@ use evidence::{Finding, Recorded, Rung};
 use maud::{Markup, html};
 
 enum Entry<'a> {
-    /// One run of an observer: those of its observations that carry one time.
+    /// One run of an observer: its observations with the same time.
     Run {
         time: &'a str,
         observer: &'a str,
@@ -43,7 +43,7 @@ fn entries<'a>(study: &Study<'a>) -> Vec<Entry<'a>> {
             _ => None,
         };
         let same = |entry: &&mut Entry<'_>| matches!(entry, Entry::Run { time: t, observer: o, rung: r, blocked: b, .. } if (*t, *o, *r, b.is_some()) == (time, observer, rung, blocked.is_some()));
-        // Runs of the same time are side by side.
+        // Runs of the same time are grouped.
         match all.iter_mut().rev().take(12).find(same) {
             Some(Entry::Run { rows, .. }) => *rows += 1,
             _ => all.push(Entry::Run {

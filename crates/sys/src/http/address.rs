@@ -1,4 +1,4 @@
-//! Where a server listens, as people and variables write it.
+//! The address of a server, in the forms that people and variables use.
 
 use crate::http::HttpError;
 use std::fmt;
@@ -20,7 +20,8 @@ impl Address {
         Address::Tcp { host: host.into(), port }
     }
 
-    /// `http://box:8080/`, `box:8080`, `[::1]:8080`, `unix:/run/server.sock`; without a port only where there is a usual one.
+    /// `http://box:8080/`, `box:8080`, `[::1]:8080`, `unix:/run/server.sock`; the port may be missing only if there is
+    /// a default.
     pub fn parse(text: &str, usual: Option<u16>) -> Result<Address, HttpError> {
         let wrong = || HttpError::NoAddress { url: text.to_owned() };
         if let Some(path) = text.strip_prefix("unix:") {
@@ -44,7 +45,7 @@ impl Address {
             Some(port) => port.parse().ok(),
             None => usual,
         };
-        // It is written into the request's head.
+        // The host is written into the request head, so only these characters are allowed.
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
         match port {
             Some(port) if host.chars().all(plain) && (!host.is_empty() || usual.is_some()) => {
@@ -54,7 +55,7 @@ impl Address {
         }
     }
 
-    /// As it can be typed: `http://box:8080`, `unix:/run/server.sock`.
+    /// In a form that can be typed: `http://box:8080`, `unix:/run/server.sock`.
     pub fn url(&self) -> String {
         match self {
             Address::Tcp { .. } => format!("http://{self}"),
@@ -62,7 +63,7 @@ impl Address {
         }
     }
 
-    /// Whether only this machine can be behind it.
+    /// Whether it can only refer to this machine.
     pub fn is_here(&self) -> bool {
         match self {
             Address::Tcp { host, .. } => host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),

@@ -1,4 +1,4 @@
-//! An answer, read under one deadline and within its limits.
+//! Reads an answer within one deadline and size limits.
 
 use crate::http::{Address, Answer, HttpError, MOST_BODY, MOST_HEAD, Stream, late, left};
 use std::io::ErrorKind;
@@ -9,7 +9,7 @@ pub(super) struct Reader<'a> {
     to: &'a Address,
     deadline: Instant,
     seconds: Duration,
-    /// What came and was not used yet.
+    /// Received bytes that were not used yet.
     bytes: Vec<u8>,
     got: usize,
 }
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// RFC 9112, section 7.1; what follows the last chunk is left alone.
+    /// RFC 9112, section 7.1; the trailer after the last chunk is ignored.
     fn chunks(&mut self) -> Result<Vec<u8>, HttpError> {
         /// A size is a few digits; the extension after it is ignored.
         const MOST_LINE: usize = 4096;
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
                 return Err(HttpError::LongBody { to: self.to.clone() });
             }
             body.extend(self.exactly(size)?);
-            // The line end behind it.
+            // The line end after it.
             self.exactly(2)?;
         }
     }
@@ -131,7 +131,8 @@ impl<'a> Reader<'a> {
         Ok(std::mem::replace(&mut self.bytes, rest))
     }
 
-    /// Whether more came; the time that is left is counted anew for each read, so that a trickle does not prolong it.
+    /// Reads more; returns whether anything came. The remaining time is recomputed for each read, so that a slow
+    /// trickle does not extend it.
     fn more(&mut self) -> Result<bool, HttpError> {
         let slow = || HttpError::Slow { to: self.to.clone(), seconds: self.seconds, got: self.got };
         let mut buffer = [0; 16 << 10];
@@ -150,7 +151,7 @@ impl<'a> Reader<'a> {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if late(&error) => return Err(slow()),
-                // A server that is gone before it has read us resets what it had said.
+                // If a server closes before it has read the request, the connection is reset after its answer.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset && self.got > 0 => return Ok(false),
                 Err(error) => return Err(broken(error)),
             }
@@ -163,7 +164,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the head ends, and how long the empty line is.
+/// The end of the head, and the length of the empty line.
 fn end_of_head(bytes: &[u8]) -> Option<(usize, usize)> {
     let find = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark).map(|at| (at, mark.len()));
     [find(b"\r\n\r\n"), find(b"\n\n")].into_iter().flatten().min()

@@ -1,7 +1,7 @@
-//! The one HTTP client: a small question over plain HTTP, by TCP or a Unix socket, bounded as a whole in time and in size.
+//! The only HTTP client: a small request over plain HTTP, by TCP or a Unix socket, limited as a whole in time and size.
 //!
-//! Whoever listens may be hostile: one deadline holds for everything from the name's resolution to the last byte, however
-//! the server divides it; headers and body have limits of their own; nothing is followed elsewhere.
+//! The server may be hostile: one deadline covers everything from name resolution to the last byte, headers and body
+//! have separate limits, and redirects are not followed.
 
 mod address;
 mod answer;
@@ -16,9 +16,9 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// The most that headers may take together.
+/// The maximum size of all headers.
 pub const MOST_HEAD: usize = 64 << 10;
-/// The most that an answer may hold: the text of a few thousand tokens is far below.
+/// The maximum size of an answer; the text of a few thousand tokens is far smaller.
 pub const MOST_BODY: usize = 8 << 20;
 
 /// Why the request failed.
@@ -68,13 +68,13 @@ pub struct Answer {
 pub struct Question<'a> {
     pub method: &'static str,
     pub path: &'a str,
-    /// JSON; empty for none.
+    /// JSON; empty if there is no body.
     pub body: &'a str,
-    /// Sent as `Authorization: Bearer`. Whoever gives it has looked that no line ends in it.
+    /// Sent as `Authorization: Bearer`. The caller must make sure that it contains no line break.
     pub bearer: Option<&'a str>,
 }
 
-/// A question without a body; the whole of it takes no longer than `most`.
+/// A request without a body; it takes no longer than `most` in total.
 pub fn get(to: &Address, path: &str, most: Duration) -> Result<Answer, HttpError> {
     send(to, Question { method: "GET", path, body: "", bearer: None }, most)
 }
@@ -97,13 +97,13 @@ pub fn send(to: &Address, question: Question<'_>, most: Duration) -> Result<Answ
     stream.wait_at_most(left(deadline)).map_err(|source| HttpError::Broken { to: to.clone(), source })?;
     match stream.write_all(whole.as_bytes()) {
         Err(error) if late(&error) => return Err(HttpError::Slow { to: to.clone(), seconds: most, got: 0 }),
-        // It may have answered, and gone, without hearing us out.
+        // It may have answered and closed before it read the whole request.
         Err(_) | Ok(()) => {}
     }
     Reader::new(stream, to, deadline, most).answer()
 }
 
-/// A connection whose every read and write ends in time.
+/// A connection whose reads and writes have timeouts.
 trait Stream: Read + Write {
     fn wait_at_most(&self, time: Duration) -> io::Result<()>;
 }
@@ -120,7 +120,7 @@ impl Stream for UnixStream {
     }
 }
 
-/// To the first of its addresses that accepts.
+/// Connects to the first of its addresses that accepts.
 fn connect(to: &Address, deadline: Instant) -> Result<Box<dyn Stream>, HttpError> {
     let failed = |source| HttpError::Connect { to: to.clone(), source };
     let (host, port) = match to {
@@ -137,13 +137,13 @@ fn connect(to: &Address, deadline: Instant) -> Result<Box<dyn Stream>, HttpError
     Err(failed(last))
 }
 
-/// A socket whose queue is full lets us wait for as long as it likes.
+/// If a Unix socket's queue is full, connecting blocks indefinitely, so it runs with a timeout.
 fn unix(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
     let path = path.to_owned();
     in_time(deadline, move || UnixStream::connect(path))
 }
 
-/// The resolver has patience of its own, longer than ours may be.
+/// The resolver's own timeout may be longer than ours.
 fn resolve(host: &str, port: u16, deadline: Instant) -> Result<Vec<SocketAddr>, HttpError> {
     if let Ok(ip) = host.parse() {
         return Ok(vec![SocketAddr::new(ip, port)]);
@@ -163,7 +163,7 @@ fn in_time<T: Send + 'static>(
     done.recv_timeout(left(deadline)).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// What is left of the time; never zero, which would mean for ever.
+/// The remaining time; never zero, which would mean no timeout.
 fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }

@@ -1,7 +1,8 @@
 //! A small assembler for eBPF: just the instructions that the programs here use, with labels.
 //!
-//! Encodings follow the kernel's Documentation/bpf/standardization/instruction-set.rst: an instruction is eight bytes, `opcode:8
-//! dst:4 src:4 offset:16 imm:32`. There is no compiler: the instructions written here are loaded as they are.
+//! Encodings follow the kernel's Documentation/bpf/standardization/instruction-set.rst: an instruction is eight bytes,
+//! `opcode:8 dst:4 src:4 offset:16 imm:32`. No compiler is involved: the instructions written here are loaded
+//! unchanged.
 
 /// A register; R10 is the frame pointer and read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub struct Asm {
     jumps: Vec<(usize, Label)>,
 }
 
-/// A label that was used and never placed, or a jump of more than 32,767 instructions.
+/// A label that was used but never placed, or a jump of more than 32,767 instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadJump {
     pub at: usize,
@@ -169,13 +170,13 @@ impl Asm {
         self.emit(0xdb, dst, src as u8, offset, 1);
     }
 
-    /// The map behind a descriptor, as a pointer: two instructions, BPF_PSEUDO_MAP_FD.
+    /// Loads the map of a descriptor as a pointer: two instructions, BPF_PSEUDO_MAP_FD.
     pub fn map(&mut self, dst: Reg, fd: i32) {
         self.emit(0x18, dst, 1, 0, fd);
         self.code.push(0);
     }
 
-    /// An address inside the one value of an array, as a pointer: two instructions, BPF_PSEUDO_MAP_VALUE.
+    /// Loads an address inside the only value of an array as a pointer: two instructions, BPF_PSEUDO_MAP_VALUE.
     pub fn map_value(&mut self, dst: Reg, fd: i32, offset: i32) {
         self.emit(0x18, dst, 2, 0, fd);
         self.code.push(u64::from(offset.cast_unsigned()) << 32);

@@ -1,4 +1,4 @@
-//! The three ways to hear of a hit, behind one face.
+//! The three ways to receive probe hits, behind one interface.
 
 use crate::bpf::instrument::{Calls, Instrument, Probed};
 use crate::bpf::perf_backend::{Sampled, Whose};
@@ -20,7 +20,7 @@ use watch::{Gap, WatchError};
 pub enum Backend {
     Bpf(Box<Instrument>),
     Perf(Sampled),
-    /// Without privilege, on probes that are there.
+    /// Without privileges, on existing probes.
     Armed(Sampled, Vec<Armed>),
 }
 
@@ -54,10 +54,10 @@ impl Backend {
         }
     }
 
-    /// A process that is there already: without privilege, each of its threads is asked for by itself.
+    /// Follows an existing process. Without privileges, each of its threads is opened separately.
     pub fn follow(&mut self, pid: u32, window: &mut Window) -> Result<(), WatchError> {
         let Backend::Armed(sampled, probes) = self else { return Ok(()) };
-        // What we started ourselves has the probes by inheritance.
+        // Processes that we started inherit the probes.
         if parent(pid) == Some(std::process::id()) {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Backend {
             Backend::Armed(_, probes) => {
                 let inode = fs::metadata(path).map_or(0, |meta| meta.ino());
                 let count = probes.iter().filter(|probe| probe.inode == inode).count();
-                // Vulkan calls pass their data through pointers: without BPF its loader gets no probe.
+                // Vulkan calls pass their data through pointers, so without BPF its loader gets no probe.
                 if count == 0 && home.launches() && home != Home::Vulkan {
                     let fix = say::shell::CommandLine::new("sudo whichkernel watch arm {}", [path.to_string_lossy()]);
                     return Err(WatchError::about(text, say!("uprobe-no-probes")).fix(Message::verbatim(fix)));
@@ -101,7 +101,7 @@ impl Backend {
         if let Backend::Bpf(instrument) = self { instrument.watch_outer(on) } else { Ok(()) }
     }
 
-    /// Without a runtime beside the driver there is nothing to switch on.
+    /// Without a runtime beside the driver there is nothing to enable.
     pub fn watches_outer(&self) -> bool {
         if let Backend::Bpf(instrument) = self { instrument.watches_outer() } else { false }
     }
@@ -158,7 +158,7 @@ mod tests {
         Backend::new(&Options { how, ..Options::default() }).expect_err("refused")
     }
 
-    /// What root never sees, and a user without capabilities always does.
+    /// A user without capabilities always gets these errors; root never does.
     #[test]
     fn a_refusal_names_the_call_the_reason_and_the_way_out() {
         let (_bpf, _perf) = (fail(Call::BpfMap, abi::EPERM), fail(Call::PerfEventOpen, abi::EACCES));

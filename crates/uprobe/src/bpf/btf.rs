@@ -23,7 +23,7 @@ const FUNC_PROTO: u32 = 13;
 struct Type<'b> {
     name: &'b [u8],
     kind: u32,
-    /// Behind the three words that every type has.
+    /// The data after the three words that every type has.
     rest: &'b [u8],
 }
 
@@ -50,7 +50,7 @@ impl Btf {
             let (name, info) = (word(left, 0)?, word(left, 4)?);
             let (kind, count) = (info >> 24 & 0x1f, (info & 0xffff) as usize);
             let more = match kind {
-                // An integer, a variable, a tag of a declaration: one word more.
+                // An integer, a variable or a declaration tag has one more word.
                 1 | 14 | 17 => 4,
                 ARRAY => 12,
                 STRUCT | UNION | 15 | 19 => 12 * count,
@@ -72,7 +72,7 @@ impl Btf {
     /// Bytes from the start of a structure to one of its fields.
     pub fn field(&self, structure: &str, field: &str) -> Option<i32> {
         let found = self.types().find(|each| each.kind == STRUCT && each.name == structure.as_bytes())?;
-        // A field: name, type, offset in bits (the upper byte is the size of a bit field, where there are some).
+        // A field: name, type, offset in bits (the upper byte is the size of a bit field, if there are any).
         let mut fields = found.rest.chunks_exact(12);
         let bits = fields.find_map(|each| {
             (self.name(word(each, 0)? as usize) == field.as_bytes()).then(|| word(each, 8)).flatten()

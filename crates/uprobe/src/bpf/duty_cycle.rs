@@ -1,16 +1,16 @@
-//! What is only looked at now and then, because it costs as much as the launch's own probe: what launches return, and the runtime's
-//! calls on their way to the driver.
+//! Observations that are sampled, because each costs as much as the launch's own probe: return values of launches, and
+//! the runtime's calls to the driver.
 
 use crate::bpf::wire::counter;
 use crate::probes::attached::{Attached, broken};
 use std::time::{Duration, Instant};
 use watch::WatchError;
 
-/// How long launches are checked for their return after something new was launched.
+/// How long the returns of launches are checked after something new was launched.
 pub const CHECKED: Duration = Duration::from_millis(50);
-/// How often a sample is checked again.
+/// The interval between samples.
 const AGAIN: Duration = Duration::from_secs(10);
-/// How often launches are counted, to see whether they are few.
+/// The interval at which launches are counted, to see whether they are few.
 const PACE: Duration = Duration::from_millis(200);
 
 impl Attached {
@@ -36,12 +36,13 @@ impl Attached {
         self.backend.watch_outer(wanted).map_err(broken)
     }
 
-    /// Launches are checked for their return while new kinds appear or launches are few, and else for a moment every ten seconds.
+    /// Launches are checked for their return while new kinds appear or launches are few, otherwise for a moment every
+    /// ten seconds.
     ///
     /// `last_new`: when something new was launched last; None if nothing was launched yet.
     pub(crate) fn sample_returns(&mut self, last_new: Option<Instant>) -> Result<(), WatchError> {
         let now = Instant::now();
-        // Until something was launched there is nothing to be tired of.
+        // Until something was launched, checking costs nothing.
         match self.backend.watches_returns() {
             true if last_new.is_none() => Ok(()),
             true if now > self.returns_until && last_new.is_none_or(|new| now.duration_since(new) > CHECKED) => {

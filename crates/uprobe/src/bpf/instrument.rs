@@ -1,4 +1,5 @@
-//! The kernel's side, set up: maps, ring, programs, and the probes on each file. All of it ends with this value.
+//! Sets up the kernel side: maps, ring, programs, and the probes on each file. All of it ends when this value is
+//! dropped.
 
 use crate::bpf::program;
 use crate::bpf::program::{CALL_VALUE, Maps, Way};
@@ -22,10 +23,10 @@ use sys::perf_event;
 use sys::perf_event::{Attr, Event, bit};
 use watch::WatchError;
 
-/// Sizes that matter when there is much to see.
+/// The sizes that matter when there are many launches.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
-    /// Bytes of the ring, a power of two.
+    /// Size of the ring in bytes, a power of two.
     pub ring: u32,
     /// Distinct launches that can be counted.
     pub counts: u32,
@@ -53,50 +54,50 @@ pub struct Instrument {
     captures: Map,
     calls: Map,
     counters: Map,
-    /// Calls that the counts had no room for, by process.
+    /// Calls for which the counts had no space, by process.
     spilled: Map,
-    /// Where programs that we started stand still.
+    /// The maps that control where started programs are stopped.
     hold: Option<(i32, i32)>,
     active: Map,
     events: Map,
     shapes: Map,
     gates: Map,
-    /// Gates that are in use; the first is always open.
+    /// The number of gates in use; the first is always open.
     used_gates: u32,
-    /// Functions of which nothing is known but their name, by their number from [`UNKNOWN`] on: library, function.
+    /// Functions of which only the name is known, numbered from [`UNKNOWN`] on: library, function.
     unknown: Vec<(String, String, Suspect)>,
     pmu: u32,
     choice: Choice,
     optimises: bool,
-    /// By gate, entry, frame and place.
+    /// Keyed by gate, entry, frame and place.
     programs: HashMap<(u32, usize, i16, What, Way), OwnedFd>,
-    /// Whether probes are links of their programs, or perf events that carry them.
+    /// Whether probes are links of their programs, or perf events with attached programs.
     linked: bool,
     probes: Vec<Probe>,
-    /// At the entries of functions, by path and place in the file.
+    /// Probes at the entries of functions, by path and file offset.
     entries: HashMap<(String, u64), Vec<Probe>>,
-    /// Where launches return, for as long as they are asked for.
+    /// Probes at the returns of launches, while they are wanted.
     returns: Vec<Probe>,
     launch_returns: Vec<ProbePlace>,
-    /// The runtime's launch functions, for as long as the driver's launches need names.
+    /// Probes on the runtime's launch functions, while the driver's launches need names.
     outer: Vec<Probe>,
     outer_sites: Vec<ProbePlace>,
 }
 
-/// A function of a file, and where in it a probe goes.
+/// A function of a file, and the position of its probe.
 #[derive(Debug, Clone)]
 struct ProbePlace {
     path: String,
-    /// Of the function, in the file.
+    /// The function's offset in the file.
     offset: u64,
     entry: usize,
     site: Site,
     gate: u32,
-    /// The instructions that return, in the file; none if the kernel's return probe is used.
+    /// The file offsets of the instructions that return; empty if the kernel's return probe is used.
     exits: Arc<[u64]>,
 }
 
-/// Ends with its descriptor.
+/// A probe ends when its descriptor is closed.
 #[derive(Debug)]
 #[expect(dead_code, reason = "held, not used")]
 enum Probe {
@@ -112,19 +113,19 @@ enum What {
     Unknown,
 }
 
-/// Gates that are there; files beyond share the first.
+/// The number of gates; further files share the first.
 const GATES: u32 = 256;
 
-/// Whether a process that is watched may call the functions while their probes go in.
+/// Whether a watched process may call the functions while their probes are being placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calls {
     /// No observed process runs yet: nothing can be half observed.
     Nobody,
-    /// Until all of a file's probes are in, none of them sees anything.
+    /// No probe of a file sees anything until all of them are in place.
     Perhaps,
 }
 
-/// What was probed in one file.
+/// The result of probing one file.
 #[derive(Debug, Clone, Default)]
 pub struct Probed {
     pub functions: Vec<(&'static str, Site)>,
@@ -176,7 +177,7 @@ impl Instrument {
         Ok(instrument)
     }
 
-    /// Every program behind this gate and those before it begins to see, at once.
+    /// Lets every program behind this gate and earlier gates see calls, all at once.
     fn open_gate(&self, last: u32) -> io::Result<()> {
         let words = (0..GATES).flat_map(|gate| u32::from(gate <= last).to_le_bytes());
         self.gates.put(&0_u32.to_le_bytes(), &words.collect::<Vec<u8>>())
@@ -200,10 +201,12 @@ impl Instrument {
         }
     }
 
-    /// Probes every watched function of a library. `path` is how the kernel finds the file now; it holds the file from then on.
+    /// Probes every watched function of a library. `path` is how the kernel finds the file now; it holds the file from
+    /// then on.
     ///
-    /// All programs are there before the first probe, and a gate keeps them blind until the last is in: a launch that is seen while the
-    /// capture which it is part of is not would be counted as launched.
+    /// All programs are loaded before the first probe is placed, and a gate keeps them inactive until the last one is
+    /// in place. Otherwise a launch could be seen without the capture that it is part of, and would be counted as
+    /// launched.
     pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt, calls: Calls) -> Result<Probed, WatchError> {
         let failed = |what: &str, why: Message| WatchError::about(format!("{path}: {what}"), why);
         let mut symbols = entries_of(file, home).map_err(|error| failed("symbols", error.message()))?;
@@ -236,13 +239,13 @@ impl Instrument {
                 let (path, exits) = (path.to_owned(), Arc::clone(&exits));
                 ProbePlace { path, offset: symbol.offset, entry: number, site, gate, exits }
             };
-            // Vulkan's loader leaves through a table of the driver's, which does not throw.
+            // The Vulkan loader leaves through the driver's function table, which does not throw.
             let seen = ways.is_some() || home == Home::Vulkan;
             if matches!(entry.role, Role::Outer(_)) {
                 self.outer_sites.push(place(site));
                 continue;
             }
-            // An answer may come before its question is noted if the return were armed last.
+            // The return must be armed first: otherwise a call could return before its entry was noted.
             if entry.role.answers() && !seen {
                 blind.push((entry, symbol.offset));
                 continue;
@@ -312,7 +315,7 @@ impl Instrument {
         self.attach_as(false, place, what)
     }
 
-    /// The program for a place, which is loaded once.
+    /// The program for a place; it is loaded once.
     fn load(&mut self, linked: bool, place: &ProbePlace, what: What) -> io::Result<&OwnedFd> {
         let number = place.entry;
         let way = place.way(what);
@@ -352,7 +355,7 @@ impl Instrument {
         offsets.iter().map(one).collect()
     }
 
-    /// Looks at what launches return, or stops looking: it costs as much again.
+    /// Starts or stops checking the return values of launches, which doubles the overhead.
     pub fn watch_returns(&mut self, on: bool) -> io::Result<()> {
         if !on {
             self.set_flag(flag::RETURNS, false)?;
@@ -368,7 +371,8 @@ impl Instrument {
         self.set_flag(flag::RETURNS, true)
     }
 
-    /// Looks at the runtime's launches, which name the driver's; or stops, for every call would cost twice.
+    /// Starts or stops observing the runtime's launches, which name the driver's. Observing them doubles the overhead
+    /// of every call.
     pub fn watch_outer(&mut self, on: bool) -> io::Result<()> {
         if !on {
             perf_event::release_later(std::mem::take(&mut self.outer));
@@ -389,7 +393,7 @@ impl Instrument {
         !self.returns.is_empty()
     }
 
-    /// Whether argument bytes go along with every launch.
+    /// Whether to send argument bytes with every launch.
     pub fn ship_arguments(&self, on: bool) -> io::Result<()> {
         self.set_flag(flag::ARGUMENTS, on)
     }
@@ -401,7 +405,7 @@ impl Instrument {
         self.counters.put(&counter::FLAGS.to_le_bytes(), &flags.to_le_bytes())
     }
 
-    /// Calls about graphs that did not return: those of the counter, and those that no later call replaced.
+    /// Graph calls that did not return: those of the counter, and those that no later call replaced.
     pub fn not_returned(&self) -> u64 {
         let number = |key: &[u8]| key.get(8..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
         let of_graphs = |key: &[u8]| {
@@ -417,7 +421,7 @@ impl Instrument {
         value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Tells the programs the layout of a kernel's arguments.
+    /// Passes the layout of a kernel's arguments to the programs.
     pub fn set_layout(&self, tgid: u32, handle: u64, layout: &[u8]) -> io::Result<()> {
         self.layouts.put(&layout_key(tgid, handle), layout)
     }
@@ -426,25 +430,25 @@ impl Instrument {
         let _ = self.layouts.remove(&layout_key(tgid, handle));
     }
 
-    /// Every key that was counted, with its count.
+    /// Every counted key with its count.
     pub fn counted(&self) -> Vec<(crate::bpf::wire::Key, Count)> {
         let entries = self.counts.entries();
         entries.iter().map(|(key, value)| (crate::bpf::wire::Key::read(key), Count::read(value))).collect()
     }
 
-    /// Calls that the counts had no room for, of this process.
+    /// The calls of this process for which the counts had no space.
     pub fn spilled(&self, tgid: u32) -> u64 {
         let value = self.spilled.get(&u64::from(tgid).to_le_bytes()).unwrap_or_default();
         value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Programs that are loaded from now on stop what we started where a pointer to a launch function is handed out.
+    /// Programs loaded from now on stop started processes when they receive a pointer to a launch function.
     pub fn hold_by(&mut self, ours: i32, stopped: i32) {
         self.hold = Some((ours, stopped));
     }
 
-    /// Probes a function that a program got a pointer to, as the exported one of that name is probed; `instead` of which it is from now on,
-    /// where that one only passes on to it.
+    /// Probes a function that a program obtained as a pointer, like the exported one of that name. `instead`: it
+    /// replaces the exported one, because that only passes on to it.
     pub fn probe_pointer(
         &mut self,
         at: &Pointed<'_>,
@@ -481,7 +485,7 @@ impl Instrument {
         Ok(())
     }
 
-    /// Takes every probe out. What was counted stays readable.
+    /// Removes every probe. The counts stay readable.
     pub fn disarm(&mut self) {
         let mut all: Vec<Vec<Probe>> =
             [&mut self.returns, &mut self.outer, &mut self.probes].map(std::mem::take).into();
@@ -504,12 +508,12 @@ fn layout_key(tgid: u32, handle: u64) -> [u8; 16] {
     out
 }
 
-/// A function that a program got a pointer to.
+/// A function that a program obtained as a pointer.
 #[derive(Debug)]
 pub struct Pointed<'p> {
     pub entry: usize,
     pub path: &'p str,
-    /// In the file, and where the file wants to be loaded.
+    /// File offset, and load address in the file.
     pub offset: u64,
     pub address: u64,
     pub code: &'p [u8],
@@ -524,23 +528,23 @@ impl ProbePlace {
     }
 }
 
-/// The instructions that return from a function, in the file; None if they are not all known.
+/// The file offsets of the instructions that return from a function; None if not all of them are known.
 fn returns(image: &Image<'_>, symbol: &Symbol) -> Option<Arc<[u64]>> {
     let found = exits(image, symbol.address, symbol.size);
     let offsets: Vec<u64> = found.returns.iter().filter_map(|address| image.file_offset(*address)).collect();
-    // What a call gave or changed must not be missed; whether a launch was accepted may.
+    // The result of a call that creates or changes something must not be missed; a launch's status may be.
     let launch = ENTRIES.get(symbol.entry).is_some_and(|entry| matches!(entry.role, Role::Launch(_)));
     let enough = if launch { found.some() } else { found.known() };
     (enough && offsets.len() == found.returns.len()).then(|| offsets.into())
 }
 
-/// The name of the file behind a path, which may be a descriptor's.
+/// The name of the file behind a path, which may be that of a descriptor.
 fn file_name(path: &str) -> String {
     let real = std::fs::read_link(path).unwrap_or_else(|_| path.into());
     real.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Whether this kernel turns a five-byte nop into a call: since 6.18.
+/// Whether this kernel turns a five-byte nop into a call (6.18 and later).
 fn optimises() -> bool {
     let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut parts = text.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());

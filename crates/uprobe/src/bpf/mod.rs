@@ -1,4 +1,4 @@
-//! The kernel's side: the programs, what they write, and the ways to hear of a hit.
+//! The kernel side: the programs, the records they write, and the ways to receive probe hits.
 
 pub mod asm;
 pub mod backend;

@@ -1,7 +1,7 @@
-//! Without BPF: each hit of a probe comes as a sample with the caller's registers and the top of its stack.
+//! Without BPF: each probe hit is a sample with the caller's registers and the top of its stack.
 //!
-//! That gives handle, grid, block, shared memory and stream of every launch. Data behind pointers are out of reach: argument
-//! bytes, the column counts in them, and results of calls, so replayed graphs cannot be expanded.
+//! That gives handle, grid, block, shared memory and stream of every launch. Data behind pointers are out of reach:
+//! argument bytes, the column counts in them, and results of calls, so replayed graphs cannot be expanded.
 
 use crate::bpf::instrument::Probed;
 use crate::bpf::wire::{Event, Key, key, kind};
@@ -21,20 +21,20 @@ use watch::WatchError;
 
 /// CX, DX, SI, DI, SP, R8, R9 (arch/x86/include/uapi/asm/perf_regs.h), in the order in which samples carry them.
 const REGISTERS: u64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 16 | 1 << 17;
-/// Bytes of the stack: frames of the functions at hand and the arguments above them.
+/// Bytes of the stack per sample: the frames of the known functions and the arguments above them.
 const STACK: u32 = 512;
-/// Per processor. Without privilege `perf_event_mlock_kb` allows 516 kB.
+/// Pages per CPU. Without privileges, `perf_event_mlock_kb` allows 516 kB.
 const PAGES: usize = 64;
 const PAGES_OF_ROOT: usize = 2048;
 const TRACEPOINT: u32 = 2;
 const SOFTWARE: u32 = 1;
 const DUMMY: u64 = 9;
 
-/// Whose hits are wanted.
+/// The processes whose hits are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     Everyone,
-    /// A thread, and whatever it starts.
+    /// A thread and everything it starts.
     Thread(i32),
     /// Programs that this process starts, from their first instruction.
     Children,
@@ -44,18 +44,18 @@ pub enum Whose {
 pub struct Sampled {
     buffers: Vec<Buffer>,
     probes: Vec<Probe>,
-    /// Entry and frame by the number that samples carry.
+    /// Entry and frame by the id in the samples.
     by_id: HashMap<u64, (usize, i16)>,
     captures: HashMap<(u32, u64), u32>,
     next_capture: u32,
     dropped: u64,
     hits: u64,
-    /// What the kernel's counters said at the end.
+    /// The final values of the kernel's counters.
     counted: u64,
 }
 
 impl Sampled {
-    /// Buffers for everyone (with privilege), for a thread of one's own, or for what we start.
+    /// Buffers for all processes (with privileges), for one of our threads, or for what we start.
     pub fn new(whose: Whose) -> io::Result<Sampled> {
         let mut buffers = Vec::new();
         for cpu in perf_event::processors() {
@@ -68,7 +68,7 @@ impl Sampled {
         Ok(Sampled { buffers, probes: Vec::new(), by_id, captures, next_capture: 0, dropped: 0, hits: 0, counted: 0 })
     }
 
-    /// Probes a library for everyone, through the uprobe PMU.
+    /// Probes a library for all processes, through the uprobe PMU.
     pub fn probe(&mut self, path: &str, home: Home, file: &dyn ReadAt) -> Result<Probed, WatchError> {
         let failed = |what: &str, why: Message| {
             WatchError::about(format!("{path}: {what}"), why).fix(say!("uprobe-run-as-root"))
@@ -126,7 +126,7 @@ impl Sampled {
         perf_event::release(std::mem::take(&mut self.probes));
     }
 
-    /// Hits that came as no sample: a full buffer tells of its losses only when it has room again, the counters always.
+    /// Hits that gave no sample. A full buffer reports its losses only when it has space again; the counters always do.
     pub fn lost(&self) -> u64 {
         self.counted.saturating_sub(self.hits).max(self.dropped)
     }
@@ -135,7 +135,7 @@ impl Sampled {
         perf_event::wait(&self.buffers, milliseconds);
     }
 
-    /// Everything that came since, in order.
+    /// Everything that arrived since the last call, in order.
     pub fn read(&mut self) -> Vec<Event<'static>> {
         const LOST: u32 = 2;
         const SAMPLE: u32 = 9;
@@ -210,7 +210,7 @@ impl Sampled {
     }
 }
 
-/// Entries that registers and stack alone say something about.
+/// Entries for which registers and stack alone give information.
 pub fn tells(entry: &Entry) -> bool {
     matches!(
         entry.role,

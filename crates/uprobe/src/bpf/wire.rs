@@ -1,4 +1,4 @@
-//! What the BPF programs write and this side reads: offsets of the one, fields of the other.
+//! The data that the BPF programs write and user space reads: offsets for the former, fields for the latter.
 
 /// Offsets in the key that launches are counted under.
 pub mod key {
@@ -14,7 +14,7 @@ pub mod key {
     pub const COLUMNS: i16 = 44;
     /// The capture that the launch is part of; 0: none. For a node: its kind.
     pub const GRAPH: i16 = 48;
-    /// Of a call that is under way only: where the stack was when it began. Launches are counted without.
+    /// Only for a call in progress: the stack pointer when it began. Launches are counted without it.
     pub const STACK: i16 = 56;
     pub const SIZE: i16 = 64;
     pub const NONE: u32 = u32::MAX;
@@ -27,7 +27,7 @@ pub mod event {
     pub const TIME: i16 = 8;
     pub const KEY: i16 = 16;
     pub const STREAM: i16 = 80;
-    /// What the call gave, or the runtime's handle of a driver launch.
+    /// The result of the call, or the runtime's handle of a driver launch.
     pub const AUX: i16 = 88;
     pub const STATUS: i16 = 96;
     pub const LEN: i16 = 100;
@@ -40,21 +40,21 @@ pub mod event {
     pub const SHORT: i32 = 104;
 }
 
-/// What a record tells.
+/// The kind of a record.
 pub mod kind {
     /// A launch, replay, update or copy, at its entry.
     pub const CALL: i32 = 1;
     /// A launch that returned an error.
     pub const REJECTED: i32 = 2;
-    /// A call that answers, at its return, if it was accepted.
+    /// A call with a result, at its return, if it was accepted.
     pub const ANSWER: i32 = 3;
-    /// A process is being stopped on its way out of a system call: look.
+    /// A process is about to stop on its way out of a system call and must be handled.
     pub const HELD: i32 = 4;
-    /// One of several parts of a call that is under way: a submission's command buffers.
+    /// One part of a call in progress: the command buffers of a submission.
     pub const PART: i32 = 5;
 }
 
-/// Places in the array of counters.
+/// Indexes in the array of counters.
 pub mod counter {
     pub const DROPPED: i32 = 0;
     pub const UNCOUNTED: i32 = 1;
@@ -62,11 +62,11 @@ pub mod counter {
     pub const CAPTURES: i32 = 3;
     pub const FLAGS: i32 = 4;
     pub const LAUNCHES: i32 = 5;
-    /// Records about graphs, captures and names that found no room: what is launched by replay may be something else.
+    /// Lost records about graphs, captures and names: replays may launch something else.
     pub const UNTOLD: i32 = 6;
     /// Lost records of Vulkan calls: the content of command buffers is unknown from then on.
     pub const TORN: i32 = 7;
-    /// Calls about graphs that a thread began again before the last one had returned: an exception left that one.
+    /// Graph calls that a thread started again before the previous one returned: an exception left the previous one.
     pub const LEFT: i32 = 8;
     pub const SIZE: u32 = 9;
 }
@@ -79,16 +79,16 @@ pub mod flag {
 /// Offsets in the value of a count.
 pub mod count {
     pub const CALLS: i16 = 0;
-    /// Calls whose return was seen, and those among them that were accepted.
+    /// Calls whose return was seen, and those of them that were accepted.
     pub const RETURNED: i16 = 8;
     pub const ACCEPTED: i16 = 16;
     pub const SIZE: u32 = 24;
 }
 
-/// From here on an entry's number is an index into the list of unknown functions.
+/// Entry numbers from here on are indexes into the list of unknown functions.
 pub const UNKNOWN: u32 = 1 << 16;
 
-/// Most arguments of one kernel that are read.
+/// The maximum number of arguments read per kernel.
 pub const ARGS: usize = 64;
 /// Bytes of a kernel's layout in its map.
 pub const LAYOUT: usize = 16 + 4 * ARGS;
@@ -181,8 +181,8 @@ impl<'r> Event<'r> {
     }
 }
 
-/// A kernel's layout as the programs look it up: number of arguments, which one is the column count, then offset and size of
-/// each. Arguments out of reach are left out, and the kernel's bytes end there.
+/// A kernel's layout as the programs look it up: number of arguments, which one is the column count, then offset and
+/// size of each. Arguments beyond the limit are left out, and the kernel's bytes end there.
 pub fn layout(args: &[(u32, u32)], columns: Option<usize>) -> Vec<u8> {
     let reach = REACH.cast_unsigned();
     let fits = |arg: &&(u32, u32)| arg.0 < reach && arg.1 < reach;

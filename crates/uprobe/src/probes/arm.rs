@@ -1,7 +1,7 @@
-//! One privileged step: probes in tracefs that their owner's user may open on processes of their own.
+//! One privileged step: creates probes in tracefs that a user may then open on their own processes.
 //!
-//! They stay until `disarm`, even if whichkernel ends; `doctor` lists them. The numbers that a user needs to open them are in a
-//! world-readable file, because tracefs itself cannot be read without privilege.
+//! They stay until `disarm`, even if whichkernel ends; `doctor` lists them. The ids needed to open them are in a
+//! world-readable file, because tracefs cannot be read without privileges.
 
 use crate::bpf::perf_backend::tells;
 use crate::probes::entries::ENTRIES;
@@ -36,7 +36,7 @@ pub struct Armed {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Note {
     probes: Vec<Armed>,
-    /// tracefs was mounted by us, and is unmounted by `disarm`.
+    /// Whether we mounted tracefs; `disarm` then unmounts it.
     mounted: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, Watc
     all.extend(mapped.iter().map(|reached| (reached.path(), PathBuf::from(&reached.name))));
     for (path, name) in &all {
         if let Err(error) = one(path, name, &mut note) {
-            // All or nothing: what was made for this call is taken back.
+            // All or nothing: the probes created by this call are removed again.
             let made = note.probes.split_off(before);
             made.iter().for_each(|probe| drop(remove(probe)));
             return Err(error);
@@ -73,11 +73,12 @@ pub fn arm(libraries: &[PathBuf], mapped: &[Reached]) -> Result<Vec<Armed>, Watc
     Ok(note.probes.split_off(before))
 }
 
-/// `path`: how the file is found now; `shown`: its name.
+/// `path`: where the file is found now; `shown`: its name.
 fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
     let name = shown.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let wrong = |why: Message| WatchError::about(shown.display(), why);
-    // A line of uprobe_events ends at a line break or `#`, and its words are parted by spaces: such a name would be another command.
+    // A line of uprobe_events ends at a line break or `#`, and spaces separate its words: such a name would become
+    // another command.
     let text = path.to_str().filter(|text| !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '#'));
     let text = text.ok_or_else(|| wrong(say!("uprobe-tracefs-path")))?;
     let Recognised::Home(home) = recognise(&name, path) else {
@@ -105,7 +106,7 @@ fn one(path: &Path, shown: &Path, note: &mut Note) -> Result<(), WatchError> {
     Ok(())
 }
 
-/// Removes every probe of ours from tracefs, also those that no note knows; returns how many.
+/// Removes all of our probes from tracefs, including those not in the note; returns their number.
 pub fn disarm() -> Result<usize, WatchError> {
     let note = read();
     let events = fs::read_to_string(EVENTS).unwrap_or_default();
@@ -124,13 +125,13 @@ pub fn disarm() -> Result<usize, WatchError> {
     }
     let _ = fs::remove_dir("/run/whichkernel");
     if note.mounted {
-        // Another process may use it by now: then it stays.
+        // Fails if another process uses it; then it stays mounted.
         let _ = sys::mount::unmount(MOUNT_POINT);
     }
     Ok(count)
 }
 
-/// The probes that are there for everybody.
+/// The armed probes, which are available to all users.
 pub fn armed() -> Vec<Armed> {
     read().probes
 }

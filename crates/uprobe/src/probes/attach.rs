@@ -1,4 +1,5 @@
-//! Putting probes on files: beforehand, or when a watched process maps one; and the canary that shows that they fire.
+//! Places probes on files, in advance or when a watched process maps one, and runs the canary that shows that they
+//! fire.
 
 use crate::bpf::instrument::{Calls, Probed};
 use crate::options::How;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 use watch::{Gap, Tally, Unprobed, WatchError, is_stand_in};
 
 impl Watcher {
-    /// Probes files that a program may map later. One that cannot be probed now is tried again when it is mapped.
+    /// Probes files that a program may map later. If a file cannot be probed now, it is tried again when it is mapped.
     pub fn expect(&mut self, files: &[PathBuf]) -> Result<(), WatchError> {
         if self.attached.options.how == How::Armed {
             return Ok(());
@@ -38,7 +39,7 @@ impl Watcher {
     pub(crate) fn mapped(&mut self, pid: u32, mapping: &Mapping, time: u64) -> Result<(), WatchError> {
         let Some(reached) = reachable(pid, mapping) else {
             if !self.attached.recognised.contains_key(&mapping.file()) {
-                // Of a process that has ended nothing can be opened any more.
+                // The files of a process that has ended can no longer be opened.
                 let why = if self.resolver.processes.is_alive(pid) && alive(pid) {
                     Unprobed::Unreachable
                 } else {
@@ -84,7 +85,7 @@ impl Watcher {
                     self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why: Unprobed::Over }, 1);
                     return Ok(());
                 }
-                // A process can map whatever it likes under a runtime's name: the others are watched all the same.
+                // A process can map any file under a runtime's name; the others are still watched.
                 Err(error) => {
                     let why = Unprobed::Refused(error.why.clone());
                     self.window.missed(Gap::Unprobed { library: mapping.path.clone(), why }, 1);
@@ -111,7 +112,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// In a child of ours, through a file of ours; what it cannot show is looked up in the target's memory.
+    /// Calls from a child process, through our own file. The rest is checked in the target's memory.
     fn call_canary(&mut self, held: RawFd, pid: u32, mapping: &Mapping, probed: &Probed) {
         let Some(stub) = self.attached.stubs.get(&held).cloned() else { return };
         if let Ok(canary) = canary::start(&stub) {
@@ -129,7 +130,7 @@ impl Watcher {
         }
     }
 
-    /// A target that is over sooner than our own child has called must not cost the canary.
+    /// Waits for our child's calls, so that a target that ends early does not prevent the canary.
     pub(crate) fn await_canaries(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let until = Instant::now() + PATIENCE;
@@ -142,12 +143,12 @@ impl Watcher {
         Ok(())
     }
 
-    /// What a launch costs more with the probes than without: takes them out on the way.
+    /// Measures the overhead of the probes per launch; removes them in the process.
     pub(crate) fn disarm_measured(&mut self, tally: &mut Tally) -> Result<(), WatchError> {
         const PATIENCE: Duration = Duration::from_secs(5);
         self.attached.check_returns(false)?;
         let any = !self.queue.shipped.is_empty() || !self.queue.items.is_empty();
-        // Armed probes count for programs that we start, not for a child that only calls.
+        // Armed probes apply to programs that we start, not to a child that only calls.
         let wanted = self.attached.measured.clone().filter(|_| any && self.attached.options.how != How::Armed);
         let timing = wanted.and_then(|stub| cost::timing(&stub));
         let Some(mut timing) = timing else {
@@ -166,7 +167,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// What was seen of the calls that our own children made.
+    /// Evaluates what was seen of our children's calls.
     pub(crate) fn judge_canaries(&mut self) {
         let calls = canary::CALLS;
         for (_, name, seen) in std::mem::take(&mut self.attached.canaries) {

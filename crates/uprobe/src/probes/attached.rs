@@ -1,4 +1,4 @@
-//! What carries probes now, and how much of it is listened to: the first of the three parts of a watch.
+//! The probes that are in place, and which of them are enabled: the first of the three parts of a watch.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::duty_cycle::CHECKED;
@@ -27,29 +27,29 @@ pub(crate) struct Attached {
     pub options: Options,
     pub backend: Backend,
     pub probed: HashMap<FileId, Home>,
-    /// What each file that was mapped is.
+    /// The kind of each mapped file.
     pub recognised: HashMap<FileId, Recognised>,
-    /// Files that were probed before anybody mapped them.
+    /// Files that were probed before any process mapped them.
     pub ahead: HashMap<Inode, (Probed, RawFd)>,
-    /// The files that carry probes.
+    /// The files with probes, kept open.
     pub held: Vec<File>,
     pub by_file: HashMap<FileId, RawFd>,
-    /// Why the first file that could not be probed was not.
+    /// Why the first unsuccessful probe failed.
     pub refused: Option<WatchError>,
-    /// Functions that programs got pointers to.
+    /// Functions that programs obtained as pointers.
     pub pointers: HashSet<(FileId, u64)>,
-    /// Children of ours that call a function of ours under the same probe, with what was seen of each.
+    /// Child processes that call our function under the same probe, and how many of their calls were seen.
     pub canaries: Vec<(sys::child::Child, String, u64)>,
-    /// A function of ours for each runtime that carries probes, by the runtime's descriptor.
+    /// Our stub function for each probed runtime, by the runtime's descriptor.
     pub stubs: HashMap<RawFd, Arc<Stub>>,
-    /// The one whose calls are timed at the end.
+    /// The stub whose calls are timed at the end.
     pub measured: Option<Arc<Stub>>,
-    /// Holds what we started whenever it maps code.
+    /// Stops what we started whenever it maps code.
     pub hold: Option<Hold>,
     pub returns_until: Instant,
-    /// Launches so far, when they were last counted.
+    /// When the launches were last counted, and how many there were.
     pub paced: (Instant, u64),
-    /// Until when the runtime's own calls are looked at, for names.
+    /// Until when the runtime's own calls are observed, for names.
     pub outer_until: Instant,
 }
 
@@ -77,8 +77,8 @@ impl Attached {
         })
     }
 
-    /// Puts the probes on a file, and holds it by descriptor: the process, and with it this path, may be gone when a probe is put there
-    /// again.
+    /// Places the probes on a file, and keeps it open: the process, and with it this path, may be gone when a probe is
+    /// placed there again.
     pub(crate) fn equip(&mut self, path: &Path, home: Home, calls: Calls) -> Result<(Probed, RawFd), WatchError> {
         let opened = inventory::File::open(path)
             .map_err(|error| WatchError::about(path.display(), error).fix(say!("uprobe-root-or-user")))?;
@@ -92,7 +92,8 @@ impl Attached {
         Ok((probed, descriptor))
     }
 
-    /// The same probe on a function of ours, before anybody looks at what launches return: the canary's calls return too.
+    /// Places the same probe on our stub function, before the returns of launches are checked: the canary's calls
+    /// return too.
     fn prepare_canary(&mut self, held: RawFd, home: Home, probed: &Probed) -> Result<(), WatchError> {
         if let Some(stub) = Stub::like(home, probed).map_err(broken)? {
             self.backend.probe(Path::new(&stub.path()), home, &stub.bytes, Calls::Nobody)?;
@@ -118,7 +119,7 @@ impl Attached {
         planted(pid, mapping, symbol.offset.checked_add(site.offset)?, original)
     }
 
-    /// The kernel takes its time to take a probe out of a process: until no call is counted any more.
+    /// The kernel needs time to remove a probe from a process: waits until no call is counted any more.
     pub(crate) fn time_without(&self, timing: &mut Timing) -> Option<f64> {
         const ATTEMPTS: u32 = 50;
         let mut best: Option<f64> = None;

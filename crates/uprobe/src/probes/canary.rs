@@ -1,15 +1,16 @@
-//! A known event: a child of ours calls a function of ours that carries the same probe as the target's launch function.
+//! The canary: a child process calls our stub function, which has the same probe as the target's launch function.
 //!
-//! It shows that this kernel runs that very program under a probe of that kind and that its event reaches us. That the probe in the target's
-//! file fires it does not show; that it is in place there is read from the target's memory (`planted`). The child maps a file of ours
-//! and runs no byte of anybody else's; it is not waited for: it dies by itself, or with us.
+//! It shows that this kernel runs this program under a probe of this kind, and that its event reaches us. It does not
+//! show that the probe in the target's file fires; that the probe is in place there is read from the target's memory
+//! (`planted`). The child maps our own file and runs no foreign code. We do not wait for it: it exits by itself or with
+//! us.
 
 use crate::probes::stub::Stub;
 use std::io;
 use sys::child::Child;
 use sys::mapped_call;
 
-/// How often the child calls.
+/// The number of calls that the child makes.
 pub const CALLS: u64 = 3;
 
 /// A child that makes the calls.

@@ -1,8 +1,9 @@
-//! What a probed launch costs more than one without: a child of ours calls a function of ours (`stub`), with the same probe in place as the
-//! target's launch function has and again when it is gone, and tells what each took.
+//! Measures the overhead of a probed launch: a child process calls our stub function (`stub`) with the same probe as
+//! the target's launch function, and again after the probe is removed, and reports both times.
 //!
-//! The instruction under the probe sets the price, and is of the same kind; what the runtime itself does is not part of the difference. It
-//! is processor time of the calling thread, the kernel's part included, so that other programs on the machine do not count.
+//! The instruction under the probe determines the overhead, and the stub has an instruction of the same kind. The
+//! runtime's own work is not part of the difference. The measure is CPU time of the calling thread, including the
+//! kernel's part, so that other programs on the machine do not matter.
 
 use crate::probes::stub::Stub;
 use sys::mapped_call::Timing;
@@ -10,7 +11,7 @@ use sys::mapped_call::Timing;
 const ROUNDS: u32 = 20;
 const EACH: u32 = 200;
 
-/// A child that has been asked for its first figure; the ring is emptied until it is there.
+/// Starts a child that measures its first figure; the ring is drained until it is available.
 pub fn timing(stub: &Stub) -> Option<Timing> {
     Timing::start(stub.function(), ROUNDS, EACH).ok()
 }

@@ -1,27 +1,27 @@
-//! Where a function returns, found in its code: a probe on each `ret` sees the result, and the stack stays as it is.
+//! Finds the instructions where a function returns: a probe on each `ret` sees the result without changing the stack.
 //!
-//! A return probe of the kernel's writes another return address onto the stack. An exception that is thrown through the call finds no
-//! caller there, and the program is terminated. So the instructions that return are probed instead. A probe on a `ret` that belongs to
-//! another function as well does no harm: the stack pointer tells whether it is the call that was seen to begin (`Body::recall`).
+//! The kernel's return probe replaces the return address on the stack. An exception that is thrown through the call
+//! finds no caller there, and the program is terminated. So the instructions that return are probed instead. A probe on
+//! a `ret` that another function shares does no harm: the stack pointer identifies the call (`Body::recall`).
 
 use codeobject::launch_map::{Image, leaves};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::collections::BTreeSet;
 
-/// What is found in the code of one function and of those that it ends in.
+/// The exits of one function and of those that it tail-calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exits {
     /// Addresses of its `ret` instructions.
     pub returns: BTreeSet<u64>,
     /// Addresses that it calls or jumps to directly.
     pub calls: BTreeSet<u64>,
-    /// It also leaves by a jump to an address that the file does not tell.
+    /// Whether it is also left by a jump whose target is not in the file.
     pub unknown: bool,
 }
 
-/// Instructions that are looked at for one function.
+/// The maximum number of instructions examined per function.
 const MOST: usize = 1 << 15;
-/// More returns than this are not probed: what has so many was not understood.
+/// Functions with more returns are not probed, because their code was probably misread.
 const RETURNS: usize = 96;
 
 impl Exits {
@@ -30,7 +30,7 @@ impl Exits {
         !self.unknown && self.some()
     }
 
-    /// At least some are: a call that leaves otherwise is one whose return was not looked at.
+    /// Whether some returns are known. A call that leaves another way counts as not checked.
     pub fn some(&self) -> bool {
         !self.returns.is_empty() && self.returns.len() <= RETURNS
     }
@@ -48,7 +48,7 @@ pub fn exits(image: &Image<'_>, entry: u64, size: u64) -> Exits {
         search.out.unknown |= targets.is_empty();
         search.work.extend(targets);
         while let Some(from) = search.work.pop() {
-            // What a table leads to has been set up by then: a second jump through one is not followed.
+            // The targets of a table are known by then; a second jump through a table is not followed.
             search.out.unknown |= search.block(from, from, 0);
         }
     }
@@ -64,7 +64,7 @@ struct Search<'i, 'd> {
 }
 
 impl Search<'_, '_> {
-    /// Follows the code from here to the next jump or return; true if it leaves by an indirect jump.
+    /// Follows the code to the next jump or return; true if it ends in an indirect jump.
     fn block(&mut self, from: u64, entry: u64, size: u64) -> bool {
         let inside = |address: u64| size == 0 || address.wrapping_sub(entry) < size;
         let starts_inside = inside(from);
@@ -79,7 +79,7 @@ impl Search<'_, '_> {
             decoder.decode_out(&mut instruction);
             self.spent += 1;
             let here = instruction.ip();
-            // Behind a call that does not return another function begins.
+            // After a call that does not return, another function begins.
             if instruction.is_invalid() || !self.seen.insert(here) || (starts_inside && !inside(here)) {
                 return false;
             }
@@ -122,7 +122,7 @@ impl Search<'_, '_> {
         false
     }
 
-    /// Where a word that the loader fills leads to, inside this file: a jump of the procedure linkage table.
+    /// The target inside this file of a word that the loader fills in, for a jump of the procedure linkage table.
     fn slot(&self, instruction: &Instruction) -> Option<u64> {
         let fixed = instruction.op0_kind() == OpKind::Memory && instruction.memory_base() == Register::RIP;
         let target = self.image.read_u64(instruction.memory_displacement64()).filter(|_| fixed)?;
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
         self.slot(&jump)
     }
 
-    /// The cases of a `switch` are inside the function: every instruction of it is examined.
+    /// The cases of a `switch` are inside the function, so every instruction of it is examined.
     fn cases(&mut self, entry: u64, size: u64, here: u64) {
         const UNSIZED: u64 = 1 << 12;
         let end = if size == 0 { here.saturating_add(UNSIZED) } else { entry.saturating_add(size) };
@@ -149,7 +149,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// A jump into a table of cases: with the prefix that says so, through a scaled index, or to a sum that was just made.
+/// Whether it jumps into a table of cases: it has the corresponding prefix, a scaled index, or a target that was just
+/// computed.
 fn is_switch(jump: &Instruction, before: &Instruction) -> bool {
     let scaled = jump.op0_kind() == OpKind::Memory && jump.memory_index() != Register::None;
     let summed = jump.op0_kind() == OpKind::Register
@@ -207,7 +208,7 @@ mod tests {
         assert!(of(&bytes, "hipGraphClone").unknown, "its target is another library's");
     }
 
-    /// The runtime of Debian: every exported function jumps through a table that the first call fills.
+    /// Debian's runtime: every exported function jumps through a table that the first call fills in.
     #[test]
     fn the_real_runtime_returns_where_its_table_leads() {
         let Some(dir) = test_artifacts::need("debian-sid") else { return };

@@ -1,4 +1,4 @@
-//! A library whose kernels are launched: handle -> name, bundle, argument layout, before anything was launched.
+//! A library whose kernels are launched: maps handles to name, bundle and argument layout, before the first launch.
 
 use crate::bpf::wire;
 use crate::target::processes::Mapping;
@@ -17,7 +17,7 @@ use std::path::Path;
 pub struct Kernel {
     pub name: String,
     pub bundle: Option<u32>,
-    /// Offset and size of each argument; empty if the code object does not say.
+    /// Offset and size of each argument; empty if the code object does not contain them.
     pub args: Vec<(u32, u32)>,
 }
 
@@ -27,22 +27,22 @@ pub struct Library {
     segments: Vec<(u64, u64)>,
     /// By handle at load bias 0.
     pub kernels: HashMap<u64, Kernel>,
-    /// Where the library keeps kernels that it got from the CUDA runtime: slot -> handle, at load bias 0.
+    /// Where the library stores kernels that it obtained from the CUDA runtime: slot -> handle, at load bias 0.
     pub slots: HashMap<u64, u64>,
     /// Kernels that may launch others on the device.
     pub launchers: BTreeSet<String>,
     /// Registration calls that could not be read.
     pub unresolved: usize,
-    /// SHA-256 of the file, where it was asked for.
+    /// SHA-256 of the file, if requested.
     pub hash: Option<String>,
 }
 
-/// What is wanted of a library besides the names of its kernels.
+/// What to read from a library besides the names of its kernels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
     pub layouts: bool,
     pub hash: bool,
-    /// Also where its kernels are NVIDIA's.
+    /// Read it even if its kernels are NVIDIA's.
     pub nvidia: bool,
 }
 
@@ -52,11 +52,11 @@ pub enum Read {
     Library(Box<Library>),
     /// It registers no kernels.
     Nothing,
-    /// It has NVIDIA code, which was not wanted yet.
+    /// It has NVIDIA code, which was not requested yet.
     Postponed,
 }
 
-/// Reads a library, if it registers kernels. `name`: its own, whatever path leads to it.
+/// Reads a library, if it registers kernels. `name`: its own name, independent of the path.
 pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
     match kind_of(path) {
         Some((true, _)) => {}
@@ -67,7 +67,7 @@ pub fn read(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Read {
     library(path, name, cache, wanted).map_or(Read::Nothing, |library| Read::Library(Box::new(library)))
 }
 
-/// Whether a file has AMD code, and NVIDIA code.
+/// Whether a file has AMD code, and whether it has NVIDIA code.
 fn kind_of(path: &Path) -> Option<(bool, bool)> {
     let code = inventory::DeviceCode::of(&inventory::File::open(path).ok()?);
     Some((code.is_amd(), code.nvidia))
@@ -105,7 +105,7 @@ fn library(path: &Path, name: &str, cache: &Path, wanted: Wanted) -> Option<Libr
     Some(Library { segments, kernels, slots, launchers, unresolved: map.completeness.unresolved.len(), hash })
 }
 
-/// Numbers of bundles by the address of their wrapper.
+/// Bundle numbers by the address of their wrapper.
 fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::LaunchMap) -> HashMap<u64, u32> {
     let mut by_offset = HashMap::new();
     let mut index = 0;
@@ -121,14 +121,15 @@ fn bundles(elf: &Elf<'_>, image: &Image<'_>, map: &codeobject::launch_map::Launc
     wrappers
         .filter_map(|wrapper| {
             let plain = || image.file_offset(wrapper.image).and_then(|offset| by_offset.get(&offset));
-            // Code in archives has its number in the wrapper.
+            // For code in archives, the wrapper contains the number.
             let number = wrapper.packed.or_else(|| u32::try_from(*plain()?).ok())?;
             Some((wrapper.address, number))
         })
         .collect()
 }
 
-/// The arguments of every kernel, by bundle and name. They are those of the source, so any target's metadata tells them.
+/// The arguments of every kernel, by bundle and name. They come from the source, so the metadata of any target has
+/// them.
 fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Vec<(u32, u32)>> {
     const ANY: &str = "gfx1100";
     let Ok(target) = gpu::TargetId::named(ANY) else { return HashMap::new() };
@@ -145,14 +146,14 @@ fn arguments(path: &Path, name: &str, cache: &Path) -> HashMap<(u32, String), Ve
 }
 
 impl Library {
-    /// What the loader added to every address of the file, from one executable mapping of it.
+    /// The load bias: what the loader added to every address of the file, computed from one executable mapping.
     pub fn bias(&self, mapping: &Mapping) -> Option<u64> {
         const PAGE: u64 = 4096;
         let (offset, address) = self.segments.iter().find(|(offset, _)| offset / PAGE == mapping.offset / PAGE)?;
         Some(mapping.start.wrapping_add(offset.wrapping_sub(mapping.offset)).wrapping_sub(*address))
     }
 
-    /// Layouts for the kernel-side programs: of every kernel, or only of those that take their column count as an argument.
+    /// Layouts for the BPF programs: of every kernel, or only of those that take their column count as an argument.
     pub fn layouts(&self, all: bool) -> impl Iterator<Item = (u64, Vec<u8>)> {
         self.kernels.iter().filter_map(move |(handle, kernel)| {
             if kernel.args.is_empty() {

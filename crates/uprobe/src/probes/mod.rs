@@ -1,4 +1,4 @@
-//! Where probes go: the watched functions, the cheapest site in each, and putting them there.
+//! The probes: the watched functions, the cheapest site in each, and how they are placed.
 
 pub mod arm;
 pub mod attach;

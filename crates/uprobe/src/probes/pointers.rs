@@ -1,5 +1,5 @@
-//! Functions that a program gets by name from the runtime (`hipGetProcAddress`, `cuGetProcAddress`): the address need not be an exported
-//! function's, and then carries no probe until it is handed out.
+//! Functions that a program gets by name from the runtime (`hipGetProcAddress`, `cuGetProcAddress`). The address need
+//! not be that of an exported function; it then has no probe until it is handed out.
 
 use crate::bpf::backend::Backend;
 use crate::bpf::instrument::Pointed;
@@ -21,7 +21,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use watch::{Gap, Late};
 
 impl Watcher {
-    /// A program was given a function's address. Where it is one that launches, it carries a probe when this returns, or is a gap.
+    /// A program received a function's address. If the function launches, it has a probe when this returns, or a gap is
+    /// recorded.
     pub(crate) fn pointed(&mut self, event: &Event<'_>) {
         let (process, pointer) = (event.key.tgid, event.aux);
         let Some(call) = name_in(event.bytes).map(str::to_owned) else { return };
@@ -47,7 +48,7 @@ impl Watcher {
         }
     }
 
-    /// False if the function's calls are seen already.
+    /// False if calls of the function are already seen.
     fn equip_pointer(&mut self, pid: u32, mapping: &Mapping, offset: u64, wanted: Option<usize>) -> io::Result<bool> {
         let held = self.hold_file(pid, mapping)?;
         let path = by_descriptor(held);
@@ -107,7 +108,7 @@ fn wanted(name: &str) -> Option<Option<usize>> {
     (found.is_some() || suspected()).then_some(found)
 }
 
-/// Whether one function calls or jumps to another, by itself or through a few others of the file.
+/// Whether one function calls or jumps to another, directly or through a few other functions of the file.
 fn reaches(image: &Image<'_>, from: u64, to: u64) -> bool {
     const MOST: usize = 32;
     let (mut seen, mut waiting) = (BTreeSet::new(), vec![from]);

@@ -1,8 +1,9 @@
-//! Which runtime files a program may open, before it runs: a probe belongs to a file, so that those which are probed beforehand show the
-//! very first launch.
+//! Finds the runtime files that a program may open, before it runs. A probe belongs to a file, so probing in advance
+//! shows the very first launch.
 //!
-//! What the loader will find by the program's own needs is certain; what the program opens itself is looked for where such
-//! programs keep it. A file too many costs nothing but its probes; one too few is probed when it is mapped, and that is said.
+//! The files that the loader finds through the program's dependencies are certain. Files that the program opens itself
+//! are searched for in the usual places. An unnecessary file costs only its probes. A missing file is probed when it is
+//! mapped, which is reported as a gap.
 
 use crate::probes::entries::Home;
 use crate::probes::recognise::home_of;
@@ -14,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::on_path;
 
-/// Not more files than this: a directory with every release there ever was is not what the program opens.
+/// The maximum number of files: a program does not open a directory with every release.
 const MOST: usize = 48;
 
 /// A file: device and inode.
@@ -30,7 +31,7 @@ pub fn candidates(command: &[OsString]) -> Vec<PathBuf> {
     let search = Search::new(Inside::new("/"), &library_path);
     let mut places = Places { search, preload: preloaded(), dirs: BTreeSet::new(), found: BTreeMap::new() };
     places.dirs.extend(library_path.split(':').filter(|dir| !dir.is_empty()).map(PathBuf::from));
-    // `env`, `nice`, `sh -c` and the like: the program proper may stand anywhere in the line.
+    // The actual program may be anywhere in the line: after `env`, `nice`, `sh -c` and the like.
     let words = command.iter().flat_map(|word| {
         let text = word.to_string_lossy().into_owned();
         text.split_whitespace().map(OsString::from).collect::<Vec<_>>()
@@ -98,7 +99,7 @@ impl Places {
         let Some(home) = program.parent() else { return };
         let beside = ["", "lib", "../lib", "../lib64"].map(|part| home.join(part));
         for lib in &beside {
-            // Ollama keeps each runtime in a directory of its own.
+            // Ollama keeps each runtime in a separate directory.
             let ollama = lib.join("ollama");
             self.dirs.extend(below(&ollama));
             self.dirs.insert(ollama);
@@ -110,7 +111,7 @@ impl Places {
         }
     }
 
-    /// Python's packages bring runtimes of their own.
+    /// Python packages bring their own runtimes.
     fn packages(&mut self, bin: &Path) {
         let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
         let mut roots: Vec<PathBuf> = [bin.join(".."), "/usr/local".into(), "/usr".into()].to_vec();
@@ -128,7 +129,7 @@ impl Places {
         }
     }
 
-    /// Where the loader finds a runtime by its name alone, and where its packages install it.
+    /// The places where the loader finds a runtime by name, and where packages install it.
     fn usual(&mut self) {
         const NAMES: [(&str, &[&str]); 8] = [
             ("libamdhip64.so", &["5", "6", "7"]),

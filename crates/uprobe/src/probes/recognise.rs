@@ -1,7 +1,7 @@
 //! Which runtime a file is: by its file name, else by its SONAME, independent of its directory.
 //!
-//! A file that exports a launch function and is a runtime's by neither may be one, or may only stand before one and pass every
-//! launch on: probed, such launches would count twice. So it carries no probe, and is a gap with its name.
+//! A file that exports a launch function, but has neither name, may be a runtime or a wrapper that forwards every
+//! launch. If it were probed, forwarded launches would count twice. So it gets no probe, and is reported as a gap.
 
 use crate::probes::entries::Home;
 use codeobject::ReadAt;
@@ -14,17 +14,17 @@ pub enum Recognised {
     Home(Home),
     /// It exports this launch function.
     Launches(&'static str),
-    /// It is a program that contains this launch function, or a sign of one.
+    /// A program that contains this launch function, or a sign of one.
     Contains(&'static str),
-    /// It is a program without libraries and without symbols: what it calls cannot be known.
+    /// A program without libraries and without symbols: what it calls cannot be known.
     Opaque,
     Nothing,
 }
 
-/// The functions that every launch of a runtime passes through, or a library in front of it.
+/// The functions through which every launch of a runtime, or of a library in front of it, passes.
 const TELLING: [&str; 4] = ["hipLaunchKernel", "hipModuleLaunchKernel", "cuLaunchKernel", "vkCmdDispatch"];
 
-/// `name`: the file's own, whatever path leads to it.
+/// `name`: the file's own name, independent of the path.
 pub fn recognise(name: &str, path: &Path) -> Recognised {
     if let Some(home) = Home::of(name) {
         return Recognised::Home(home);
@@ -33,7 +33,7 @@ pub fn recognise(name: &str, path: &Path) -> Recognised {
     of_file(&file)
 }
 
-/// The home of a file, by name or SONAME.
+/// The kind of runtime, by file name or SONAME.
 pub fn home_of(path: &Path) -> Option<Home> {
     match recognise(&path.file_name()?.to_string_lossy(), path) {
         Recognised::Home(home) => Some(home),
@@ -53,8 +53,8 @@ fn of_file(file: &dyn ReadAt) -> Recognised {
     contains(file).unwrap_or(Recognised::Nothing)
 }
 
-/// A runtime that is linked into its program has its functions among the local symbols. A program without symbols is recognised
-/// by the device files and functions that it names; one that names none stays open.
+/// A runtime that is linked into its program has its functions among the local symbols. A program without symbols is
+/// recognised by the device files and functions that it names; if it names none, the question stays open.
 fn contains(file: &dyn ReadAt) -> Option<Recognised> {
     const SYMTAB: u32 = 2;
     const MOST: u64 = 256 << 20;
@@ -86,8 +86,8 @@ fn has_exports(elf: &Elf<'_>) -> bool {
     table.is_some_and(|table| table.iter().any(|symbol| symbol.section != 0))
 }
 
-/// Whether a file defines a dynamic symbol. The hash table's filter (`.gnu.hash`) answers for nearly every file with a few bytes of it; only
-/// where it lets the name pass the symbols are read.
+/// Whether a file defines a dynamic symbol. The hash table's filter (`.gnu.hash`) rules out nearly every file after
+/// reading a few bytes; the symbols are read only if the filter matches.
 fn exports(file: &dyn ReadAt, name: &str) -> Option<bool> {
     const DYNSYM: u32 = 11;
     let elf = Elf::parse(file).ok()?;

@@ -1,9 +1,9 @@
-//! Where in a function a probe is cheapest: the instruction under it sets the price.
+//! Finds the cheapest site for a probe in a function: the instruction under it determines the overhead.
 //!
-//! The kernel emulates a few instructions (arch/x86/kernel/uprobes.c: `push`, one-byte `nop`, relative `call`, `jmp` and
-//! conditional jumps) and single-steps the rest, which costs five times as much; a five-byte `nop` becomes a call. From the entry
-//! on, every instruction boundary is a legal site as long as the arguments are unchanged: no argument register written, no branch
-//! passed, and no jump into the range.
+//! The kernel emulates a few instructions (arch/x86/kernel/uprobes.c: `push`, one-byte `nop`, relative `call`, `jmp`
+//! and conditional jumps) and single-steps the rest, which costs five times as much; a five-byte `nop` becomes a call.
+//! From the entry on, every instruction boundary is a legal site as long as the arguments are unchanged: no argument
+//! register written, no branch passed, and no jump into the range.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
@@ -12,7 +12,7 @@ use iced_x86::{
 /// What the kernel does with the instruction under the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Price {
-    /// A five-byte nop is replaced by a call (Linux 6.18 and later), and stepped before that.
+    /// A five-byte nop is replaced by a call (Linux 6.18 and later); older kernels single-step it.
     Optimised,
     Emulated,
     Stepped,
@@ -20,7 +20,7 @@ pub enum Price {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
-    /// From the function's first byte.
+    /// Offset from the function's first byte.
     pub offset: u64,
     /// Bytes by which the stack pointer is below its value at the entry.
     pub pushed: i16,
@@ -28,11 +28,11 @@ pub struct Site {
 }
 
 impl Site {
-    /// The first instruction: what everybody probes, and the only place where a return can be hooked.
+    /// The first instruction: the usual site, and the only one where a return can be hooked.
     pub const ENTRY: Site = Site { offset: 0, pushed: 0, price: Price::Stepped };
 }
 
-/// Not further: prologues are short, and a longer stretch is a longer proof.
+/// The search limit: prologues are short, and a longer range is harder to prove safe.
 const STRETCH: u64 = 96;
 /// Registers that carry arguments.
 const ARGUMENTS: [Register; 6] =
@@ -61,7 +61,8 @@ pub fn cheapest(code: &[u8], optimises: bool) -> Site {
         let clobbers = used.used_registers().iter().any(|register| {
             register.access() != iced_x86::OpAccess::Read && ARGUMENTS.contains(&register.register().full_register())
         });
-        // A store through the stack pointer may reach the caller's arguments; anything else that moves it is not followed.
+        // A store through the stack pointer may reach the caller's arguments; other changes of the stack pointer are
+        // not followed.
         let writes_stack_pointer = used.used_registers().iter().any(|register| {
             register.access() != iced_x86::OpAccess::Read && register.register().full_register() == Register::RSP
         });
@@ -83,7 +84,7 @@ fn inside_frame(base: Register, displacement: u64, pushed: i16) -> bool {
     base == Register::RSP && i64::try_from(displacement).is_ok_and(|at| (0..i64::from(pushed)).contains(&at))
 }
 
-/// How far an instruction lowers the stack pointer, where that is plain.
+/// How far an instruction lowers the stack pointer, if that is obvious.
 fn stack_step(instruction: &Instruction) -> Option<i16> {
     match instruction.mnemonic() {
         Mnemonic::Push => Some(8),
@@ -120,7 +121,7 @@ fn price(instruction: &Instruction, optimises: bool) -> Price {
     }
 }
 
-/// Whether some branch of the function leads into its first bytes, up to the site: a loop there would be counted twice.
+/// Whether a branch of the function leads into its first bytes, up to the site: a loop there would be counted twice.
 fn jumped_into(code: &[u8], site: u64) -> bool {
     let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     decoder

@@ -1,8 +1,8 @@
-//! A library of our own, in memory, with one function: what the canary and the price of a probe are taken from.
+//! Our own in-memory library with one function, used for the canary and for measuring a probe's overhead.
 //!
-//! We never load or run a target's file: a user who can write its runtime would run code with our rights. So the same probe is
-//! placed on our own function with the same name, the same frame and the same kind of instruction under it, because that
-//! determines the cost (see `site`). The function does nothing and returns an error.
+//! We never load or run a target's file: a user who can write its runtime would run code with our rights. So the same
+//! probe is placed on our own function with the same name, the same frame and the same kind of instruction under it,
+//! because that determines the cost (see `site`). The function does nothing and returns an error.
 
 use crate::bpf::instrument::Probed;
 use crate::probes::entries::{ENTRIES, Home, Role, Vk};
@@ -18,7 +18,7 @@ const SIZE: u64 = 0x2000;
 
 #[derive(Debug)]
 pub struct Stub {
-    /// Of this function of the target's runtime.
+    /// The function of the target's runtime that it imitates.
     pub symbol: &'static str,
     pub home: Home,
     pub bytes: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Stub {
 }
 
 impl Stub {
-    /// For the first launch function of a runtime that carries a probe.
+    /// A stub for the first probed launch function of a runtime.
     pub fn like(home: Home, probed: &Probed) -> io::Result<Option<Stub>> {
         let role = |role: Role| matches!(role, Role::Launch(_) | Role::Vulkan(Vk::Dispatch));
         let launches = |symbol: &str| ENTRIES.iter().any(|entry| entry.symbol == symbol && role(entry.role));
@@ -39,18 +39,18 @@ impl Stub {
         Ok(Some(Stub { symbol, home, bytes, file }))
     }
 
-    /// How the kernel finds it.
+    /// The path under which the kernel finds it.
     pub fn path(&self) -> String {
         format!("/proc/self/fd/{}", self.file.as_raw_fd())
     }
 
-    /// For a child of ours to map and call.
+    /// The function for a child process to map and call.
     pub fn function(&self) -> Function<'_> {
         Function { file: self.file.as_fd(), size: SIZE as usize, at: CODE as usize }
     }
 }
 
-/// A function in which the cheapest site has this frame and price.
+/// Code in which the cheapest site has this frame and price.
 fn code(site: Site) -> Vec<u8> {
     let mut out = Vec::new();
     let frame = i32::from(site.pushed).to_le_bytes();
@@ -76,7 +76,8 @@ fn code(site: Site) -> Vec<u8> {
     out
 }
 
-/// An ELF file with one dynamic symbol (System V ABI, chapters 4 and 5): as much as [`crate::probes::symbols`] reads.
+/// An ELF file with one dynamic symbol (System V ABI, chapters 4 and 5): just the parts that [`crate::probes::symbols`]
+/// reads.
 fn library(symbol: &str, code: &[u8]) -> Vec<u8> {
     const HEADER: u64 = 64;
     const SEGMENT: u64 = 56;
@@ -147,7 +148,7 @@ mod tests {
     use crate::probes::site::cheapest;
     use crate::probes::symbols::entries_of;
 
-    /// Whatever site a target's function offers, ours offers the same.
+    /// For every possible site of a target's function, the stub has the same site.
     #[test]
     fn the_same_frame_and_price() {
         for (price, pushed) in [

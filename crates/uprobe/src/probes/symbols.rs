@@ -1,4 +1,4 @@
-//! The observed functions of a library, by its dynamic symbols: offset in the file, and first bytes.
+//! The watched functions of a library, from its dynamic symbols: file offset and first bytes.
 
 use crate::probes::entries::{ENTRIES, Home, Suspect, suspect};
 use codeobject::elf::{Elf, SymbolKind};
@@ -6,23 +6,23 @@ use codeobject::{ReadAt, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Place in [`ENTRIES`].
+    /// Index in [`ENTRIES`].
     pub entry: usize,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
-    /// Where the file wants to be loaded, and how long it is by its symbol.
+    /// Load address in the file, and length according to the symbol.
     pub address: u64,
     pub size: u64,
     /// The function's bytes.
     pub code: Vec<u8>,
 }
 
-/// A function without a size is read this far.
+/// The number of bytes to read of a function without a size.
 const UNSIZED: u64 = 64;
 const LONGEST: u64 = 4096;
 const DYNSYM: u32 = 11;
 
-/// One per address: a second name of the same function would count every call twice.
+/// One entry per address: a second name of the same function would count every call twice.
 pub fn entries_of(file: &dyn ReadAt, home: Home) -> Result<Vec<Symbol>> {
     let elf = Elf::parse(file)?;
     let Some(table) = elf.symbols_of_kind(DYNSYM)? else { return Ok(Vec::new()) };
@@ -48,11 +48,11 @@ pub fn entries_of(file: &dyn ReadAt, home: Home) -> Result<Vec<Symbol>> {
 pub struct Unknown {
     pub symbol: String,
     pub what: Suspect,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
 }
 
-/// One per address, and none that is a second name of a function which is known.
+/// One entry per address, excluding second names of known functions.
 pub fn unknown_of(file: &dyn ReadAt, home: Home, known: &[Symbol]) -> Result<Vec<Unknown>> {
     let elf = Elf::parse(file)?;
     let Some(table) = elf.symbols_of_kind(DYNSYM)? else { return Ok(Vec::new()) };

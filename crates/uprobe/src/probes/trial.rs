@@ -1,4 +1,4 @@
-//! Whether a watch would work here: its own probe and program on a function of ours, and a child that calls it.
+//! Tests whether a watch would work here: places a probe on our own function and lets a child process call it.
 
 use crate::bpf::instrument::{Calls, Choice, Instrument, Probed, Room};
 use crate::bpf::wire::counter;
@@ -10,7 +10,7 @@ use say::say;
 use std::time::{Duration, Instant};
 use watch::WatchError;
 
-/// How many calls were counted, and how many were made.
+/// Returns how many calls were counted, and how many were made.
 pub fn trial() -> Result<(u64, u64), WatchError> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let failed = |error: std::io::Error| WatchError::new(say!("uprobe-library-in-memory"), error);
@@ -39,7 +39,7 @@ mod tests {
         format!("{}: {}", error.what, error.why)
     }
 
-    /// Each thing that may be refused, by what it was; without a uprobe PMU nothing else is asked for.
+    /// Each refusal is reported by its cause; without a uprobe PMU nothing else is tried.
     #[test]
     fn the_first_refusal_is_told() {
         if pmu().is_none() {
@@ -53,8 +53,8 @@ mod tests {
         assert!(refused().starts_with("bpf (map) was refused: No space left"), "{}", refused());
     }
 
-    /// A kernel before 6.6 has no links for uprobes (EINVAL): the same calls are counted through perf events. As root: elsewhere
-    /// neither way is open.
+    /// A kernel before 6.6 has no links for uprobes (EINVAL): the same calls are counted through perf events. Needs
+    /// root, because both ways require privileges.
     #[test]
     fn an_older_kernel_counts_as_well() {
         if !test_artifacts::root("a program under a probe") {

@@ -1,17 +1,17 @@
-//! The name that a driver keeps in its own object for a function.
+//! Finds the name of a function in the driver's internal objects.
 //!
-//! A `CUfunction` or `hipFunction_t` points to an object with an undocumented layout, but the object, or one behind its pointers,
-//! contains the function's name. If some functions of a process are known by name, the path from the handle to the name is
-//! searched, and accepted only if it leads to the right name for every one of them. The other names are then read along this
-//! path.
+//! A `CUfunction` or `hipFunction_t` points to an object with an undocumented layout, but the object, or one behind its
+//! pointers, contains the function's name. If some functions of a process are known by name, the path from the handle
+//! to the name is searched, and accepted only if it leads to the right name for every one of them. The other names are
+//! then read along this path.
 
 use crate::target::memory::Memory;
 
-/// Offsets: each is added to what the one before led to; the last leads to the name.
+/// Offsets: each is added to the pointer found at the previous one; the last leads to the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(Vec<u64>);
 
-/// Bytes of an object that are searched, and of what it points at.
+/// Bytes searched of an object, and of the objects it points to.
 const OBJECT: usize = 1024;
 const BEHIND: usize = 256;
 /// Fewer could agree by chance.

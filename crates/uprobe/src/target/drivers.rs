@@ -1,10 +1,11 @@
-//! The driver of a Vulkan handle: the loader's handles begin with a table of functions, which are in the driver's file.
+//! The driver behind a Vulkan handle: the loader's handles begin with a table of functions, which are in the driver's
+//! file.
 
 use crate::target::memory::Memory;
 use crate::target::processes::Mapping;
 use std::collections::BTreeSet;
 
-/// So much of the table: the functions of Vulkan 1.0 fill that.
+/// The part of the table that is read; the functions of Vulkan 1.0 fill it.
 const TABLE: usize = 8 * 128;
 
 /// The file of the driver behind a queue or command buffer; None if layers hide it or nothing can be read.
@@ -21,17 +22,17 @@ pub fn of_handle(pid: u32, handle: u64, mapped: &[Mapping]) -> Option<String> {
     files.next().filter(|_| files.next().is_none()).map(str::to_owned)
 }
 
-/// Mesa's driver that computes on the processor.
+/// Whether it is Mesa's driver that computes on the CPU.
 pub fn is_processor(file: &str) -> bool {
     file.starts_with("libvulkan_lvp")
 }
 
-/// Mesa's drivers by their files; others have no common name.
+/// Mesa's drivers, by their files; others have no common name.
 pub fn of_mesa(mapped: &[Mapping]) -> BTreeSet<&str> {
     mapped.iter().map(Mapping::name).filter(|name| name.starts_with("libvulkan_")).collect()
 }
 
-/// The loader itself, and layers.
+/// Whether the file is the loader itself or a layer.
 fn is_between(name: &str) -> bool {
     name.starts_with("libvulkan.so") || name.contains("VkLayer")
 }

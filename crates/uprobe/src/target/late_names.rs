@@ -1,4 +1,5 @@
-//! Names of functions that a process got before anybody looked: from its own memory, as far as the way there is certain.
+//! Names of functions that a process obtained before the observation began: read from its memory, as far as that is
+//! certain.
 
 use crate::coverage::Window;
 use crate::queue::Queue;
@@ -13,31 +14,31 @@ use watch::{Gap, Name};
 /// Unnamed functions, and the attempts to name them.
 #[derive(Debug, Default)]
 pub struct Nameless {
-    /// By process and handle.
+    /// Wanted names, by process and handle.
     wanted: HashSet<(u32, u64)>,
     next: Option<Instant>,
     paths: HashMap<u32, Tried>,
 }
 
-/// The way to a name in one process.
+/// The path to the names in one process.
 #[derive(Debug, Default)]
 struct Tried {
-    /// Functions known by name when it was last looked for.
+    /// The number of functions known by name when the path was last searched for.
     witnesses: usize,
     path: Option<Path>,
-    /// Handles that it led nowhere from.
+    /// Handles for which the path gave no name.
     nowhere: HashSet<u64>,
-    /// How often it gave each name.
+    /// How often the path gave each name.
     given: HashMap<String, u32>,
 }
 
-/// How often a process's memory is looked at for more.
+/// The interval between reads of a process's memory.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Resolver {
-    /// Libraries with NVIDIA code that these processes have already loaded are read at once: what they got from the runtime
-    /// cannot be queried again, and the process may end early. NVIDIA's own libraries (cuBLAS takes twenty seconds) find their
-    /// kernels by names that are not in the file.
+    /// Immediately reads libraries with NVIDIA code that these processes have already loaded: functions that they
+    /// obtained from the runtime cannot be queried again, and the process may end early. NVIDIA's own libraries (cuBLAS
+    /// takes twenty seconds) find their kernels by names that are not in the file.
     pub(crate) fn read_postponed(&mut self, pids: &[u32]) {
         const THEIRS: [&str; 3] = ["libcu", "libnv", "libnccl"];
         for pid in pids {
@@ -52,7 +53,7 @@ impl Resolver {
         }
     }
 
-    /// Kernels that the process's libraries have got from the CUDA runtime, as they stand in their static variables.
+    /// Kernels that the process's libraries obtained from the CUDA runtime and store in static variables.
     pub(crate) fn read_slots(&mut self, pid: u32, window: &mut Window) {
         let slots = self.names.slots(pid);
         if slots.is_empty() {
@@ -77,7 +78,7 @@ impl Resolver {
         self.nameless.wanted.len()
     }
 
-    /// Looks for names that are still wanted, now and then.
+    /// Searches for missing names, at intervals.
     pub(crate) fn look(&mut self, queue: &Queue, window: &mut Window) {
         let now = Instant::now();
         if self.nameless.wanted.is_empty() || self.nameless.next.is_some_and(|next| now < next) {
@@ -109,7 +110,7 @@ impl Resolver {
         }
         let Ok(memory) = Memory::open(pid) else { return };
         if tried.path.is_none() {
-            // What the driver launches is one kind of object, what the runtime passes around another.
+            // The driver's launches use one kind of object, the runtime's handles another.
             let launched: HashSet<u64> =
                 queue.shipped.keys().filter(|key| key.tgid == pid).map(|key| key.handle).collect();
             let (driver, runtime): (Vec<_>, Vec<_>) =

@@ -1,4 +1,5 @@
-//! The file behind another process's mapping, whatever root and mounts that process has; and whether the probe on it is in place there.
+//! The file behind another process's mapping, whatever that process's root and mounts are; and whether the probe on it
+//! is in place there.
 
 use crate::probes::recognise::{Recognised, recognise};
 use crate::target::memory::Memory;
@@ -9,24 +10,24 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::regular_file;
 
-/// A mapped file, held open: whatever its name comes to mean later, it stays this file.
+/// A mapped file, kept open: it stays this file even if its name later refers to another.
 #[derive(Debug)]
 pub struct Reached {
     file: File,
-    /// As the process sees it.
+    /// The path as the process sees it.
     pub name: String,
 }
 
 impl Reached {
-    /// How this process and the kernel find it, while this value lives.
+    /// The path under which this process and the kernel find it while this value lives.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 }
 
-/// The very file that is mapped: through `map_files`, where that is allowed; else by its name below the other's root, where no
-/// link leads out of (a chroot's own directory may stand in front); by its name alone where the process is over or its root not
-/// ours to enter. None if the file cannot be reached.
+/// Opens exactly the mapped file: through `map_files` if that is allowed; else by its name below the process's root,
+/// which no symlink can leave (a chroot's own directory may be a prefix); by its name alone if the process has ended or
+/// its root is not accessible. None if the file cannot be reached.
 pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
     let plain = mapping.path.strip_suffix(" (deleted)").unwrap_or(&mapping.path);
     let root = PathBuf::from(format!("/proc/{pid}/root"));
@@ -46,8 +47,8 @@ pub fn reachable(pid: u32, mapping: &Mapping) -> Option<Reached> {
     Some(Reached { file, name: mapping.path.clone() })
 }
 
-/// Whether the process's memory has something else than the file at a probe's place: a breakpoint, or a call in place of a nop.
-/// None if it cannot be read, or the mapping does not hold the place. Nothing is run for it.
+/// Whether the process's memory differs from the file at a probe's site: a breakpoint, or a call in place of a nop.
+/// None if it cannot be read, or if the mapping does not contain the site. Nothing is executed for this.
 pub fn planted(pid: u32, mapping: &Mapping, at: u64, original: &[u8]) -> Option<bool> {
     let inside = at.checked_sub(mapping.offset).filter(|from| *from < mapping.end.saturating_sub(mapping.start))?;
     let there = Memory::open(pid).ok()?.bytes(mapping.start.checked_add(inside)?, 1);

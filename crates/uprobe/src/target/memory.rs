@@ -1,4 +1,4 @@
-//! Reading another process's memory: it is not stopped and nothing is written; what cannot be read is not there.
+//! Reads another process's memory without stopping it or writing to it. Unreadable memory counts as absent.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ impl Memory {
         File::open(format!("/proc/{pid}/mem")).map(Memory)
     }
 
-    /// As many of these bytes as are there.
+    /// Reads up to `len` bytes, or as many as are readable.
     pub fn bytes(&self, at: u64, len: usize) -> Vec<u8> {
         let mut out = vec![0; len];
         let read = self.0.read_at(&mut out, at).unwrap_or(0);
@@ -44,7 +44,7 @@ impl Memory {
         out
     }
 
-    /// A symbol's name: letters, digits and what compilers put between them, up to a zero.
+    /// A symbol's name: letters, digits and the separators that compilers use, up to a zero byte.
     pub fn name(&self, at: u64) -> Option<String> {
         const LONGEST: usize = 4096;
         let bytes = self.bytes(at, LONGEST);

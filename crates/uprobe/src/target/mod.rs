@@ -1,4 +1,4 @@
-//! Whom they watch: processes, what these have mapped, and the names of what they launch.
+//! The watched processes, their mappings, and the names of the functions they launch.
 
 pub mod driver_objects;
 pub mod drivers;

@@ -1,4 +1,5 @@
-//! From what a launch passes to a kernel: the static map of its library, or what the process was seen to ask for.
+//! Maps the handle that a launch passes to a kernel, by the static map of its library or by the process's observed
+//! queries.
 
 use crate::probes::library::{Kernel, Library, Read, Wanted, read};
 use crate::target::processes::{FileId, Mapping};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use watch::Name;
 
-/// A kernel as far as it is known.
+/// A kernel, as far as it is known.
 #[derive(Debug, Clone)]
 pub struct Named {
     pub name: Name,
@@ -27,7 +28,7 @@ impl Named {
 
 type Loaded = (FileId, Read);
 
-/// Every library that was met, read once, in a thread of its own.
+/// All libraries that were seen, each read once in a separate thread.
 #[derive(Debug)]
 pub struct Names {
     libraries: HashMap<FileId, Option<Arc<Library>>>,
@@ -38,7 +39,7 @@ pub struct Names {
     take: Receiver<Loaded>,
     /// The position of each library in each process: bias, file, path.
     placed: HashMap<u32, Vec<(u64, FileId, String)>>,
-    /// Functions that a process got by name, by process and handle.
+    /// Functions that a process obtained by name, by process and handle.
     functions: HashMap<(u32, u64), Named>,
 }
 
@@ -48,7 +49,8 @@ impl Names {
         let (ask, asked) = channel::<(FileId, File, String, bool)>();
         std::thread::spawn(move || {
             for (file, held, name, all) in asked {
-                // By descriptor: the process may be gone by now. A file that cannot be read gives unnamed kernels, not a failure.
+                // By descriptor, because the process may be gone by now. If a file cannot be read, its kernels stay
+                // unnamed; it is not an error.
                 let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
                 if give.send((file, read(&path, &name, &cache, Wanted { nvidia: all, ..wanted }))).is_err() {
                     break;
@@ -67,8 +69,8 @@ impl Names {
         }
     }
 
-    /// A process has mapped a file: reads it, if that was not done. Libraries with NVIDIA code are many and large, and their handles
-    /// are addresses of code: each is read when a launch points into it (`wanted`).
+    /// A process has mapped a file: reads it if that was not done yet. Libraries with NVIDIA code are many and large,
+    /// and their handles are code addresses, so each is read only when a launch points into it (`wanted`).
     pub fn meet(&mut self, mapping: &Mapping, path: &Path, wanted: bool) {
         let file = mapping.file();
         let known = self.libraries.contains_key(&file) && !(wanted && self.postponed.remove(&file));
@@ -82,7 +84,7 @@ impl Names {
         }
     }
 
-    /// Libraries that have been read since.
+    /// Libraries that were read since the last call.
     pub fn arrived(&mut self) -> Vec<FileId> {
         let mut out = Vec::new();
         while let Ok((file, library)) = self.take.try_recv() {
@@ -105,7 +107,7 @@ impl Names {
         !self.reading.is_empty()
     }
 
-    /// Stop waiting for libraries that are still being read.
+    /// Stops waiting for libraries that are still being read.
     pub fn give_up(&mut self) {
         self.reading.clear();
     }
@@ -127,21 +129,21 @@ impl Names {
         Some((bias, library))
     }
 
-    /// The process runs another program: returns what lay where.
+    /// The process executes another program: returns its previous libraries and their positions.
     pub fn forget(&mut self, pid: u32) -> Vec<(u64, Arc<Library>)> {
         self.functions.retain(|(of, _), _| *of != pid);
         let had = self.placed.remove(&pid).unwrap_or_default();
         had.into_iter().filter_map(|(bias, file, _)| Some((bias, self.library(file)?))).collect()
     }
 
-    /// A child of a fork has what its parent had.
+    /// A forked child has the same libraries as its parent.
     pub fn inherit(&mut self, parent: u32, child: u32) {
         let had: Vec<(u64, Named)> =
             self.functions.iter().filter(|((pid, _), _)| *pid == parent).map(|((_, f), n)| (*f, n.clone())).collect();
         self.functions.extend(had.into_iter().map(|(function, named)| ((child, function), named)));
     }
 
-    /// The process was given this function for this name.
+    /// The process obtained this function for this name.
     pub fn learn(&mut self, pid: u32, function: u64, name: &str) {
         let name = Name::Kernel(name.to_owned());
         self.functions.insert((pid, function), Named { name, ..Named::unnamed(function) });
@@ -155,7 +157,7 @@ impl Names {
         }
     }
 
-    /// `outer`: the handle that the runtime was given, where the launch is the driver's.
+    /// `outer`: the handle that was passed to the runtime, if the launch is the driver's.
     pub fn resolve(&mut self, pid: u32, handle: u64, outer: u64) -> Named {
         if let Some(named) = self.functions.get(&(pid, handle)) {
             return named.clone();
@@ -173,7 +175,7 @@ impl Names {
         Named::unnamed(handle)
     }
 
-    /// Where libraries of this process keep kernels that they got from the runtime: address, handle.
+    /// Where libraries of this process store kernels that they obtained from the runtime: address, handle.
     pub fn slots(&self, pid: u32) -> Vec<(u64, u64)> {
         let placed = self.placed.get(&pid).into_iter().flatten();
         let libraries = placed.filter_map(|(bias, file, _)| Some((*bias, self.library(*file)?)));

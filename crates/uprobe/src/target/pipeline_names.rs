@@ -1,21 +1,21 @@
-//! What ggml calls the pipelines of a process: read from its own memory, where no exported function tells.
+//! Finds ggml's names of a process's pipelines in its memory, because no exported function returns them.
 //!
-//! ggml-vulkan keeps each pipeline in a structure that begins with its name, a `std::string`, with the handle a few words later
-//! (`vk_pipeline_struct`). The handle is searched in memory, and a name before it. The distance must be the same for all handles,
-//! and is then known for this build. An ambiguous name is discarded.
+//! ggml-vulkan keeps each pipeline in a structure that begins with its name, a `std::string`, with the handle a few
+//! words later (`vk_pipeline_struct`). The handle is searched in memory, and a name before it. The distance must be the
+//! same for all handles, and is then known for this build. An ambiguous name is discarded.
 
 use crate::target::memory::Memory;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Words between the start of the name and the handle: module and layout are between them in ggml 0.9 to 0.27.
 const USUAL: u64 = 48;
-/// How far before a handle a name is looked for.
+/// The maximum distance between a name and its handle.
 const FARTHEST: u64 = 160;
-/// So many handles with as many names must agree where the distance is not the usual one.
+/// If the distance is not the usual one, this many handles with different names must agree on it.
 const WITNESSES: usize = 3;
 const CHUNK: usize = 1 << 20;
 const PAGE: u64 = 4096;
-/// Of one mapping, and of all: buffers of the GPU's memory are mapped too.
+/// Size limits for one mapping and in total: buffers of GPU memory are mapped too.
 const LARGEST: u64 = 512 << 20;
 const MOST: u64 = 2 << 30;
 const HITS: usize = 1 << 16;
@@ -24,7 +24,7 @@ const HITS: usize = 1 << 16;
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Distance(Option<u64>);
 
-/// The names of these pipelines, as far as they are found.
+/// The names of these pipelines, as far as they can be found.
 pub fn find(pid: u32, handles: &BTreeSet<u64>, distance: &mut Distance) -> HashMap<u64, String> {
     let Ok(memory) = Memory::open(pid) else { return HashMap::new() };
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
@@ -41,7 +41,7 @@ pub fn find(pid: u32, handles: &BTreeSet<u64>, distance: &mut Distance) -> HashM
     judge(&memory, &hits, distance)
 }
 
-/// A line of /proc/PID/maps: memory of the program's own that it can write.
+/// A line of /proc/PID/maps, if it is private writable memory of the program.
 fn writable(line: &str) -> Option<(u64, u64)> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
@@ -57,7 +57,7 @@ fn search(memory: &Memory, start: u64, end: u64, handles: &BTreeSet<u64>, hits: 
         let len = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
         let bytes = memory.bytes(at, len);
         if bytes.is_empty() {
-            // Unmapped since the maps were read: the data after it may still be there.
+            // Unmapped since the maps were read; the data after it may still be there.
             at += PAGE;
             continue;
         }
@@ -94,7 +94,7 @@ fn judge(memory: &Memory, hits: &[(u64, u64)], distance: &mut Distance) -> HashM
     found.into_iter().filter_map(|(handle, names)| Some((handle, alone(names)?))).collect()
 }
 
-/// A `std::string` of libstdc++: pointer, length, then the text itself or how much there is room for.
+/// A `std::string` of libstdc++: pointer, length, then the text itself or the capacity.
 fn string(memory: &Memory, at: u64) -> Option<String> {
     const INSIDE: u64 = 15;
     const LONGEST: u64 = 200;
@@ -116,7 +116,7 @@ fn string(memory: &Memory, at: u64) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// As ggml 0.27 has it; `Far` is another build's.
+    /// The layout of ggml 0.27; `Far` is that of another build.
     #[repr(C)]
     struct Held {
         pointer: u64,
@@ -141,13 +141,13 @@ mod tests {
     }
 
     const NAMES: [&std::ffi::CStr; 3] = [c"mul_mat_vec_q4_k_f32_f32", c"matmul_q4_k_q8_1_1", c"rms_norm_mul_f32_long"];
-    /// No number that anything else here has.
+    /// A number that occurs nowhere else here.
     const HANDLE: u64 = 0x7a11_5e5a_0000_1000;
 
-    /// Another, stopped process with such structures: reading one's own memory changes it.
+    /// A separate, stopped process with such structures, because a process that reads its own memory changes it.
     struct Holder {
         child: std::process::Child,
-        /// It goes on writing there when it ends.
+        /// Kept open, because the process writes to it when it ends.
         _said: std::io::BufReader<std::process::ChildStdout>,
     }
 
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!((found.get(&HANDLE), found.len()), (None, 2));
     }
 
-    /// A process goes on while it is read: parts of a mapping may be gone by then.
+    /// The process keeps running while it is read, so parts of a mapping may be gone.
     #[test]
     fn what_lies_behind_a_hole_is_found() {
         let held = [usual(NAMES[0], HANDLE + 0x200_0000)];

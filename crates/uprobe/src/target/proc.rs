@@ -1,9 +1,9 @@
-//! What /proc tells of processes: what they have mapped, whose children they are, whether they live.
+//! Information from /proc about processes: their mappings, their parents, and whether they are alive.
 
 use crate::target::processes::Mapping;
 use std::fs;
 
-/// A line of /proc/PID/maps, where it is an executable mapping of a file.
+/// Parses a line of /proc/PID/maps, if it is an executable mapping of a file.
 pub(super) fn executable(line: &str) -> Option<Mapping> {
     let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
@@ -24,14 +24,14 @@ pub(super) fn executable(line: &str) -> Option<Mapping> {
     })
 }
 
-/// Processes whose parent this is, by any of its threads.
+/// Child processes of any thread of this process.
 pub fn children(pid: u32) -> Vec<u32> {
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()).collect()
 }
 
-/// Neither gone nor a zombie.
+/// Whether the process exists and is not a zombie.
 pub fn alive(pid: u32) -> bool {
     !matches!(state_of(&format!("/proc/{pid}/stat")), None | Some('Z' | 'X'))
 }
@@ -40,7 +40,7 @@ pub(super) fn state_of(stat: &str) -> Option<char> {
     fs::read_to_string(stat).ok()?.rsplit_once(") ")?.1.chars().next()
 }
 
-/// When a process began, in ticks since the machine did (proc(5): field 22 of its stat).
+/// When a process started, in ticks since boot (proc(5): field 22 of its stat).
 pub fn start_of(pid: u32) -> Option<u64> {
     const BEHIND_NAME: usize = 19;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

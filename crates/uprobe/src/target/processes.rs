@@ -1,5 +1,5 @@
-//! Which processes are watched and what they have mapped, from the kernel's own account: forks, execs, exits and mappings
-//! come as perf records, so that a child or a library that is there for a moment is not missed.
+//! Which processes are watched and what they have mapped, from the kernel's records: forks, execs, exits and mappings
+//! arrive as perf records, so that short-lived children and libraries are not missed.
 
 use crate::target::proc::{alive, children, clock, executable, start_of, state_of};
 use crate::target::records::{COMM, EXIT, FORK, LOST, MMAP2, long, mapping, time_of, word};
@@ -15,15 +15,15 @@ use sys::perf_event::Buffer;
 pub struct Mapping {
     pub start: u64,
     pub end: u64,
-    /// In the file.
+    /// The offset in the file.
     pub offset: u64,
     pub device: (u32, u32),
     pub inode: u64,
-    /// As the process sees it, as far as that is known.
+    /// The path as the process sees it, as far as it is known.
     pub path: String,
 }
 
-/// A file, whichever process maps it.
+/// Identifies a file in any process.
 pub type FileId = ((u32, u32), u64);
 
 impl Mapping {
@@ -42,36 +42,37 @@ pub enum Happened {
     /// A process, and its parent if the fork was observed.
     Joined(u32, Option<u32>),
     Mapped(u32, Mapping),
-    /// The process runs another program now: what it had mapped is gone.
+    /// The process executes another program; its mappings are gone.
     Replaced(u32),
     Ended,
 }
 
-/// One process among those that had or will have its number.
+/// One of the processes that share a process id over time.
 #[derive(Debug, Clone, Copy)]
 struct Life {
-    /// From when it is watched (CLOCK_MONOTONIC).
+    /// The time from which it is watched (CLOCK_MONOTONIC).
     from: u64,
-    /// When it began, as the kernel tells in /proc: what has another beginning is another process.
+    /// Its start time from /proc: a process with another start time is a different process.
     start: Option<u64>,
-    /// Its first thread is over, and others are not.
+    /// Its first thread has ended, but others have not.
     headless: bool,
-    /// The record of its own beginning is still to come.
+    /// The record of its start has not arrived yet.
     unborn: bool,
     exec: Exec,
 }
 
-/// Where a process is in becoming another program.
+/// The state of a process's exec.
 ///
-/// A program that gains rights by being executed (set-user-ID, file capabilities, root's after some were given up) is removed
-/// from its perf context, and the kernel writes that as an exit (fs/exec.c, begin_new_exec: perf_event_exit_task if the program
-/// may not be dumped). It comes between the new name and the first mapping, where a real exit cannot be.
+/// A program that gains rights by being executed (set-user-ID, file capabilities, root's after some were given up) is
+/// removed from its perf context, and the kernel writes that as an exit (fs/exec.c, begin_new_exec:
+/// perf_event_exit_task if the program may not be dumped). It comes between the new name and the first mapping, where a
+/// real exit cannot be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exec {
     Settled,
-    /// It has the new program's name, and nothing mapped yet.
+    /// It has the new program's name, but nothing is mapped yet.
     Named,
-    /// The same, and an exit was written: whether it is one /proc tells.
+    /// The same, and an exit was recorded; /proc shows whether it is a real one.
     Doubtful,
 }
 
@@ -80,18 +81,18 @@ type Record = (u64, u32, u16, Vec<u8>);
 #[derive(Debug)]
 pub struct Processes {
     buffers: Vec<Buffer>,
-    /// Records of the time after the last look, when not every buffer had been read.
+    /// Records newer than the last poll, from when not every buffer had been read.
     early: Vec<Record>,
-    /// Alive and watched.
+    /// Processes that are alive and watched.
     members: HashMap<u32, Life>,
-    /// What was watched and has ended: from when until when. The number may belong to another since.
+    /// Watched processes that have ended: start and end of the watch. The id may belong to another process since.
     ended: HashMap<u32, Vec<(u64, u64)>>,
-    /// Threads and processes that were seen to end since this was last asked.
+    /// Threads and processes that ended since the last call of `over`.
     over: Vec<u32>,
     maps: HashMap<u32, Vec<Mapping>>,
     /// Records that the kernel could not deliver.
     pub lost: u64,
-    /// Time of the record at hand; 0 for what /proc says.
+    /// Time of the current record; 0 for information from /proc.
     now: u64,
     refreshed: Instant,
 }
@@ -100,12 +101,12 @@ const PAGES: usize = 128;
 const REFRESH: Duration = Duration::from_millis(50);
 
 impl Processes {
-    /// Opens the account, for every process.
+    /// Opens the kernel's records for every process.
     pub fn open() -> io::Result<Processes> {
         Ok(Processes::with(perf_event::process_buffers(-1, 0, PAGES)?))
     }
 
-    /// Without the kernel's account: /proc is read when asked.
+    /// Without the kernel's records: /proc is read on demand.
     pub fn without() -> Processes {
         Processes::with(Vec::new())
     }
@@ -116,12 +117,12 @@ impl Processes {
         Processes { buffers, early, members, ended, over, maps, lost: 0, now: 0, refreshed: Instant::now() }
     }
 
-    /// Watches a process and the children that it has now.
+    /// Watches a process and its current children.
     pub fn join(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
         if self.members.contains_key(&pid) {
             return;
         }
-        // What /proc shows has been there for a while: whatever came from it already is its own.
+        // /proc shows processes that have existed for a while: records that already came from this id are its own.
         self.begin(pid, self.now);
         out.push((self.now, Happened::Joined(pid, None)));
         self.look(pid, out);
@@ -130,8 +131,8 @@ impl Processes {
         }
     }
 
-    /// Observes a program that we have started since `from`: everything that it has done is in the kernel's account, with its
-    /// time.
+    /// Watches a program that we started at `from`: the kernel's records contain everything that it has done, with
+    /// times.
     pub fn adopt(&mut self, pid: u32, from: u64, out: &mut Vec<(u64, Happened)>) {
         if self.buffers.is_empty() {
             return self.join(pid, out);
@@ -147,9 +148,10 @@ impl Processes {
             .insert(pid, Life { from, start: start_of(pid), headless: false, unborn: false, exec: Exec::Settled });
     }
 
-    /// What the process has mapped now, as far as it is news.
+    /// Reports the process's current mappings that are new.
     pub fn look(&mut self, pid: u32, out: &mut Vec<(u64, Happened)>) {
-        // One name that is not UTF-8 must not hide all the others; a process chooses the length of the list.
+        // A name that is not UTF-8 must not hide the others. The size is limited because a process chooses the length
+        // of the list.
         let maps = std::path::PathBuf::from(format!("/proc/{pid}/maps"));
         let text = sys::regular_file::start(&maps, 64 << 20).unwrap_or_default();
         for mapping in String::from_utf8_lossy(&text).lines().filter_map(executable) {
@@ -159,7 +161,7 @@ impl Processes {
 
     fn map(&mut self, pid: u32, mapping: Mapping, out: &mut Vec<(u64, Happened)>) {
         let known = self.maps.entry(pid).or_default();
-        // A library that was closed and opened again may be at another address, with another library in its place.
+        // A library that was closed and opened again may be at another address, with another library in its old place.
         known.retain(|old| old.end <= mapping.start || mapping.end <= old.start || old.file() == mapping.file());
         if !known.iter().any(|old| (old.file(), old.start) == (mapping.file(), mapping.start)) {
             known.push(mapping.clone());
@@ -171,7 +173,7 @@ impl Processes {
         self.maps.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the process that had this number at this time is watched.
+    /// Whether the process with this id at this time is watched.
     pub fn watches(&self, pid: u32, time: u64) -> bool {
         self.members.get(&pid).is_some_and(|life| life.from <= time)
             || self.ended.get(&pid).is_some_and(|lives| lives.iter().any(|(from, to)| (*from..=*to).contains(&time)))
@@ -188,12 +190,12 @@ impl Processes {
         self.members.keys().chain(before).copied()
     }
 
-    /// Alive as far as is known, and not another with its number.
+    /// Whether it is alive as far as is known, and its id was not reused.
     pub fn is_alive(&self, pid: u32) -> bool {
         self.members.get(&pid).is_some_and(|life| life.start.is_none() || life.start == start_of(pid))
     }
 
-    /// Threads and processes that have ended since this was last asked.
+    /// Threads and processes that ended since the last call.
     pub fn over(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.over)
     }
@@ -207,9 +209,10 @@ impl Processes {
         self.members.is_empty()
     }
 
-    /// Everything that happened since the last time, in order, each with its time (CLOCK_MONOTONIC).
+    /// Everything that happened since the last call, in order, with times (CLOCK_MONOTONIC).
     pub fn poll(&mut self, out: &mut Vec<(u64, Happened)>) {
-        // A buffer that is read later may have what another, read before, does not know of yet: such records wait for the next look.
+        // A buffer that is read later may contain records that depend on unread ones of another buffer: such records
+        // wait for the next poll.
         let until = clock();
         let mut records = std::mem::take(&mut self.early);
         let mut lost = 0;
@@ -234,8 +237,9 @@ impl Processes {
         }
     }
 
-    /// Asks /proc of those whose exit did not tell whether all of it ended. An exit is written before the thread looks over from
-    /// outside: of two that end at once the last record may be read while both still seem to run, and no other record follows.
+    /// Checks /proc for processes whose exit records do not show whether the whole process ended. The kernel writes an
+    /// exit before the thread looks dead from outside. If two threads end at once, both may still seem alive when the
+    /// last record is read, and no other record follows.
     fn settle(&mut self, out: &mut Vec<(u64, Happened)>) {
         let open = self.members.iter().filter(|(_, life)| life.exec == Exec::Doubtful || life.headless);
         for (pid, headless) in open.map(|(pid, life)| (*pid, life.headless)).collect::<Vec<_>>() {
@@ -247,7 +251,7 @@ impl Processes {
         }
     }
 
-    /// From /proc: who is gone, who is new. It takes a while, so not at every turn.
+    /// Checks /proc for ended and new processes. This is slow, so it is not done at every poll.
     fn refresh(&mut self, out: &mut Vec<(u64, Happened)>) {
         if self.refreshed.elapsed() < REFRESH {
             return;
@@ -273,7 +277,7 @@ impl Processes {
         }
     }
 
-    /// Whether threads of the process go on without the first.
+    /// Whether other threads of the process continue after the first has ended.
     fn goes_on(&self, pid: u32) -> bool {
         let same = self.members.get(&pid).is_some_and(|life| life.start.is_some() && life.start == start_of(pid));
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -337,13 +341,13 @@ impl Processes {
 mod tests {
     use super::*;
 
-    /// A record of a fork or an exit: process, parent, thread, parent's thread, time; then who wrote it, and when.
+    /// A record of a fork or an exit: process, parent, thread, parent's thread, time; then the writer's ids and time.
     fn record(pid: u32, parent: u32, time: u64) -> Vec<u8> {
         let words = [pid, parent, pid, parent].map(u32::to_le_bytes).concat();
         [words, time.to_le_bytes().to_vec(), vec![0; 8], time.to_le_bytes().to_vec()].concat()
     }
 
-    /// A program that gains rights leaves its perf context when it is executed, and the kernel calls that an exit.
+    /// A program that gains privileges leaves its perf context at exec, and the kernel records that as an exit.
     #[test]
     fn an_exit_between_a_new_name_and_the_first_mapping_is_none() {
         const EXEC: u16 = 1 << 13;
@@ -360,11 +364,12 @@ mod tests {
         assert!(processes.members.get(&pid).is_some_and(|life| life.exec == Exec::Settled));
         processes.now = 300;
         processes.one(EXIT, 0, &record(pid, 1, 300), &mut happened);
-        // Other threads of this test go on: only /proc could tell, and it does.
+        // Other threads of this test continue; only /proc shows that.
         assert!(processes.goes_on(pid) == processes.members.contains_key(&pid));
     }
 
-    /// Two threads that end at once are both still there when the last exit is read; no further record tells of the end.
+    /// Two threads that end at once may both still be visible when the last exit is read; no further record reports the
+    /// end.
     #[test]
     fn a_process_whose_last_exit_came_too_early_is_over_when_it_is() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().expect("a child");
@@ -378,7 +383,7 @@ mod tests {
         assert!(matches!(happened.as_slice(), [(_, Happened::Ended)]), "{happened:?}");
     }
 
-    /// Numbers above any that the kernel gives out, so that /proc knows nothing of them.
+    /// These ids are above any that the kernel assigns, so /proc knows nothing about them.
     #[test]
     fn a_number_that_is_given_out_again_is_another_process() {
         let (target, child, stranger): (u32, u32, u32) = (0x7000_0001, 0x7000_0002, 0x7000_0003);

@@ -1,4 +1,4 @@
-//! Whose launch it is and what its kernel is called: the second of the three parts of a watch.
+//! Finds the process of a launch and the name of its kernel: the second of the three parts of a watch.
 
 use crate::target::late_names::Nameless;
 use crate::target::mapped_file::reachable;
@@ -10,7 +10,7 @@ pub(crate) struct Resolver {
     pub processes: Processes,
     pub names: Names,
     pub nameless: Nameless,
-    /// The processes were there before us.
+    /// The processes existed before the watch.
     pub late: bool,
 }
 
@@ -29,7 +29,7 @@ impl Resolver {
         }
     }
 
-    /// What was launched before its name was learned.
+    /// Renames launches that were counted before their name was known.
     pub fn rename(&mut self, tally: &mut Tally) {
         let names = &self.names;
         tally.rename(|handle| {

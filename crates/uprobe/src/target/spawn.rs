@@ -1,4 +1,4 @@
-//! A program that we start and watch from its first moment.
+//! A program that we start and watch from its first instruction.
 
 use crate::bpf::backend::Backend;
 use crate::options::Options;
@@ -21,11 +21,11 @@ pub struct Started {
 }
 
 impl Watcher {
-    /// Ready for a program that is about to be started: the runtimes that it may open carry their probes already.
+    /// Prepares for a program that is about to start: the runtimes that it may open already have their probes.
     pub fn ahead_of(command: &[OsString], options: Options) -> Result<Watcher, WatchError> {
         let mut watcher = Watcher::ready(options)?;
         if let Backend::Bpf(instrument) = &mut watcher.attached.backend {
-            // Without, a library that could not be foreseen is probed a moment after it is opened, and that is a gap.
+            // Without it, an unforeseen library is probed only after it was opened, which is a gap.
             match Hold::new(instrument.ring.map().fd()) {
                 Ok(hold) => {
                     instrument.hold_by(hold.ours(), hold.told());
@@ -40,8 +40,8 @@ impl Watcher {
 }
 
 impl Watcher {
-    /// To be called when everything about a command is set and it is about to be started: it will stand still whenever it maps code. The
-    /// time from which on it is to be watched (see [`Watcher::adopt`]).
+    /// Call this when a command is fully configured and about to start: it will stop whenever it maps code. Returns the
+    /// time from which it is to be watched (see [`Watcher::adopt`]).
     pub fn before(&self, start: &mut Command) -> u64 {
         if let Some(hold) = &self.attached.hold {
             hold.hold(start);
@@ -51,8 +51,8 @@ impl Watcher {
 }
 
 impl Started {
-    /// Everything that can be refused is set up before the program runs. Its output goes to our standard error, so that the
-    /// answer is separate.
+    /// Everything that may be refused is set up before the program runs. The program's output goes to our standard
+    /// error, so that it does not mix with the answer.
     pub fn new(command: &[OsString], options: Options) -> Result<Started, WatchError> {
         let mut watcher = Watcher::ahead_of(command, options)?;
         let program = command.first().cloned().unwrap_or_default();

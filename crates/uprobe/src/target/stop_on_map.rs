@@ -1,8 +1,9 @@
-//! Programs that we started stand still for a moment whenever they map code, until we have seen what it is and put probes on it.
+//! Stops programs that we started for a moment whenever they map code, until the code has been examined and probed.
 //!
-//! A program at the entry of the system call `mmap` sends SIGSTOP to the process itself, which then stops on its way out of that
-//! call: before the library that it maps can be called. Another follows forks, so that children are held too. Only what we started
-//! is ever stopped. A guard, a child of ours that does nothing but wait for our end, lets everything go on if we are killed.
+//! A BPF program at the entry of the system call `mmap` sends SIGSTOP to the process, which then stops on its way out
+//! of the call, before the mapped library can be called. Another one follows forks, so that children are stopped too.
+//! Only processes that we started are ever stopped. A guard, a child process that only waits for our end, resumes
+//! everything if we are killed.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -18,16 +19,16 @@ use sys::bpf;
 use sys::bpf::{Map, MapKind, Use};
 use sys::guard::ResumeGuard;
 
-/// Processes and threads that are known at once.
+/// The maximum number of processes and threads tracked at once.
 const MOST: u32 = 1 << 16;
 
 #[derive(Debug)]
 pub struct Hold {
-    /// Processes that are held when they map code.
+    /// Processes that are stopped when they map code.
     ours: Map,
-    /// Threads that have been told to stop: process and thread in one word.
+    /// Threads that were told to stop: process and thread in one word.
     stopped: Map,
-    /// The programs run as long as these are there.
+    /// The BPF programs run as long as these exist.
     links: Vec<OwnedFd>,
     #[expect(dead_code, reason = "held, not used")]
     guard: ResumeGuard,
@@ -52,28 +53,28 @@ impl Hold {
         Ok(Hold { ours, stopped, links, guard })
     }
 
-    /// The map of processes that are held.
+    /// The map of processes to stop.
     pub fn ours(&self) -> i32 {
         self.ours.fd()
     }
 
-    /// The map of threads that have been told to stop.
+    /// The map of threads that were told to stop.
     pub fn told(&self) -> i32 {
         self.stopped.fd()
     }
 
-    /// The command enters itself into the map of those who are held before it becomes what we were told to start. Where it cannot, the
-    /// program runs unheld, and what is missed for that is said.
+    /// Makes the command enter itself into the map before it executes the program. If that fails, the program is not
+    /// stopped, and the resulting gaps are reported.
     pub fn hold(&self, start: &mut Command) {
         self.ours.enter_before_exec(start);
     }
 
-    /// A process or thread is over, and its number may be given to another.
+    /// A process or thread has ended, and its id may be reused.
     pub fn over(&self, id: u32) {
         let _ = self.ours.remove(&id.to_le_bytes());
     }
 
-    /// Threads that stand still or are about to: process, thread.
+    /// Threads that are stopped or about to stop: process, thread.
     pub fn stopped(&self) -> Vec<(u32, u32)> {
         let half = |key: &[u8], at: usize| key.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
         let entries = self.stopped.entries();
@@ -105,7 +106,7 @@ impl Drop for Hold {
     }
 }
 
-/// Whether we may tell anybody to go on (CAP_KILL): a program that becomes another user's must not stand still for ever.
+/// Whether we may resume any process (CAP_KILL): a program that changes its user must not stay stopped forever.
 fn may_resume() -> bool {
     const CAP_KILL: u64 = 1 << 5;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -119,7 +120,8 @@ fn resume(pid: u32) {
     }
 }
 
-/// `sys_enter(registers, number)`: every system call of the machine passes here, so that what does not concern us is left at once.
+/// `sys_enter(registers, number)`: every system call of the machine passes through here, so irrelevant ones are left at
+/// once.
 fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
     const MMAP: i32 = abi::SYS_mmap as i32;
     const TASK: i16 = -8;
@@ -193,7 +195,7 @@ fn at_mapping(ours: i32, stopped: i32, ring: i32) -> Result<Vec<u64>, BadJump> {
     asm.finish()
 }
 
-/// `sched_process_fork(parent, child)`: the child of one of ours is ours. A thread has its process's number.
+/// `sched_process_fork(parent, child)`: the child of a tracked process is tracked. A thread has its process's id.
 fn at_fork(ours: i32, tgid: i32) -> Result<Vec<u64>, BadJump> {
     const KEY: i16 = -8;
     const CHILD: i16 = -16;

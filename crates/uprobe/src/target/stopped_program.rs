@@ -1,4 +1,4 @@
-//! Handles a stopped program: its new mappings are read and probed, and it continues.
+//! Handles a stopped program: reads and probes its new mappings, and resumes it.
 
 use crate::probes::attached::Attached;
 use crate::target::stop_on_map::Hold;
@@ -7,7 +7,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 use watch::WatchError;
 
-/// How long a thread may take to stand still: one that waits in a driver is not waited for.
+/// How long a thread may take to stop: a thread that waits in a driver is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The state of a thread.
@@ -27,7 +27,7 @@ fn stands(pid: u32, thread: u32) -> Stands {
     }
 }
 
-/// The same, once it has had its time to stop.
+/// The same, after the thread has had time to stop.
 fn settled(pid: u32, thread: u32) -> Stands {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -39,14 +39,14 @@ fn settled(pid: u32, thread: u32) -> Stands {
 }
 
 impl Watcher {
-    /// Handles every stopped thread: its new mappings are read and probed, and it continues.
+    /// Handles every stopped thread: reads and probes its new mappings, and resumes it.
     pub(crate) fn see_to_held(&mut self) -> Result<(), WatchError> {
         let Some(hold) = &self.attached.hold else { return Ok(()) };
         let stopped = hold.stopped();
         if stopped.is_empty() {
             return Ok(());
         }
-        // A thread's mappings are in the kernel's account once it has stopped.
+        // A thread's mappings are in the kernel's records once it has stopped.
         for (pid, thread) in &stopped {
             settled(*pid, *thread);
         }
@@ -55,7 +55,7 @@ impl Watcher {
         let taken = self.take(happened);
         // A thread that received a pointer stays stopped until the function behind it has a probe.
         self.drain();
-        // Also after a refusal: no thread stays stopped because of us.
+        // Also after an error: no thread may stay stopped.
         if let Some(hold) = &self.attached.hold {
             hold.go_on(&stopped);
         }
@@ -64,7 +64,8 @@ impl Watcher {
 }
 
 impl Attached {
-    /// Whether a process that has just mapped something has not run since: it was told to stop then, and goes on only when we say so.
+    /// Whether a process that has just mapped something has not run since: it was told to stop, and continues only when
+    /// we resume it.
     pub(crate) fn stands_still(&self, pid: u32) -> bool {
         let stopped = self.hold.iter().flat_map(Hold::stopped).filter(|(process, _)| *process == pid);
         stopped.into_iter().any(|(_, thread)| settled(pid, thread) == Stands::Still)

@@ -1,6 +1,6 @@
-//! The second account: every process of the tree, by its own files. It shares nothing with the probes: what a process has mapped as code
-//! comes from the kernel's records of mappings, what it could launch from the symbols of those files, whether it can reach a GPU from the
-//! device files that it holds.
+//! The second account: every process of the tree, judged by its own files and independent of the probes. The kernel's
+//! mapping records show which code a process mapped, the symbols of those files show what it could launch, and its open
+//! device files show whether it can reach a GPU.
 
 use crate::bpf::backend::Backend;
 use crate::target::proc::alive;
@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use watch::{Gap, SecondAccount};
 
-/// How often device files are looked at.
+/// The interval between checks of device files.
 const AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    /// Processes that were there before us, with their programs.
+    /// Processes that existed before the watch, with their programs.
     before: BTreeMap<u32, String>,
-    /// Programs without symbols and without libraries: whether they launch cannot be known.
+    /// Programs without symbols and without libraries: it cannot be known whether they launch.
     opaque: BTreeSet<String>,
     /// Kernels whose code was not read.
     pub unread: BTreeSet<String>,
@@ -60,7 +60,7 @@ fn program(pid: u32) -> String {
 }
 
 impl Watcher {
-    /// Looks which processes hold a GPU, and have nothing mapped that carries probes.
+    /// Finds processes that hold a GPU but have no mapped file with probes.
     pub(crate) fn look_at_tree(&mut self, now: bool) {
         if !now && self.tree.looked.is_some_and(|before| before.elapsed() < AGAIN) {
             return;
@@ -82,7 +82,7 @@ impl Watcher {
         }
     }
 
-    /// What the account comes to: it is given only where every process was seen from its first moment, by the kernel's own records.
+    /// The result of the account. It is given only if the kernel's records cover every process from its start.
     pub(crate) fn second_account(&self) -> SecondAccount {
         let cannot_see = self.tree.spots();
         let told =

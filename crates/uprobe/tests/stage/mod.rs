@@ -1,4 +1,4 @@
-//! A real program on the dry-run device that waits at a gate until the observer is there; and a small one of ours.
+//! A real program on the dry-run device that waits at a gate until the observer is ready; and a small program of ours.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -45,8 +45,8 @@ impl Stage {
         Stage { place, profile, described, model, home }
     }
 
-    /// Starts the program. It stops before its `main`, with the runtime and `also` mapped, until the gate opens; None, with a
-    /// note, where nothing could compile the gate.
+    /// Starts the program. It stops before its `main`, with the runtime and `also` mapped, until the gate opens; None,
+    /// with a note, if the gate cannot be compiled.
     pub fn start(&self, command: &[&str], also: &[&str]) -> Option<Running> {
         self.start_on(command, also, Blas::Recorded)
     }
@@ -57,7 +57,7 @@ impl Stage {
         compile(GATE, &library, &["-shared", "-fPIC"])?;
         let command: Vec<OsString> = command.iter().map(OsString::from).collect();
         let show = [self.home.path().to_owned()];
-        // By name: the stand-ins are found through the library path that the dry run sets.
+        // By name: the stand-ins are found through the dry run's library path.
         let mut preload = vec!["libamdhip64.so.6", "libwhichkernel-sparse-read.so"];
         preload.extend(also);
         let preload = format!("{}:{}", preload.join(":"), library.display());
@@ -109,7 +109,7 @@ __attribute__((constructor)) static void gate(void) {
 }
 "#;
 
-/// One launch as both sides write it: name, grid, block, shared memory, argument bytes, captured or not.
+/// One launch in a form that both sides share: name, grid, block, shared memory, argument bytes, whether captured.
 pub type Launch = (String, [u32; 3], [u32; 3], u32, Vec<u8>, bool);
 
 /// Every launch that the stand-in recorded as accepted.
@@ -125,7 +125,7 @@ pub fn truth(trace: &Trace) -> Vec<Launch> {
     trace.events.iter().filter_map(of).collect()
 }
 
-/// Compiles a C program or library of ours with the system's compiler; None, with a note, where there is none.
+/// Compiles a C program or library with the system's compiler; None, with a note, if there is none.
 pub fn compile(source: &str, out: &Path, words: &[&str]) -> Option<()> {
     let file = out.with_extension("c");
     std::fs::write(&file, source).expect("written");
@@ -142,8 +142,9 @@ pub fn compile(source: &str, out: &Path, words: &[&str]) -> Option<()> {
     }
 }
 
-/// A HIP program of ours: opens a runtime, says `ready`, waits for a line, launches, says how often. Modes: plain threads,
-/// `fork` (each round in a child), `exec` (each round in a new program), `reopen` (closes and opens the runtime each round).
+/// A HIP program of ours: opens a runtime, prints `ready`, waits for a line, launches, and prints the number of
+/// launches. Modes: plain threads, `fork` (each round in a child), `exec` (each round in a new program), `reopen`
+/// (closes and opens the runtime each round).
 pub const CALLER: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -216,7 +217,7 @@ int main(int argc, char **argv) {
 pub struct Caller {
     pub child: std::process::Child,
     lines: std::io::BufReader<std::process::ChildStdout>,
-    /// Where the launch function lies in it.
+    /// The offset of the launch function in it.
     pub function: u64,
 }
 
@@ -240,7 +241,7 @@ impl Caller {
         self.child.stdin.as_mut().expect("its input").write_all(b"go\n").expect("told");
     }
 
-    /// Waits for the end; what the last launch returned.
+    /// Waits for the end; returns the status of the last launch.
     pub fn done(mut self) -> i32 {
         use std::io::BufRead;
         let mut line = String::new();

@@ -1,4 +1,4 @@
-//! What the launches of a window show of the things that servers make claims about.
+//! What the launches of a window show about the things that servers make claims about.
 
 use crate::{Name, Phase, Tally};
 use launch::grammar::{Family, Path};
@@ -7,25 +7,25 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shown {
     pub launches: u64,
-    /// Products of weights, by kernel or BLAS call.
+    /// Matrix products with weights, by kernel or BLAS call.
     pub products: u64,
     /// Evaluations with more than one column, and with one.
     pub prompts: u64,
     pub tokens: u64,
-    /// Attention kernels in all phases; softmax is attention's where no flash attention is.
+    /// Attention kernels in all phases. Softmax counts as attention if there is no flash attention.
     pub flash: u64,
     pub softmax: u64,
-    /// The same in whole evaluations of one column.
+    /// The same in complete evaluations of one column.
     pub flash_decoded: u64,
     pub softmax_decoded: u64,
-    /// Types that were written into a cache.
+    /// Types written into a cache.
     pub cache: BTreeSet<String>,
-    /// The most columns of a weight product.
+    /// The largest column count of a weight product.
     pub widest: Option<u64>,
-    /// Layers without attention, or softmax that is none.
+    /// Layers without attention, or softmax that is not attention.
     pub recurrent: bool,
     pub experts: bool,
-    /// `hip`, `cuda`, as the calls are called.
+    /// `hip` or `cuda`, from the names of the calls.
     pub interfaces: BTreeSet<&'static str>,
     /// Launches that could not be counted or named, and replays of unknown graphs.
     pub missed: u64,
@@ -68,7 +68,7 @@ impl Shown {
     }
 }
 
-/// The type that a `k_set_rows<float,long,__half>` or `k_set_rows_quant<long,block_q8_0,...>` writes.
+/// The type written by `k_set_rows<float,long,__half>` or `k_set_rows_quant<long,block_q8_0,...>`.
 fn written(kernel: &str) -> Option<String> {
     let inside = kernel.split_once('<')?.1.strip_suffix('>')?;
     if let Some(block) = inside.split(',').find_map(|part| part.trim().strip_prefix("block_")) {

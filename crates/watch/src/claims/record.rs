@@ -1,4 +1,4 @@
-//! Claims in the ledger: what was said on Loaded, what the launches show of it on the rung of the launches.
+//! Claims in the ledger: the claim itself on Loaded, and what the launches show about it on the rung of the launches.
 
 use crate::claims::{Held, Shown};
 use crate::{RecordContext, Tally};
@@ -6,7 +6,7 @@ use evidence::{About, Contamination, Coverage, Fact, Finding, Loaded, Observatio
 use observe::{Raw, Sighting};
 use std::fmt::Write;
 
-/// One observation per claim, and one beside it of what was seen, where the launches show anything of it.
+/// One observation per claim, and a second one for what the launches show about it, if anything.
 pub fn sightings(
     held: &[Held],
     shown: &Shown,

@@ -1,4 +1,4 @@
-//! Each claim against the launches of the window.
+//! Compares each claim with the launches of the window.
 
 use crate::ObserverReport;
 use crate::claims::Shown;
@@ -17,7 +17,7 @@ say::named! {
     }
 }
 
-/// Why, as the name of a sentence (`watch-claim-NAME`) with its figures.
+/// The reason, as the name of a sentence (`watch-claim-NAME`) with its figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub key: &'static str,
@@ -43,15 +43,15 @@ pub struct Held {
     pub claim: Claim,
     pub verdict: Verdict,
     pub reason: Reason,
-    /// For a verdict that rests on something not having been seen.
+    /// Set for a verdict that depends on something not having been seen.
     pub weak: Option<Weakness>,
 }
 
-/// A verdict before it is known how much silence is worth.
+/// A verdict before the strength of the observer's silence is known.
 struct Finding {
     verdict: Verdict,
     reason: Reason,
-    /// It rests on something that was not seen.
+    /// Whether it depends on something not having been seen.
     silent: bool,
 }
 
@@ -68,7 +68,7 @@ use Verdict::{Contradicted, Supported, Undecidable};
 
 /// All claims, in the order in which they were found.
 pub fn hold(claims: &Claims, shown: &Shown, account: &ObserverReport) -> Vec<Held> {
-    // Who answers a request has evaluated at least once.
+    // A server that answered a request has evaluated at least once.
     let counted = counted(claims).or(Some(claims.answered).filter(|answered| *answered > 0 && shown.launches == 0));
     let scene = Scene { shown, claims, counted, pieces: pieces(claims, shown) };
     let each = claims.list.iter().map(|claim| {
@@ -91,7 +91,7 @@ pub fn hold(claims: &Claims, shown: &Shown, account: &ObserverReport) -> Vec<Hel
     each.collect()
 }
 
-/// Evaluations of the window by the server's own count.
+/// The evaluations of the window, as counted by the server.
 fn counted(claims: &Claims) -> Option<u64> {
     claims.list.iter().find_map(|claim| match claim.meaning {
         Meaning::Evaluations(count) => Some(count),
@@ -99,7 +99,7 @@ fn counted(claims: &Claims) -> Option<u64> {
     })
 }
 
-/// Pieces into which an evaluation was cut by copies to the host, by the server's own count.
+/// The number of pieces into which copies to the host split an evaluation, from the server's own count.
 pub fn pieces(claims: &Claims, shown: &Shown) -> Option<u64> {
     let (counted, seen) = (counted(claims).filter(|count| *count > 0)?, shown.evaluations());
     (seen >= counted && seen % counted == 0).then(|| seen / counted)
@@ -108,14 +108,15 @@ pub fn pieces(claims: &Claims, shown: &Shown) -> Option<u64> {
 struct Scene<'a> {
     shown: &'a Shown,
     claims: &'a Claims,
-    /// Evaluations that the server itself counted in the window.
+    /// The evaluations in the window, as counted by the server.
     counted: Option<u64>,
     pieces: Option<u64>,
 }
 
 impl Scene<'_> {
     fn judge(&self, meaning: &Meaning) -> Finding {
-        // A server that evaluated and launched nothing contradicts every word about a GPU; one that did nothing, none.
+        // If the server evaluated but launched nothing, that contradicts every claim about a GPU. If it did nothing, it
+        // contradicts none.
         if self.shown.launches == 0 && !matches!(meaning, Meaning::Evaluations(_)) {
             let on_gpu = match meaning {
                 Meaning::Backend { library, .. } => !library.eq_ignore_ascii_case("cpu"),
@@ -160,7 +161,7 @@ impl Scene<'_> {
         )
     }
 
-    /// Layers whose attention was launched for each decoded token, or why that is unknown.
+    /// The number of layers whose attention was launched for each decoded token, or why that is unknown.
     fn attention(&self) -> Result<u64, Finding> {
         let shown = self.shown;
         let tokens = shown.tokens / self.pieces.unwrap_or(1).max(1);
@@ -175,7 +176,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Some versions count the output layer among the first they offload, some as the last: one layer either way.
+    /// Some versions count the output layer first, some last, so the number may differ by one.
     fn layers(&self, gpu: u64, blocks: Option<u64>) -> Finding {
         let seen = match self.attention() {
             Ok(seen) => seen,
@@ -242,7 +243,7 @@ impl Scene<'_> {
         if seen.is_empty() {
             return found(Undecidable, "no-cache", &[]);
         }
-        // K in f16 may be written by the rotation kernel itself; any other type has a kernel of its own.
+        // The rotation kernel itself may write K in f16; every other type has its own kernel.
         let missing = [k, v].into_iter().any(|kind| kind != "f16" && !seen.contains(kind));
         let foreign = seen.iter().any(|kind| kind != k && kind != v);
         if missing || foreign { with(Contradicted) } else { with(Supported) }
@@ -262,7 +263,7 @@ impl Scene<'_> {
         let Some(pieces) = self.pieces else { return found(Undecidable, "no-count", &[]) };
         let figures = [("pieces", pieces)];
         match (splits > 2, pieces > 1) {
-            // What the host computes before the first or after the last launch leaves no trace here.
+            // Host computation before the first or after the last launch leaves no trace here.
             (true, false) => found(Undecidable, "whole", &figures),
             (false, false) => found(Supported, "whole", &figures),
             (false, true) => found(Contradicted, "pieces", &figures),
@@ -275,7 +276,7 @@ impl Scene<'_> {
         match seen {
             0 if count == 0 => found(Undecidable, "nothing", &[]),
             seen if seen == count => found(Supported, "evaluations", &[("seen", seen)]),
-            // It may well have evaluated: elsewhere.
+            // It may have evaluated on another device.
             seen if seen < count => found(Undecidable, "evaluations-some", &[("seen", seen)]),
             _ => match self.pieces {
                 Some(pieces) => found(Undecidable, "evaluations-cut", &[("seen", seen), ("pieces", pieces)]),

@@ -1,13 +1,13 @@
 //! Profiles of other tools: rocprofv3 (rocpd SQLite, csv, json) and Nsight Systems' SQLite export.
 //!
-//! They have what no observer of ours has: the device's own times. A dispatch with a beginning and an end on the device
-//! is Completed, on the host that the file was made on and by the file's word, where the file names the device. One without
-//! times is left out and said: profilers drop times, and rows, silently. A file that names no device may be anybody's
-//! text: what it lists was chosen, and no more is known.
+//! Unlike our observers, they have the device's own times. A dispatch with a start and an end on the device is
+//! Completed, if the file names the device; this holds for the host that wrote the file. Dispatches without times are
+//! left out and reported, because profilers silently drop times and rows. A file that names no device may come from
+//! anywhere: its dispatches count only as Selected.
 //!
-//! Layouts: rocprofiler-sdk's rocpd schema (rocpd_tables.sql and rocpd_views.sql of source/share/rocprofiler-sdk-rocpd, in
-//! both of its revisions), its csv and json output (source/docs/data/kernel_trace.csv, "Using rocprofv3"), and "SQLite Export
-//! Schema Reference" of Nsight Systems.
+//! Layouts: rocprofiler-sdk's rocpd schema (rocpd_tables.sql and rocpd_views.sql of source/share/rocprofiler-sdk-rocpd,
+//! in both of its revisions), its csv and json output (source/docs/data/kernel_trace.csv, "Using rocprofv3"), and
+//! "SQLite Export Schema Reference" of Nsight Systems.
 
 mod sqlite;
 mod text;
@@ -36,7 +36,7 @@ say::worded! { ImportError {
     Json { path, why } => "about-why" (what = path, why = why),
 }}
 
-/// One dispatch, as a profile tells it.
+/// One dispatch of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Dispatch {
     name: String,
@@ -48,7 +48,7 @@ struct Dispatch {
     shared: u32,
 }
 
-/// Whose profile it is.
+/// The profiler that wrote the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Profiler {
     #[default]
@@ -64,7 +64,7 @@ impl Profiler {
         }
     }
 
-    /// Whose devices it profiles.
+    /// The vendor of the profiled devices.
     fn devices(self) -> Maker {
         match self {
             Profiler::Rocprof => Maker::Amd,
@@ -73,7 +73,7 @@ impl Profiler {
     }
 }
 
-/// What a file holds, counted as it is read.
+/// The content of a file, counted while it is read.
 #[derive(Debug, Default)]
 struct Profile {
     by: Profiler,
@@ -83,14 +83,14 @@ struct Profile {
     tally: Tally,
     rows: u64,
     timeless: u64,
-    /// First beginning and last end.
+    /// First start and last end.
     span: Option<(i64, i64)>,
-    /// Graph launches that were traced as one, without their kernels.
+    /// Graph launches that were traced as a whole, without their kernels.
     graphs: u64,
     gaps: Vec<Unseen>,
 }
 
-/// What it can never see.
+/// What this observer can never see.
 pub const BLIND: &[Key] = &[key!("view-profile-blind-dropped"), key!("view-profile-blind-truth")];
 
 /// Whether these are the first bytes of a database, which is read in place.
@@ -98,7 +98,7 @@ pub fn is_database(start: &[u8]) -> bool {
     start.starts_with(b"SQLite format 3\0")
 }
 
-/// A profile, counted; None if the file is none of those that are known. `bytes`: of a database, its beginning is enough.
+/// Reads and counts a profile; None if the format is unknown. `bytes`: for a database, its first bytes are enough.
 /// `sha256`: of the whole file.
 pub fn read(path: &Path, bytes: &[u8], sha256: &str) -> Option<Result<(Tally, ObserverReport), ImportError>> {
     let mut profile = Profile::default();
@@ -117,7 +117,7 @@ impl Profile {
         }
         let (first, last) = self.span.unwrap_or((start, end));
         self.span = Some((first.min(start), last.max(end)));
-        // A code object's symbol of a kernel descriptor ends so.
+        // The symbol of a kernel descriptor in a code object ends with this.
         let name = Name::Kernel(name.strip_suffix(".kd").map_or_else(|| name.clone(), str::to_owned));
         let ne11 = launch::columns::columns(&self.tally.facts(&name), &[], &[]);
         let id =
@@ -161,7 +161,8 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// A table is finite; a column that computes need not be cheap. With no time at all the first steps are too many.
+    /// A table is finite, but a computed column can be expensive. With a deadline of zero, the first steps already
+    /// exceed it.
     #[test]
     fn a_database_that_takes_too_long_is_given_up() {
         let home = tempfile::tempdir().expect("a directory");

@@ -1,7 +1,7 @@
 //! Databases: rocpd, and Nsight Systems' export.
 //!
-//! A stranger's database is a stranger's program: only tables are read, never views, no function of its schema is
-//! trusted, nothing is written beside it, and the whole reading has a deadline.
+//! A foreign database can contain hostile code. Only tables are read, never views; no function of its schema is
+//! trusted; nothing is written beside it; and the whole read has a deadline.
 
 use crate::Gap;
 use crate::imports::{Dispatch, ImportError, Profile, Profiler};
@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A million dispatches are read in seconds.
+/// The deadline. A million dispatches are read in seconds.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(super) fn read(path: &Path, into: &mut Profile) -> Result<(), ImportError> {
@@ -49,7 +49,8 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
         }
         return Ok(());
     }
-    // The data stand in tables with the run's id behind the name; views without it join several runs, and are not needed.
+    // The data is in tables whose names end with the run's id. Views without the id join several runs and are not
+    // needed.
     let suffixes: Vec<&str> = schema.tables.iter().filter_map(|name| name.strip_prefix(dispatches)).collect();
     if suffixes.is_empty() {
         schema.needs(path, dispatches)?;
@@ -71,7 +72,7 @@ pub(super) fn read_within(path: &Path, into: &mut Profile, most: Duration) -> Re
     Ok(())
 }
 
-/// Read-only: no journal is replayed, no lock taken, no file created beside it.
+/// Opens read-only: no journal is replayed, no lock taken, no file created beside it.
 fn open(path: &Path, most: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
@@ -93,7 +94,7 @@ fn open(path: &Path, most: Duration) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-/// The size of a file beside this one, where there is one.
+/// The size of a file with this suffix beside the database, if it exists.
 fn beside(path: &Path, end: &str) -> Option<u64> {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
@@ -112,7 +113,7 @@ impl Schema {
             let mut query = database.prepare(text)?;
             query.query_map([], |row| row.get(0))?.collect()
         };
-        // A virtual table has no page of its own: it is code.
+        // A virtual table has no root page; it is code.
         Ok(Schema {
             tables: of("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")?,
             views: of(
@@ -155,8 +156,8 @@ fn count(database: &Connection, table: &str) -> rusqlite::Result<u64> {
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-/// Two revisions of the schema are about, both numbered 3: times in the row, or in a table of times that the row points to.
-/// Numbers are unique in a run: `guid` tells the runs apart.
+/// Two revisions of the schema exist, both numbered 3: times are in the row, or in a table that the row points to. Ids
+/// are unique within a run; `guid` distinguishes the runs.
 fn rocpd(database: &Connection, suffix: &str, into: &mut Profile) -> rusqlite::Result<()> {
     let has = columns(database, &format!("rocpd_kernel_dispatch{suffix}"))?;
     let has = |name: &str| has.iter().any(|column| column == name);
@@ -181,7 +182,7 @@ fn rocpd(database: &Connection, suffix: &str, into: &mut Profile) -> rusqlite::R
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let mut dispatch = dispatch(row)?;
-        // The grid is told in threads.
+        // The grid is given in threads.
         for (grid, block) in dispatch.grid.iter_mut().zip(dispatch.block) {
             *grid = if block == 0 { *grid } else { grid.div_ceil(block) };
         }

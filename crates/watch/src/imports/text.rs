@@ -6,10 +6,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// A kernel's name in C++ may be a thousand characters; nothing else in a row is long.
+/// A C++ kernel name may have a thousand characters; no other field is long.
 const LONGEST: usize = 1 << 20;
 
-/// None if it is neither.
+/// None if the file is neither.
 pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Result<(), ImportError>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = text.lines().next()?;
@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], into: &mut Profile) -> Option<Resu
     None
 }
 
-/// The csv has a number for the device; its name is in the `*_agent_info.csv` that rocprofv3 writes beside it.
+/// The csv identifies the device by number; its name is in the `*_agent_info.csv` that rocprofv3 writes beside it.
 fn agent_beside(path: &Path) -> Option<String> {
     const MOST: u64 = 1 << 20;
     let name = path.file_name()?.to_str()?.strip_suffix("kernel_trace.csv")?;
@@ -40,7 +40,7 @@ fn agent_beside(path: &Path) -> Option<String> {
     agents.filter_map(|row| row.get(name).cloned()).find(|name| !name.is_empty())
 }
 
-/// One line's fields; quotes may hold commas, and a quote in quotes is doubled (RFC 4180).
+/// The fields of one line. Quoted fields may contain commas, and a quote inside is doubled (RFC 4180).
 fn fields(line: &str) -> Vec<String> {
     let (mut out, mut field, mut quoted) = (Vec::new(), String::new(), false);
     let mut rest = line.chars().peekable();
@@ -80,7 +80,7 @@ fn csv(path: &Path, text: &str, into: &mut Profile) -> Result<(), ImportError> {
             end: number("End_Timestamp")?,
             grid: groups(threads, block),
             block,
-            // Before ROCm 6.4 it had the name of the packet's field.
+            // Before ROCm 6.4 the column had the name of the packet's field.
             shared: small("LDS_Block_Size").or_else(|_| small("Group_Segment_Size")).unwrap_or(0),
         });
     }

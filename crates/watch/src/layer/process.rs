@@ -1,4 +1,4 @@
-//! One process under the layer: its records as they come, its dispatches counted, its device looked at.
+//! One process under the layer: reads its records, counts its dispatches, and checks its device.
 
 use crate::dispatches::{Dispatches, Each};
 use crate::growing_trace::GrowingTrace;
@@ -12,14 +12,14 @@ use std::path::Path;
 pub(super) struct Process {
     pub trace: GrowingTrace,
     pub counted: Dispatches,
-    /// Why it is not read any further.
+    /// Why reading stopped.
     pub broken: Option<String>,
-    /// Records and dispatches that are counted as lost already.
+    /// Records and dispatches that were already counted as lost.
     lost: u64,
 }
 
 impl Process {
-    /// None while the writer has not made its header yet.
+    /// None while the writer has not written its header yet.
     pub fn open(path: &Path) -> io::Result<Option<Process>> {
         let Some(trace) = GrowingTrace::open(path)? else { return Ok(None) };
         if trace.writer != vulkan::WRITER {
@@ -28,7 +28,7 @@ impl Process {
         Ok(Some(Process { counted: Dispatches::new(trace.pid), trace, broken: None, lost: 0 }))
     }
 
-    /// Takes what is there; says whether something was. `gone`: the process has ended.
+    /// Reads the available records; returns whether there were any. `gone`: the process has ended.
     pub fn drain(&mut self, tally: &mut Tally, gone: bool, each: &mut Each<'_>) -> io::Result<bool> {
         let mut any = false;
         loop {

@@ -1,4 +1,4 @@
-//! The directory that parent and target share, and the environment that leads Vulkan's loader to the layer.
+//! The directory that parent and target share, and the environment that makes the Vulkan loader find the layer.
 
 use crate::WatchError;
 use crate::growing_trace::LIMIT;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use sys::private_dir::{SessionDir, put};
 
-/// As the loader knows the layer.
+/// The name by which the loader knows the layer.
 pub const LAYER: &str = "VK_LAYER_WHICHKERNEL_dispatch";
 const LIBRARY: &str = "libVkLayer_whichkernel.so";
 
@@ -31,7 +31,7 @@ impl Session {
         Ok(Session { session_dir, times: false })
     }
 
-    /// Dispatches are to be timed by the device: the layer writes timestamps around each.
+    /// Times dispatches on the device: the layer writes timestamps around each.
     pub fn with_times(self) -> Session {
         Session { times: true, ..self }
     }
@@ -40,7 +40,7 @@ impl Session {
         self.times
     }
 
-    /// Where the program's processes write.
+    /// The directory that the program's processes write to.
     pub fn path(&self) -> &Path {
         self.session_dir.inner()
     }
@@ -57,7 +57,7 @@ impl Session {
         if self.times {
             all.push(("WHICHKERNEL_VULKAN_TIMES".into(), "1".into()));
         }
-        // ggml names its pipelines and nodes with this alone (0.26 and later).
+        // ggml (0.26 and later) names its pipelines and nodes only with this.
         if before(MARKERS).is_none() {
             all.push((MARKERS.into(), "1".into()));
         }
@@ -76,7 +76,7 @@ fn joined(ours: &OsStr, before: Option<OsString>) -> OsString {
     list
 }
 
-/// What Vulkan's loader reads of a layer (its LoaderLayerInterface.md).
+/// The layer manifest that the Vulkan loader reads (its LoaderLayerInterface.md).
 pub fn manifest(library: &Path) -> String {
     format!(
         "{{\"file_format_version\":\"1.2.0\",\"layer\":{{\"name\":\"{LAYER}\",\"type\":\"GLOBAL\",\"library_path\":{:?},\

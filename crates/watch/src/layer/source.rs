@@ -1,4 +1,4 @@
-//! The live source: a program that we started with the layer, and every process that it made.
+//! The live source: a program started with the layer, and all its descendants.
 
 use crate::dispatches::Each;
 use crate::growing_trace::files;
@@ -26,7 +26,7 @@ pub struct LayerSource<'a> {
     news: Vec<Message>,
     done: bool,
     each: Option<Everyone<'a>>,
-    /// A known event that was seen in the target itself.
+    /// A canary event that was seen in the target itself.
     canary: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> LayerSource<'a> {
         }
     }
 
-    /// Tells every single dispatch, in the order of the submissions.
+    /// Sets a callback for every single dispatch, in the order of submission.
     pub fn on_each(&mut self, each: impl FnMut(&ObservedLaunch<'_>) + 'a) {
         self.each = Some(Box::new(each));
     }
@@ -97,13 +97,13 @@ impl<'a> LayerSource<'a> {
         gaps
     }
 
-    /// Dispatches that have no time, where times were asked for.
+    /// Dispatches without a time although times were requested.
     fn untimed(&self, tally: &Tally) -> u64 {
         let dispatches: u64 = self.processes.values().map(|process| process.counted.dispatches).sum();
         if self.session.times() { dispatches.saturating_sub(tally.timed()) } else { 0 }
     }
 
-    /// Whoever opened a device through the layer would have dispatched through it.
+    /// A process that opened a device through the layer would also have dispatched through it.
     fn canary(&self) -> Canary {
         if let Some(what) = &self.canary {
             return Canary::InTarget { what: what.clone() };

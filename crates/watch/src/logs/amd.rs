@@ -2,16 +2,16 @@
 //! level 4 on (ROCm clr, rocclr/utils/debug.cpp). A call is printed when it begins (`hipLaunchKernel ( .. )`) and when
 //! it returns; between them, for a dispatch, `ShaderName : NAME` (rocvirtual.cpp).
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A launch call begins.
     Launch { api: &'static str, handle: u64, grid: [u32; 3], block: [u32; 3], shared: u32 },
     /// The runtime put this kernel into a queue.
     Shader(&'a str),
-    /// A launch call ends: whether it succeeded, and what it said.
+    /// A launch call returned: whether it succeeded.
     Returned { api: &'static str, success: bool },
-    /// A GPU that the runtime found when it began.
+    /// A GPU that the runtime found at startup.
     Device(String),
     /// The host reads something back.
     Readback,
@@ -19,7 +19,7 @@ pub enum Line<'a> {
     Other,
 }
 
-/// Thread and message of a line of this log; None for any other line.
+/// Thread and message of a line of this log; None for other lines.
 pub fn split(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix(':')?;
     let (level, rest) = rest.split_once(':')?;
@@ -46,7 +46,7 @@ pub fn read(message: &str) -> Line<'_> {
     if let Some((_, name)) = message.split_once("ShaderName : ") {
         return Line::Shader(name.trim());
     }
-    // rocdevice.cpp, once for each agent that it takes for a GPU.
+    // rocdevice.cpp prints this once for each agent that it treats as a GPU.
     if let Some((_, numbers)) = message.split_once("Gfx Major/Minor/Stepping: ") {
         let mut parts = numbers.trim().split('/').map(|part| part.parse::<u32>());
         if let (Some(Ok(major)), Some(Ok(minor)), Some(Ok(stepping))) = (parts.next(), parts.next(), parts.next()) {
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(split("load_tensors: offloaded 29/29 layers to GPU"), None);
     }
 
-    /// As clr's sources print them (rocvirtual.cpp; without thread below level 4).
+    /// In the form printed by clr's sources (rocvirtual.cpp; without a thread below level 4).
     #[test]
     fn shaders_and_module_launches() {
         let line = ":3:rocvirtual.cpp           :3190: 0000012345 us:  ShaderName : Cijk_Alik_Bljk_HHS_BH_MT64x64x32";

@@ -3,7 +3,7 @@
 use crate::{Call, Kind};
 
 say::named! {
-    /// How a library told of a call. One that is told in several ways is still one call.
+    /// How a library reported a call. A call that is reported in several ways is still one call.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Told: name {
         /// `rocblas_gemm_ex,T,N,3584,64,3584,...`
@@ -20,7 +20,7 @@ pub fn chosen(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("Running kernel: ").map(str::trim)
 }
 
-/// A matrix product that a BLAS library was asked for, and how often.
+/// A matrix product that a BLAS library was asked for, and the number of calls.
 pub fn call(line: &str) -> Option<(Told, Kind, u64)> {
     let line = line.trim_start();
     trace(line).or_else(|| lt_trace(line)).or_else(|| bench(line)).or_else(|| profile(line))

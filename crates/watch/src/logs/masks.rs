@@ -1,4 +1,4 @@
-//! The variables that make a library talk, and what their bits mean.
+//! The variables that enable a library's log, and the meaning of their bits.
 
 use say::{Key, Message, Say as _, key, say};
 
@@ -6,10 +6,10 @@ use say::{Key, Message, Say as _, key, say};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
     pub name: &'static str,
-    /// What is set where nothing else was asked for.
+    /// The value that is set by default.
     pub default: &'static str,
     bits: &'static [(u64, Key)],
-    /// A level instead of a mask: everything up to it.
+    /// Used for a level instead of a mask: everything up to it is enabled.
     levels: &'static [Key],
 }
 
@@ -70,7 +70,7 @@ pub const VARIABLES: [Variable; 6] = [
         ],
         levels: &[],
     },
-    // If both are set, the level counts, and there are no bench lines (hipBLASLt 1.1 of Debian).
+    // If both are set, the level takes precedence, and there are no bench lines (hipBLASLt 1.1 of Debian).
     Variable {
         name: "HIPBLASLT_LOG_LEVEL",
         default: "2",
@@ -92,14 +92,14 @@ pub const VARIABLES: [Variable; 6] = [
     },
 ];
 
-/// `NAME` or `NAME=VALUE`, as a person asks for it.
+/// `NAME` or `NAME=VALUE`, as the user writes it.
 pub fn wanted(text: &str) -> Option<(Variable, String)> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let variable = VARIABLES.into_iter().find(|variable| variable.name == name.trim())?;
     Some((variable, value.unwrap_or(variable.default).trim().to_owned()))
 }
 
-/// What a value switches on.
+/// What a value enables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Switched {
     /// The bit in the usual notation, and its meaning; for a level only the meaning. None if the meaning is unknown here.

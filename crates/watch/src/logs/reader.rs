@@ -1,4 +1,4 @@
-//! From lines to a tally.
+//! Converts log lines to a tally.
 
 use crate::logs::amd;
 use crate::logs::amd::Line;
@@ -7,29 +7,29 @@ use crate::logs::blas::Told;
 use crate::{Flow, Kind, KindId, Maker, Name, Tally};
 use std::collections::{BTreeMap, HashMap};
 
-/// Reads lines of any of the logs, mixed with anything else.
+/// Reads lines of any of the logs, mixed with other text.
 #[derive(Debug, Default)]
 pub struct LogReader {
     flow: Flow,
-    /// Per thread: the launch call that has begun, and whether its kernel was named.
+    /// Per thread: the launch call in progress, and whether its kernel was named.
     open: HashMap<String, (Kind, bool)>,
     calls: BTreeMap<Told, Vec<(Kind, u64)>>,
     chosen: BTreeMap<String, u64>,
     pub account: LogAccount,
 }
 
-/// What a log held.
+/// The content of a log, counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogAccount {
     /// Lines that the HIP runtime wrote.
     pub runtime: u64,
     /// Dispatches among them.
     pub dispatches: u64,
-    /// The GPU that the runtime said it had found.
+    /// The GPU that the runtime reported.
     pub device: Option<String>,
-    /// Lines of BLAS libraries, by the way they told.
+    /// Lines of BLAS libraries, by the form of the report.
     pub calls: BTreeMap<&'static str, u64>,
-    /// Choices that Tensile told.
+    /// Choices that Tensile reported.
     pub choices: u64,
 }
 
@@ -41,7 +41,7 @@ impl LogAccount {
 }
 
 impl LogReader {
-    /// Whether the line was one of a log.
+    /// Returns whether the line belonged to a log.
     pub fn line(&mut self, line: &str, tally: &mut Tally) -> bool {
         if let Some((thread, message)) = amd::split(line) {
             self.account.runtime += 1;
@@ -79,7 +79,7 @@ impl LogReader {
                         *named = true;
                         Kind { name: Name::Kernel(name.to_owned()), ..kind.clone() }
                     }
-                    // Without its call: a graph's replay, a copy that the runtime does with a kernel of its own.
+                    // Without a call: a graph replay, or a copy that the runtime does with its own kernel.
                     None => Kind::kernel(Name::Kernel(name.to_owned()), Maker::Amd.recorded()),
                 };
                 let kind = self.columns(kind, tally);
@@ -98,13 +98,14 @@ impl LogReader {
         }
     }
 
-    /// A log has no argument bytes: a column count comes from the name, where it has one.
+    /// A log has no argument bytes: the column count comes from the name, if it contains one.
     fn columns(&self, kind: Kind, tally: &mut Tally) -> KindId {
         let facts = tally.facts(&kind.name);
         tally.kind(&Kind { ne11: launch::columns::columns(&facts, &[], &[]), ..kind })
     }
 
-    /// Counts what had to wait for the end: calls once, however often they were told; choices where nothing better is.
+    /// Counts what had to wait for the end: each call once, however often it was reported; choices only if there are no
+    /// dispatches.
     pub fn finish(&mut self, tally: &mut Tally) {
         if let Some((_, list)) = std::mem::take(&mut self.calls).into_iter().next() {
             for (kind, count) in list {

@@ -1,4 +1,4 @@
-//! A program that was started with its libraries' logs switched on.
+//! A program that is started with its libraries' logs enabled.
 
 use crate::logs::{LogReader, Variable, explain};
 use crate::{
@@ -22,14 +22,14 @@ pub struct LogSource {
     told: Vec<String>,
     started: Instant,
     ended: Option<ExitStatus>,
-    /// Lines that came, and the claims in those that do not belong to a library's log.
+    /// The number of lines so far, and the claims in lines that do not belong to a library's log.
     number: usize,
     claims: Claims,
 }
 
-/// A line longer than this is cut: no log of ours has such, and a program may print anything.
+/// Longer lines are cut: no known log has such lines, and a program may print anything.
 const LONGEST: u64 = 64 << 10;
-/// How long a program that was told to end may be silent before it is given up.
+/// How long to wait for the silent program after it was told to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl LogSource {
@@ -102,7 +102,7 @@ impl Source for LogSource {
             }
         }
         if self.reader.account.dispatches > dispatches {
-            // While they come: the log is the program's word, the device is for us to see.
+            // Checked while lines arrive: the log comes from the program, but we must observe the device ourselves.
             tally.devices.launched_in(tree(vec![self.child.id()]), Maker::Amd);
         }
         let after = tally.launches() + self.reader.account.runtime + self.reader.account.choices;
@@ -118,14 +118,14 @@ impl Source for LogSource {
             self.take(&line, tally);
         }
         if self.ended.is_none() && matches!(self.child.try_wait(), Ok(None)) {
-            // Their output would go nowhere from now on, and a program whose output is gone dies of it: all that were started
-            // are ended in order.
+            // Their output would now go nowhere and a write to it would kill them, so all started processes are ended
+            // properly.
             for pid in tree(vec![self.child.id()]) {
                 if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
                     let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
                 }
             }
-            // One that does not obey keeps its output open: its last lines are not waited for.
+            // A process that does not end keeps its output open; its last lines are not waited for.
             let until = Instant::now() + PATIENCE * 4;
             while Instant::now() < until
                 && let Ok(line) = self.lines.recv_timeout(PATIENCE)
@@ -143,8 +143,8 @@ impl Source for LogSource {
     }
 }
 
-/// How well a log sees. Only the runtime's own dispatch lines mention a device, and the device must have been observed by us or,
-/// in an imported log, be named there.
+/// The report on how well a log sees. Only the runtime's own dispatch lines mention a device, and the device must have
+/// been observed by us or, in an imported log, be named there.
 pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: f64, word: Word) -> ObserverReport {
     let seen = &reader.account;
     if seen.dispatches > 0 && tally.devices.of(0, Maker::Amd).is_none() {
@@ -153,7 +153,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
             (Word::File { .. }, Some(device)) => Device::Told { device: device.clone() },
             (Word::File { .. }, None) => Device::Unlooked { why: say!("watch-device-not-in-log") },
         };
-        // All the logs that are read here are of AMD's libraries.
+        // All logs read here come from AMD's libraries.
         tally.devices.told(Maker::Amd, device);
     }
     let mut gaps = Vec::new();
@@ -187,7 +187,7 @@ pub fn account(reader: &LogReader, tally: &mut Tally, variables: &str, seconds: 
     }
 }
 
-/// A complete log from elsewhere.
+/// Reads a complete log from another source.
 pub fn read_log(text: &str, tally: &mut Tally, word: Word) -> Option<ObserverReport> {
     let mut reader = LogReader::default();
     for line in text.lines() {

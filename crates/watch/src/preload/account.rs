@@ -1,4 +1,4 @@
-//! The second account: the kernel's records of the process tree, held against the records that the shim wrote.
+//! The second account: compares the kernel's records of the process tree with the records that the shim wrote.
 
 use crate::preload::device_launches::DeviceLaunches;
 use crate::preload::mapped::{Library, Tables};
@@ -8,13 +8,13 @@ use evidence::{Blind, BlindSpot};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The shim's own file, in every session.
+/// The file name of the shim in every session.
 const SHIM: &str = "libwhichkernel-preload.so";
 const GLIBC: &str = "ld-linux-x86-64.so.2";
-/// What the shim writes when it has searched a process that ends.
+/// Written by the shim after it searched a process that ends.
 pub(super) const SEARCHED: &str = "end:searched";
 
-/// A record of the shim, as far as this account needs it.
+/// The parts of a shim's record that this account needs.
 #[derive(Debug)]
 pub struct Record {
     pub pid: u32,
@@ -24,7 +24,7 @@ pub struct Record {
     pub said: Vec<String>,
 }
 
-/// Processes that had a runtime and called nothing: the shim leaves an empty file when it has searched one.
+/// Processes that had a runtime and called nothing: the shim leaves an empty file after it searched such a process.
 pub fn idle(directory: &Path) -> Vec<Record> {
     let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let pid = |entry: std::fs::DirEntry| entry.file_name().to_str()?.strip_prefix("idle.")?.parse().ok();
@@ -32,7 +32,7 @@ pub fn idle(directory: &Path) -> Vec<Record> {
     files.filter_map(pid).map(record).collect()
 }
 
-/// What the account found beside the launches that were seen.
+/// What the account found in addition to the observed launches.
 #[derive(Debug, Default)]
 pub struct Judged {
     pub gaps: Vec<Unseen>,
@@ -66,7 +66,7 @@ impl Judged {
         self
     }
 
-    /// Only the shim reports these.
+    /// For launches that only the shim reports.
     pub fn alone(program: &str) -> Judged {
         let name = BTreeSet::from([program.to_owned()]);
         Judged { direct: name.clone(), processes: name, ..Judged::default() }
@@ -83,7 +83,7 @@ struct Judge<'a> {
     out: Judged,
 }
 
-/// `over`: the program has ended, so every process that still runs outlived it.
+/// `over`: the program has ended, so every process still running has outlived it.
 pub fn judge(tree: &Tree, records: &[Record], over: bool) -> Judged {
     let mut judge = Judge { tree, records, library: Library::default(), out: Judged::default() };
     for (at, image) in tree.images.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Judge<'_> {
             let program = image.name.clone();
             return self.out.found(process, program, Around::Rights, "");
         }
-        // A process before its first program.
+        // A process that has not executed its first program yet.
         let Some(first) = image.files.first() else { return };
         let read = |library: &mut Library, file: &File| library.get(&file.path, file.inode).tables;
         let files: Vec<Read<'_>> = image
@@ -127,7 +127,7 @@ impl Judge<'_> {
         };
         let shim = image.files.iter().any(|file| file.name() == SHIM);
         let glibc = exe.loader.as_deref().is_some_and(|path| Path::new(path).ends_with(GLIBC) || path.ends_with(GLIBC));
-        // A program that is given to the loader as its argument.
+        // A program that is passed to the loader as an argument.
         let glibc = glibc || first.name() == GLIBC;
         match (shim, &exe.loader) {
             (true, _) if glibc => self.with_shim(at, image, &files),
@@ -182,7 +182,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The shim searched the process at its end, or it is a copy of one that was searched and mapped nothing more.
+    /// Whether the shim searched the process at its end, or the process is a fork of one that was searched and mapped
+    /// nothing more.
     fn searched(&self, at: usize, image: &Image) -> bool {
         let own = |record: &&Record| is_of(record, image) && record.said.iter().any(|text| text == SEARCHED);
         let alike =
@@ -197,7 +198,7 @@ impl Judge<'_> {
             && self.tree.images.get(from).is_some_and(|parent| self.searched(from, parent))
     }
 
-    /// Two libraries with the same launch functions: the shim calls one of them.
+    /// Reports two libraries with the same launch functions: the shim calls only one of them.
     fn second_runtime(&mut self, process: u32, runtimes: &[&Read<'_>], met: &BTreeSet<&str>) {
         let exports = |read: &Read<'_>| read.1.as_ref().map(|tables| tables.exports.clone()).unwrap_or_default();
         for (place, one) in runtimes.iter().enumerate() {
@@ -238,7 +239,7 @@ fn is_named(file: &File, tables: Option<&Tables>, name: &str) -> bool {
     file.name() == name || tables.is_some_and(|tables| tables.soname == name)
 }
 
-/// These files and whatever they need, by name, among those that are mapped.
+/// These files and, transitively, all mapped files that they need, by name.
 fn closure<'f>(from: impl Iterator<Item = &'f str>, files: &[Read<'_>]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     let mut next: Vec<String> = from.map(str::to_owned).collect();

@@ -1,7 +1,8 @@
-//! A known event: a program of ours, with the same shim, maps the very runtime that the target had and calls its launch.
+//! The canary: a program of ours, with the same shim, maps the same runtime as the target and calls its launch
+//! function.
 //!
-//! The call passes a null handle, so nothing can be launched; the runtime refuses it, and the shim must have written that
-//! down. The same program measures what the shim adds to a launch here, against a runtime that returns at once.
+//! The call passes a null handle, so nothing can be launched. The runtime refuses it, and the shim must have recorded
+//! that. The same program measures the shim's overhead per launch, with a runtime that returns at once.
 
 use crate::Tally;
 use crate::preload::{Known, Session, Tail, build_id, files};
@@ -11,15 +12,15 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use sys::private_dir::put;
 
-/// As often as the program calls.
+/// The number of calls that the program makes.
 const CALLS: u64 = 3;
-/// Enough for a microsecond's clock, and over in a millisecond.
+/// Enough calls for a microsecond clock; they take about a millisecond.
 const ROUND: &str = "10000";
 
-/// Calls this runtime from a child of ours. What was seen, or why it shows nothing.
+/// Calls this runtime from a child process. Returns what was seen, or why the call proves nothing.
 ///
-/// Our own stand-in is written anew. Any other path comes from the target: a user other than root may load it, with no more
-/// rights than the target has. Root never loads a file that a target names, and calls our own runtime instead.
+/// Our own stand-in is written anew. Any other path comes from the target. A user other than root may load it, with no
+/// more rights than the target has. Root never loads a file that a target names; it calls our own runtime instead.
 pub fn call(runtime: &Runtime) -> Result<String, String> {
     let refused = |error: std::io::Error| format!("no child could be started: {error}");
     let session = Session::new(None).map_err(|error| error.to_string())?;
@@ -50,7 +51,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
     };
     let mut child = sys::program::given(program(&session).map_err(refused)?);
     child.arg(&path).arg(symbol).envs(session.bare_environment());
-    // On the stand-in it is not part of the recorded program.
+    // On the stand-in, the canary is not part of the recorded program.
     child.env_remove(launch::nullgpu_input::DIRECTORY);
     child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     child.status().map_err(refused)?;
@@ -61,7 +62,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
         let _ = tail.drain(&mut tally, &Known::default(), true, &mut None);
         same |= tail.runtimes.iter().any(|met| met.build_id == expected);
     }
-    // A null launch is refused; a runtime that takes it for one has been called all the same.
+    // A null launch is refused. If a runtime accepts it, that still counts as a call.
     let seen = tally.rejections() + tally.launches();
     if seen == CALLS && same {
         Ok(format!("{seen} of {CALLS} calls through {said}"))
@@ -70,7 +71,7 @@ pub fn call(runtime: &Runtime) -> Result<String, String> {
     }
 }
 
-/// Nanoseconds that the shim adds to a launch on this machine, now.
+/// The shim's overhead per launch on this machine, in nanoseconds.
 pub fn cost() -> Option<f64> {
     let session = Session::new(None).ok()?;
     let stub = session.own().join("libwhichkernel-stub.so");

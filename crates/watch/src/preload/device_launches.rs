@@ -1,4 +1,5 @@
-//! Kernels of CUDA that launch other kernels: such launches pass no function of the host. The code of a kernel tells whether it can.
+//! CUDA kernels that launch other kernels: such launches do not pass through any host function. The code of a kernel
+//! shows whether it can do that.
 
 use crate::preload::tree::Tree;
 use crate::{Gap, Maker, Tally, Unseen};
@@ -6,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes of one image at most.
+/// The maximum size of one image in bytes.
 const IMAGE: usize = 256 << 20;
 
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ pub fn device_launches(tree: &Tree, tally: &Tally) -> DeviceLaunches {
     found
 }
 
-/// None if the file is not one that the kernel saw mapped, is another by now, or has no device code that can be read.
+/// None if the kernel did not see this file mapped, if it has changed since, or if it has no readable device code.
 fn launchers(tree: &Tree, path: &str) -> Option<BTreeSet<String>> {
     let mut mapped = tree.images.iter().flat_map(|image| &image.files).filter(|file| file.path == path);
     let inode = mapped.next()?.inode;

@@ -1,4 +1,4 @@
-//! What executable graphs launch, node by node, as their runtime told it; and how they are changed afterwards.
+//! The launches of executable graphs, node by node, as reported by the runtime, and later changes to them.
 
 use crate::KindId;
 use launch::record::{self, api, asked};
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// None for a node that holds a graph.
+    /// None for a node that contains a graph.
     kind: Option<KindId>,
     under: u64,
     enabled: bool,
@@ -16,55 +16,56 @@ struct Node {
 #[derive(Debug, Default, Clone)]
 struct Exec {
     nodes: HashMap<u64, Node>,
-    /// What a replay launches, by kind.
+    /// The launches of a replay, by kind.
     counts: HashMap<KindId, u64>,
-    /// It contains a launch that cannot be counted.
+    /// Whether it contains a launch that cannot be counted.
     partly: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Graphs {
-    /// What was told since the last record that it could be for.
+    /// Nodes reported since the last record that they could belong to.
     told: HashMap<u64, Node>,
     answer: Option<(u32, u64)>,
     execs: HashMap<u32, Exec>,
-    /// Graphs whose runtime did not answer.
+    /// Graphs about which the runtime did not answer.
     pub unanswered: u64,
-    /// Changes of nodes that were unknown: the replays' number is right, their kernels are as before.
+    /// Changes of unknown nodes: the number of launches is right, but their kernels are the previous ones.
     pub unplaced: u64,
 }
 
 impl Graphs {
-    /// A node was told. `kind`: of a node that launches.
+    /// Takes a reported node. `kind`: set for a node that launches.
     pub fn node(&mut self, node: &record::Node, head: &record::Launch, kind: Option<KindId>) {
         let kind = kind.filter(|_| head.api != api::GRAPH_CHILD);
         self.told.insert(node.node, Node { kind, under: node.under, enabled: true });
     }
 
-    /// How much of it that was.
+    /// Takes the summary of the reported nodes.
     pub fn asked(&mut self, record: &record::Graph) {
         self.answer = Some((record.status, record.stream));
         self.unanswered += u64::from(record.status == asked::NONE);
     }
 
-    /// Whether the nodes that were told are all of them.
+    /// Returns the reported nodes and whether they are complete.
     fn take(&mut self) -> Option<(HashMap<u64, Node>, bool)> {
         let told = std::mem::take(&mut self.told);
         match self.answer.take() {
             Some((asked::NONE, _)) | None => None,
-            // A record that found no room is missing here.
+            // Fails if a record was lost for lack of space.
             Some((how, count)) => Some((told.clone(), how == asked::ALL && told.len() as u64 == count)),
         }
     }
 
-    /// Made from a graph, or updated to one. False if nothing was told: then it counts as it was captured.
+    /// An executable graph was created from a graph, or updated to one. False if nothing was reported: the graph then
+    /// counts as it was captured.
     pub fn instantiated(&mut self, exec: u32) -> bool {
         let disabled = self.execs.get(&exec).is_some_and(|old| old.nodes.values().any(|node| !node.enabled));
         let Some((nodes, whole)) = self.take() else {
             self.execs.remove(&exec);
             return false;
         };
-        // Which of the new nodes an old one that was switched off has become is not told.
+        // It is not reported which new node corresponds to a disabled old one.
         let mut exec_now = Exec { nodes, partly: !whole || disabled, ..Exec::default() };
         exec_now.count();
         self.execs.insert(exec, exec_now);
@@ -107,7 +108,7 @@ impl Graphs {
         exec.count();
     }
 
-    /// What a replay launches, and whether there is more; None if nothing was told of it.
+    /// The launches of a replay, and whether there are more; None if nothing was reported about the graph.
     pub fn replay(&self, exec: u32) -> Option<(&HashMap<KindId, u64>, bool)> {
         self.execs.get(&exec).map(|exec| (&exec.counts, exec.partly))
     }

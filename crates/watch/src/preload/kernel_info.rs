@@ -1,4 +1,4 @@
-//! What the parent knows of the kernels that a trace names: their arguments, and the bundle that they are in.
+//! What the parent knows about the kernels that a trace names: their arguments and their bundle.
 
 use launch::table::KernelTable;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub struct Known {
     table: KernelTable,
-    /// Place in the table by library, bundle address and name.
+    /// Index in the table by library, bundle address and name.
     index: HashMap<(String, u64), HashMap<String, usize>>,
 }
 

@@ -16,9 +16,10 @@ pub fn build_id(library: &Path) -> Option<Vec<u8>> {
     note.get(16..)?.get(..size as usize).map(<[u8]>::to_vec)
 }
 
-/// Layouts of every kernel of `table` whose library has a build id. `libraries`: path here, path as the program sees it.
+/// Layouts of every kernel of `table` whose library has a build id. `libraries`: path here, path as the program sees
+/// it.
 ///
-/// A name with different layouts in one library is left out: it would not be known which one a launch means.
+/// A name with different layouts in one library is left out, because it is unknown which one a launch means.
 pub fn layouts(table: &KernelTable, libraries: &[(PathBuf, String)]) -> Vec<u8> {
     let ids: HashMap<&str, Vec<u8>> =
         libraries.iter().filter_map(|(path, seen_as)| Some((seen_as.as_str(), build_id(path)?))).collect();

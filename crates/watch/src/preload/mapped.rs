@@ -1,4 +1,4 @@
-//! What a file that is mapped as code can do, by its own tables: launch, call a launch function, or look one up by itself.
+//! What a file mapped as code can do, according to its tables: launch, call a launch function, or look one up itself.
 
 use codeobject::ReadAt;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB, Symbols};
@@ -7,11 +7,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Contents that are searched for names at most, per file.
+/// The maximum number of bytes per file that are searched for names.
 const LIMIT: u64 = 256 << 20;
-/// Functions that return the address of a library: with them its symbol table can be read by hand.
+/// Functions that return the address of a library, with which a program can read its symbol table itself.
 const WALKERS: [&str; 5] = ["dl_iterate_phdr", "dlinfo", "dladdr1", "_r_debug", "_dl_find_object"];
-/// Functions of other interfaces that give work to a GPU, past HIP and CUDA.
+/// Functions of other interfaces that submit work to a GPU, bypassing HIP and CUDA.
 const OTHERS: [&str; 5] = [
     "hsa_queue_create",
     "clEnqueueNDRangeKernel",
@@ -19,13 +19,13 @@ const OTHERS: [&str; 5] = [
     "vkQueueSubmit2",
     "zeCommandQueueExecuteCommandLists",
 ];
-/// They unwind stacks and load libraries for everybody.
+/// System libraries, which use these functions to unwind stacks and load libraries.
 const SYSTEM: [&str; 9] =
     ["ld-linux", "libc.so", "libc-", "libdl", "libgcc_s", "libstdc++", "libc++", "libunwind", "libwhichkernel-"];
 
 #[derive(Debug, Clone, Default)]
 pub struct Mapped {
-    /// None if the file could not be read or is another by now.
+    /// None if the file could not be read or has changed since.
     pub tables: Option<Tables>,
 }
 
@@ -33,21 +33,21 @@ pub struct Mapped {
 pub struct Tables {
     pub soname: String,
     pub needed: Vec<String>,
-    /// Launch functions that it gives to others.
+    /// Launch functions that it exports.
     pub exports: BTreeSet<String>,
-    /// It has launch functions for itself.
+    /// Whether it contains launch functions itself.
     pub runtime_inside: bool,
-    /// The same without CUDA's runtime, which is often linked in and launches through the driver, another library.
+    /// The same without CUDA's runtime, which is often linked in and launches through the driver, a separate library.
     pub inside: bool,
-    /// It has no symbols but those of the dynamic loader.
+    /// Whether it has only dynamic symbols.
     pub stripped: bool,
-    /// It wants launch functions of others.
+    /// Whether it imports launch functions.
     pub imports: bool,
-    /// A launch function's name is among its data: it can ask for the function in a way of its own.
+    /// Whether its data contain the name of a launch function: it can then look the function up itself.
     pub names: bool,
-    /// It can walk the loader's tables, or give work to a GPU by another interface.
+    /// Whether it can walk the loader's tables, or submit work to a GPU through another interface.
     pub walks: bool,
-    /// The loader that it asks for.
+    /// The loader that it requests.
     pub loader: Option<String>,
 }
 
@@ -60,7 +60,7 @@ fn launches(name: &str) -> bool {
         && !ABOVE.iter().any(|above| name.starts_with(above))
 }
 
-/// The names by which kernels are launched, as a program would write them; the longer ones without their beginning too.
+/// The names of launch functions as a program would contain them; the longer ones also without their prefix.
 static NAME: LazyLock<Option<regex::bytes::Regex>> = LazyLock::new(|| {
     let launch = "(Ext|Module|Drv|Graph|Hcc)*Launch(Cooperative)?";
     let (whole, part) = (format!("(hip|cuda|cu){launch}(Kernel)?"), format!("(^|\\x00){launch}Kernel"));
@@ -80,7 +80,7 @@ impl Mapped {
 fn tables(source: &dyn ReadAt) -> Option<Tables> {
     const INTERPRETER: u32 = 3;
     let elf = Elf::parse(source).ok()?;
-    // Without section headers nothing is known of it.
+    // Without section headers nothing is known about it.
     if elf.sections().is_empty() {
         return None;
     }
@@ -157,7 +157,7 @@ fn names(elf: &Elf<'_>) -> Option<bool> {
     Some(false)
 }
 
-/// Files that were looked into, by path and inode.
+/// Files that were examined, by path and inode.
 #[derive(Debug, Default)]
 pub struct Library {
     known: BTreeMap<(String, u64), Mapped>,
@@ -171,7 +171,7 @@ impl Library {
 }
 
 impl Tables {
-    /// It can find a launch function without the loader's lookup, by what it holds.
+    /// Whether it can find a launch function without the loader's lookup.
     pub fn looks_up(&self, name: &str) -> bool {
         let system = SYSTEM.iter().any(|start| name.starts_with(start));
         !system && (self.names || self.walks)

@@ -1,8 +1,8 @@
-//! Preload: every launch of a program that is started with our library in it, without root.
+//! Preload: sees every launch of a program that is started with our library in it, without root.
 //!
-//! The parent makes a directory ([`Session`]), the shim writes one trace file per process there, and the parent reads
-//! them while they grow ([`Tail`]). Nothing is exchanged but those files: either side may die at any moment, and what was
-//! recorded can be read with `watch --read`.
+//! The parent creates a directory ([`Session`]), the shim writes one trace file per process there, and the parent reads
+//! the files while they grow ([`Tail`]). They exchange nothing but those files: either side may die at any moment, and
+//! `watch --read` can read what was recorded.
 
 use say::{Key, key};
 mod account;
@@ -32,5 +32,5 @@ pub use crate::preload::tail::{Each, Tail};
 pub use crate::preload::tree::Tree;
 pub use crate::source::Program;
 
-/// What it can never see.
+/// What this observer can never see.
 pub const BLIND: &[Key] = &[key!("view-preload-blind-programs"), key!("view-blind-children")];

@@ -1,4 +1,4 @@
-//! Whether a process number that a trace tells is the one of that process here: in a namespace of its own it has another.
+//! Checks whether the process id in a trace is valid here: in its own pid namespace a process has another id.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,8 @@ use std::path::Path;
 /// Whether this process is a descendant of ours, or was started with the session's environment.
 pub(crate) fn is_of_session(pid: u32, session: &Path) -> bool {
     let session = session.as_os_str().as_encoded_bytes();
-    // A program may overwrite its environment (setproctitle), and another may outlive its parent.
+    // The parent is checked too, because a program may overwrite its environment (setproctitle). The environment is
+    // checked because a process may outlive its parent.
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment.windows(session.len().max(1)).any(|window| window == session) || descends(pid)
 }
@@ -18,7 +19,7 @@ fn descends(pid: u32) -> bool {
             return true;
         }
         let stat = fs::read_to_string(format!("/proc/{at}/stat")).unwrap_or_default();
-        // The name in brackets may hold anything; state and parent follow it (proc(5)).
+        // The name in brackets may contain any character; state and parent follow it (proc(5)).
         let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
         at = parent.unwrap_or(0);
     }

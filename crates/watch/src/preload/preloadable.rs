@@ -1,4 +1,4 @@
-//! Programs that a library cannot be preloaded into: the loader never comes, ignores it, or could not take it.
+//! Programs into which a library cannot be preloaded: they have no loader, or their loader ignores or cannot load it.
 
 use crate::WatchError;
 use codeobject::ReadAt;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 const X86_64: u16 = 62;
 const INTERPRETER: u32 = 3;
-/// The loader of glibc, whatever directory it is in: Nix and Guix have it in their own.
+/// The loader of glibc, in any directory: Nix and Guix have their own.
 const GLIBC: &str = "ld-linux-x86-64.so.2";
 
-/// Refuses what would be watched in vain, with the reason. A script is what its interpreter is.
+/// Refuses programs that would be watched in vain, with the reason. For a script, its interpreter is checked.
 pub fn check(program: &Path) -> Result<(), WatchError> {
-    /// As many as the kernel follows.
+    /// The number of nested scripts that the kernel follows.
     const SCRIPTS: usize = 4;
     let mut path = program.to_owned();
     for _ in 0..SCRIPTS {

@@ -1,4 +1,4 @@
-//! The directory that parent and target share, and the environment that leads a program there.
+//! The directory that parent and target share, and the environment that makes a program use it.
 
 use crate::WatchError;
 use crate::growing_trace::LIMIT;
@@ -8,11 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use sys::private_dir::{SessionDir, put};
 
-/// Where the shim writes.
+/// Names the directory that the shim writes to.
 pub const DIRECTORY_VARIABLE: &str = "WHICHKERNEL_PRELOAD";
 pub const LIMIT_VARIABLE: &str = "WHICHKERNEL_PRELOAD_LIMIT";
 
-/// The shim of a session: beside the directory of the records, where only its owner writes.
+/// The shim of a session. It is beside the directory of the records, where only its owner can write.
 pub fn library(directory: &Path) -> PathBuf {
     directory.with_file_name("libwhichkernel-preload.so")
 }
@@ -23,7 +23,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// `layouts`: where arguments stand, as [`crate::preload::layouts`] gives it; without, no argument bytes are recorded.
+    /// `layouts`: the argument offsets from [`crate::preload::layouts`]. Without them, no argument bytes are recorded.
     pub fn new(layouts: Option<&[u8]>) -> Result<Session, WatchError> {
         let refused = |error: io::Error| {
             WatchError::about("preload", say!("watch-no-record-directory", error)).fix(say!("watch-room-in-tmpdir"))
@@ -36,7 +36,7 @@ impl Session {
         Ok(Session { session_dir })
     }
 
-    /// Where the program's processes write.
+    /// The directory that the program's processes write to.
     pub fn path(&self) -> &Path {
         self.session_dir.inner()
     }
@@ -46,18 +46,19 @@ impl Session {
         environment(self.path(), &library(self.path()), std::env::var_os("LD_PRELOAD").as_deref(), LIMIT)
     }
 
-    /// The same for a program of ours, without libraries that were preloaded before: another runtime among them would be called instead.
+    /// The same for a program of ours, without previously preloaded libraries: another runtime among them would be
+    /// called instead.
     pub fn bare_environment(&self) -> Vec<(OsString, OsString)> {
         environment(self.path(), &library(self.path()), None, LIMIT)
     }
 
-    /// Where only we write.
+    /// The directory that only we write to.
     pub fn own(&self) -> &Path {
         self.session_dir.outer()
     }
 }
 
-/// What leads a program to the shim. What was preloaded before still is, behind it.
+/// The variables that load the shim into a program. Previously preloaded libraries are kept, after the shim.
 pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, limit: u64) -> Vec<(OsString, OsString)> {
     let mut preload = library.as_os_str().to_owned();
     if let Some(before) = before.filter(|before| !before.is_empty()) {
@@ -71,11 +72,11 @@ pub fn environment(directory: &Path, library: &Path, before: Option<&OsStr>, lim
     ]
 }
 
-/// Where TMPDIR says; else memory where there is some to spare, so that no disk is written while a server works.
+/// TMPDIR if set; else shared memory if there is enough, so that no disk is written while a server works.
 pub(crate) fn base() -> PathBuf {
     let shared = Path::new("/dev/shm");
     let room = |path: &Path| rustix::fs::statvfs(path).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
-    // Containers mount it so that no library can be loaded from there.
+    // Containers may mount it noexec, so that no library can be loaded from there.
     let barred =
         rustix::fs::statvfs(shared).is_ok_and(|stat| stat.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
     let writable = rustix::fs::access(shared, rustix::fs::Access::WRITE_OK).is_ok();

@@ -1,4 +1,4 @@
-//! The live source: a program that we started, and every process that it made.
+//! The live source: a program that we started, and all its descendants.
 
 use crate::ObservedLaunch;
 use crate::preload::account::{self, Judged};
@@ -27,11 +27,11 @@ pub struct PreloadSource<'a> {
     news: Vec<Message>,
     done: bool,
     each: Option<Everyone<'a>>,
-    /// A known event that was seen in the target itself.
+    /// A canary event that was seen in the target itself.
     canary: Option<String>,
     /// Files that are not records, and why.
     refused: BTreeMap<PathBuf, String>,
-    /// The kernel's account of the program's descendants; None if there is none.
+    /// The kernel's account of the program's descendants, if there is one.
     tree: Option<Tree>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> PreloadSource<'a> {
         }
     }
 
-    /// The kernel's account, opened by this thread before it started the program of this number.
+    /// Adds the kernel's account, which this thread opened before it started the program with this process id.
     #[must_use]
     pub fn with_tree(mut self, tree: Option<Tree>, program: u32) -> PreloadSource<'a> {
         self.tree = tree;
@@ -77,7 +77,7 @@ impl<'a> PreloadSource<'a> {
         self
     }
 
-    /// Waits a moment for those who end with the program, and holds the two accounts together.
+    /// Waits briefly for processes that end with the program, then compares the two accounts.
     fn judge(&mut self, tally: &mut Tally) -> Judged {
         const GRACE: Duration = Duration::from_secs(1);
         const STEP: Duration = Duration::from_millis(5);
@@ -111,17 +111,17 @@ impl<'a> PreloadSource<'a> {
         account::judge(tree, &records, over).and(device_launches(tree, tally))
     }
 
-    /// Tells every single launch.
+    /// Sets a callback for every single launch.
     pub fn on_each(&mut self, each: impl FnMut(&ObservedLaunch<'_>) + 'a) {
         self.each = Some(Box::new(each));
     }
 
-    /// What was seen per process, for those who ask.
+    /// The observations per process.
     pub fn tails(&self) -> impl Iterator<Item = &Tail> {
         self.tails.values()
     }
 
-    /// A child of ours calls each runtime that was met, through the same shim.
+    /// Calls each runtime that was seen from a child process, through the same shim.
     fn call_runtimes(&self, gaps: &mut Vec<Unseen>) -> Canary {
         let mut met: Vec<&launch::trace::Runtime> = Vec::new();
         for runtime in self.tails.values().flat_map(|tail| &tail.runtimes) {
@@ -143,7 +143,7 @@ impl<'a> PreloadSource<'a> {
         }
     }
 
-    /// What a process did that its record cannot show.
+    /// Adds what a process did that its record cannot show.
     fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
         if tail.threw > 0 {
@@ -174,13 +174,14 @@ impl<'a> PreloadSource<'a> {
     }
 }
 
-/// The shim's report of ways around it, which the account of the process tree judges.
+/// Whether this is a shim's report of a way around it; the account of the process tree judges those.
 fn is_about_ways(said: &str) -> bool {
     said == account::SEARCHED
         || ["held:", "holder:", "RTLD_DEEPBIND ", "dlmopen "].iter().any(|start| said.starts_with(start))
 }
 
-/// Addresses of launch functions that other files hold: the function, then the file, empty for the program itself.
+/// Launch functions whose addresses other files hold: the function, then the file, which is empty for the program
+/// itself.
 fn held(tail: &Tail) -> impl Iterator<Item = Gap> {
     let pairs = tail.unfollowed.iter().zip(tail.unfollowed.iter().skip(1));
     let pairs = pairs.filter_map(|(call, holder)| Some((call.strip_prefix("held:")?, holder.strip_prefix("holder:")?)));
@@ -196,10 +197,10 @@ fn held(tail: &Tail) -> impl Iterator<Item = Gap> {
     list.into_iter()
 }
 
-/// What it means that a process called, or can call, a function that is not followed.
+/// The gap that results if a process called, or can call, a function that is not followed.
 fn unfollowed(process: u32, call: String, became_another: bool) -> Option<Gap> {
     match call.as_str() {
-        // It has become another program since, which is seen: it found its way.
+        // It has since executed another program, which is observed, so the directory was reachable.
         "chroot" | "unshare" | "setns" if became_another => None,
         "chroot" | "unshare" | "setns" => Some(Gap::Left { process, call }),
         name if name.ends_with("DeviceLaunch") => Some(Gap::GraphOnDevice { process, call }),
@@ -311,7 +312,7 @@ impl Source for PreloadSource<'_> {
             Some(what) => Canary::InTarget { what: what.clone() },
             None => self.call_runtimes(&mut gaps),
         };
-        // After the program: it shall not be disturbed by our measuring.
+        // Measured after the program has ended, so that it is not disturbed.
         let cost_ns = if tally.launches() > 0 { crate::preload::canary::cost() } else { None };
         let pids: Vec<String> = self.tails.values().map(|tail| tail.pid.to_string()).collect();
         Ok(ObserverReport {
@@ -319,7 +320,7 @@ impl Source for PreloadSource<'_> {
             device,
             word: Word::Ours,
             library: None,
-            // One that went into another root sees other files under these names.
+            // A process that changed its root sees other files under these names.
             library_path: (!gaps.iter().any(|unseen| matches!(unseen.gap, Gap::Left { .. })))
                 .then(|| tally.most_launched_file())
                 .flatten(),

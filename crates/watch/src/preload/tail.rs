@@ -1,4 +1,4 @@
-//! One process's launches, as the preload shim wrote them into its trace file.
+//! One process's launches, read from the trace file of the preload shim.
 
 use crate::growing_trace::GrowingTrace;
 use crate::preload::Known;
@@ -12,20 +12,20 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Shapes that are found again without asking the tally: a program with a new grid for every launch costs time, not memory.
+/// The number of shapes that are cached. A program with a new grid for every launch then costs time, not memory.
 const MOST_KINDS: usize = 1 << 16;
 
-/// Names, modules and shapes that are kept of one process, and the length of a name.
+/// The maximum number of names, modules and shapes per process, and the maximum length of a name.
 const MOST_NAMES: usize = 1 << 20;
 const LONGEST: usize = 1 << 16;
 
-/// What a replay is called: the record does not say by which of the runtimes' functions it was asked for.
+/// The call name of a replay: the record does not say which runtime function requested it.
 const REPLAY: &str = "graph launch";
 
-/// Who wants every single launch.
+/// A callback for every single launch.
 pub type Each<'e> = Option<&'e mut dyn FnMut(&ObservedLaunch<'_>)>;
 
-/// Kernel, grid, block, shared memory, call and columns: what makes two launches of a process alike.
+/// Kernel, grid, block, shared memory, call and columns: launches of a process with equal values are counted together.
 type Shape = (u32, [u32; 3], [u32; 3], u32, u32, Option<u64>);
 
 #[derive(Debug)]
@@ -36,17 +36,17 @@ pub struct Tail {
     pub parent: u32,
     pub program: String,
     pub runtimes: Vec<Runtime>,
-    /// Device files that the process says it held when it had launched.
+    /// Device files that the process reported to have held after it launched.
     pub devices: Vec<Held>,
-    /// Calls that changed something which is not followed.
+    /// Calls that changed something that is not tracked.
     pub unfollowed: Vec<String>,
     /// Calls that ended in an exception.
     pub threw: u64,
     pub first_ns: u64,
     pub last_ns: u64,
-    /// Launches that were taken, replays not multiplied.
+    /// Launches read; a replay counts once.
     pub records: u64,
-    /// Records that are counted as lost already.
+    /// Records that were already counted as lost.
     lost: u64,
     shapes: HashMap<u32, record::Launch>,
     kernels: HashMap<u32, Kernel>,
@@ -54,14 +54,14 @@ pub struct Tail {
     kinds: HashMap<Shape, KindId>,
     flow: Flow,
     pub(super) graphs: Graphs,
-    /// Why it is not read any further.
+    /// Why reading stopped.
     pub broken: Option<String>,
-    /// Whose file it is.
+    /// The owner of the file.
     pub user: u32,
 }
 
 impl Tail {
-    /// None while the writer has not made its header yet.
+    /// None while the writer has not written its header yet.
     pub fn open(path: &Path) -> io::Result<Option<Tail>> {
         let Some(trace) = GrowingTrace::open(path)? else { return Ok(None) };
         Ok(Some(Tail {
@@ -89,9 +89,9 @@ impl Tail {
         }))
     }
 
-    /// Takes what is there. `gone`: the process has ended, nothing will be finished any more.
+    /// Reads the available records. `gone`: the process has ended, so no record will be finished any more.
     ///
-    /// Returns whether something was taken.
+    /// Returns whether there were any.
     pub fn drain(&mut self, tally: &mut Tally, known: &Known, gone: bool, each: &mut Each<'_>) -> io::Result<bool> {
         let mut any = false;
         loop {
@@ -162,12 +162,12 @@ impl Tail {
                 }
                 _ => {}
             },
-            // The end of a call carries its status; what was begun counts.
+            // The record of a call's end only carries its status; the record of its start was counted.
             Record::Blas(call) if call.bracket == 2 => {}
             Record::Blas(call) => {
                 let extents = Call { m: call.m, n: call.n, k: call.k, batch: call.batch, type_a: call.type_a };
                 let kind = tally.kind(&Kind { process: self.pid, ..Kind::call(blas::name(call.call), extents) });
-                // What begins here returns in a record of its own.
+                // The return value of a call that starts here is in a separate record.
                 let fate = if call.bracket == 0 { Fate::Returned(call.status) } else { Fate::Made };
                 if let (Some(each), Some(known)) = (each.as_mut(), tally.get(kind)) {
                     let seen = self.unplaced(call.time_ns, known, kind);
@@ -209,7 +209,7 @@ impl Tail {
         self.flow.launch(tally, kind, head.graph.into(), head.status);
     }
 
-    /// A call or a replay: of its thread the record says nothing, and it has no arguments of its own.
+    /// A call or a replay. The record does not name its thread, and it has no arguments.
     fn unplaced<'k>(&self, time_ns: u64, kind: &'k Kind, id: KindId) -> ObservedLaunch<'k> {
         ObservedLaunch {
             time_ns,
@@ -264,7 +264,7 @@ impl Tail {
         kind
     }
 
-    /// There will be no reader any more: the writer need not write.
+    /// There will be no reader any more, so the writer can stop writing.
     pub fn close(&self) {
         self.trace.close();
     }

@@ -13,9 +13,9 @@ const EXIT: u32 = 4;
 const FORK: u32 = 7;
 const MMAP2: u32 = 10;
 
-/// As much as a user without rights may lock for each processor.
+/// The number of pages that an unprivileged user may lock per CPU.
 const PAGES: usize = 128;
-/// Programs that are kept apart; a build that starts more than this is not accounted for.
+/// The maximum number of programs that are tracked. A build that starts more is not accounted for.
 const MOST: usize = 1 << 16;
 
 /// A file that a process mapped as code.
@@ -36,13 +36,13 @@ impl File {
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     pub pid: u32,
-    /// As the kernel calls it.
+    /// The kernel's name for it.
     pub name: String,
-    /// In the order in which they were mapped: the program is first.
+    /// In the order of mapping; the program is first.
     pub files: Vec<File>,
-    /// The image that it is a copy of (fork), and how many files that had by then.
+    /// The image that it is a fork of, and how many files that image had at the time.
     pub copy_of: Option<(usize, usize)>,
-    /// The kernel stopped reporting it at its exec: it has other rights than the observer.
+    /// The kernel stopped reporting it at its exec, because it has other rights than the observer.
     pub hidden: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Image {
 struct Life {
     image: usize,
     threads: BTreeSet<u32>,
-    /// It has a new program's name, and nothing mapped yet.
+    /// It has the name of a new program, but nothing is mapped yet.
     named: bool,
 }
 
@@ -63,12 +63,12 @@ pub struct Tree {
     alive: BTreeMap<u32, Life>,
     root: Option<u32>,
     pub images: Vec<Image>,
-    /// Records that the kernel could not deliver, or that found no room here.
+    /// Records that the kernel could not deliver, or for which there was no space here.
     pub lost: u64,
 }
 
 impl Tree {
-    /// To be called by the thread that starts the program, before it does.
+    /// Must be called by the thread that starts the program, before it does.
     pub fn open() -> io::Result<Tree> {
         let buffers = perf_event::process_buffers(0, bit::INHERIT, PAGES)?;
         Ok(Tree { buffers, waiting: Vec::new(), alive: BTreeMap::new(), root: None, images: Vec::new(), lost: 0 })
@@ -80,7 +80,8 @@ impl Tree {
         self.poll();
     }
 
-    /// Takes what happened since. A record that is read before an earlier one of another processor waits for the next time.
+    /// Reads the records since the last call. A record that arrives before an earlier one of another CPU waits for the
+    /// next call.
     pub fn poll(&mut self) {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let until = now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned();
@@ -103,9 +104,9 @@ impl Tree {
         }
     }
 
-    /// Those of the tree that still run, but for the program itself.
+    /// The processes of the tree that are still running, except the program itself.
     pub fn survivors(&self) -> Vec<(u32, usize)> {
-        // An exit that the kernel did not write as one of a process; what ended and was not waited for runs no more.
+        // The kernel may not have written an exit record for the whole process. A zombie no longer runs.
         let state = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let runs = |pid: u32| {
             let stat = state(pid);
@@ -165,8 +166,8 @@ impl Tree {
         }
     }
 
-    /// A program that gains rights is taken out of the kernel's account, which is written as an exit between its new name and its first
-    /// mapping (fs/exec.c, begin_new_exec).
+    /// When a program gains privileges, the kernel stops reporting it and writes an exit record between its new name
+    /// and its first mapping (fs/exec.c, begin_new_exec).
     fn exit(&mut self, pid: u32, thread: u32) {
         let Some(life) = self.alive.get_mut(&pid) else { return };
         if life.named {

@@ -1,4 +1,5 @@
-//! Two source trees: for which GPUs, types and columns the choice differs, and the conditions that made it so.
+//! Compares two source trees: the GPUs, types and columns for which the choice differs, and the conditions that caused
+//! it.
 
 use super::tree::{Ask, Operation, notes, tell_skipped};
 use crate::context::{CHECK_FAILED, Context, Format};
@@ -21,7 +22,7 @@ pub fn compare(
     format: Format,
     context: &Context,
 ) -> say::Result<ExitCode> {
-    // What is not narrowed down is asked about in full: a change for one card, or in one operation, is a change.
+    // Without restrictions, everything is compared: a change for one card, or in one operation, is a change.
     let all: Vec<String> = ALL_GPUS.iter().map(|gpu| (*gpu).to_owned()).collect();
     let gpus = if gpus.is_empty() { &all } else { gpus };
     let overrides = ask.overrides()?;
@@ -38,7 +39,8 @@ pub fn compare(
                 let found = cells(&left, &right);
                 both.parts.push(Part { operation: op.name(), left, right, found });
             }
-            // Products are what the question is about. A tree that is too old for another operation answers the rest.
+            // Matrix products are the main subject. If a tree is too old for another operation, the rest is still
+            // answered.
             Err(error) if ask.op.is_some() || op == Operation::MulMat => return Err(error.into()),
             Err(error) => {
                 // The error without advice: this operation was not requested by name.
@@ -64,7 +66,7 @@ pub fn compare(
             tell_skipped(&tree.skipped, context);
         }
     }
-    // "The same" holds only where something was compared, and nothing is left that one side says and the other does not.
+    // "The same" requires that something was compared, and that neither side has an answer that the other lacks.
     let same = matches!(conclusion.says(), Says::Same)
         && conclusion.reach() != Reach::Unknown
         && both.parts.iter().all(|part| part.found.half == 0);
@@ -77,18 +79,18 @@ pub fn compare(
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
-/// Differences with one cause, told together; beyond this many causes the rest is left to `--format json`.
+/// The maximum number of causes in the text; `--format json` has all of them.
 const CAUSES: usize = 40;
-/// Of the answers that one cause changed, those named.
+/// The number of answers that are named per cause.
 const NAMED: usize = 4;
-/// Rows of a table that a person reads, and that fit into a comment (GitHub takes 65,536 characters).
+/// The maximum number of table rows, which also fits into a comment (GitHub's limit is 65,536 characters).
 const ROWS: usize = 60;
 const COMMENT_ROWS: usize = 300;
 
 struct Both<'t> {
     trees: [&'t Tree; 2],
     parts: Vec<Part<'t>>,
-    /// Operations that a tree has no rules for that can be read, and why.
+    /// Operations for which a tree has no readable rules, and why.
     unread: Vec<(String, String)>,
 }
 
@@ -101,7 +103,7 @@ struct Part<'t> {
 }
 
 impl Part<'_> {
-    /// The first few that one cause changed, and how many more.
+    /// Names the first few answers that one cause changed, and the number of others.
     fn named(&self, list: &[&Difference], context: &Context) -> String {
         let named: Vec<String> = list.iter().take(NAMED).map(|found| found.told(&self.left.question)).collect();
         let more = list.len().saturating_sub(NAMED);
@@ -119,7 +121,7 @@ impl Both<'_> {
         self.parts.iter().map(|part| part.found.differences.len()).sum()
     }
 
-    /// Every difference, for programs: path and tile apart.
+    /// Every difference, for programs, with path and tile separate.
     fn data(&self) -> Table {
         let keys =
             ["target", "type", "columns", "path_a", "tile_a", "kernel_a", "path_b", "tile_b", "kernel_b", "operation"];
@@ -139,7 +141,7 @@ impl Both<'_> {
         table
     }
 
-    /// The first so many.
+    /// The first items of the list.
     fn table(&self, most: usize, context: &Context) -> Table {
         let title = |key: &str| context.lang.text(key);
         let mut columns = vec![
@@ -164,7 +166,7 @@ impl Both<'_> {
         table
     }
 
-    /// Every cause with what it changed, as `one` writes it; and how many causes are left out.
+    /// Every cause with its changes, formatted by `one`, and the number of omitted causes.
     fn told(&self, context: &Context, mut one: impl FnMut(&str, &[(&'static str, &Tree, &Cause)])) -> Option<String> {
         let mut left = 0;
         let mut room = CAUSES;
@@ -206,7 +208,7 @@ impl Both<'_> {
         out
     }
 
-    /// Made to be a comment on a pull request: the sentence, the causes with permalinks, and the table folded away.
+    /// Formatted as a comment on a pull request: the sentence, the causes with permalinks, and a collapsed table.
     fn markdown(&self, conclusion: &Conclusion, context: &Context) -> String {
         let mut out = format!("{}\n", conclusion_text(&context.lang, conclusion));
         let all = self.differences();
@@ -253,7 +255,7 @@ fn more_text(key: &str, count: usize, context: &Context) -> String {
     context.lang.text_with(key, &[("count", count.into())])
 }
 
-/// A link to the line at its commit where the repository's address is known: from `GITHUB_REPOSITORY` in a workflow.
+/// A link to the line at its commit if the repository's address is known, from `GITHUB_REPOSITORY` in a workflow.
 fn permalink(tree: &Tree, cause: &Cause) -> String {
     let place = format!("{}:{}", cause.file, cause.line);
     let (Some(commit), Ok(repository)) = (&tree.commit, std::env::var("GITHUB_REPOSITORY")) else {

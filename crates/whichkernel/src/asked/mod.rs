@@ -1,5 +1,5 @@
-//! What several verbs ask: their common flags, and how these become a question. Verbs do not import each other; what two of
-//! them need, and no room does, is here.
+//! Questions that several verbs share: their common flags, and how these become a question. Verbs do not import each
+//! other; code that two verbs need and that belongs to no other crate is here.
 
 pub mod compare;
 pub mod dry;

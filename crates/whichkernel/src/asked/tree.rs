@@ -1,5 +1,5 @@
-//! What is asked of a source tree: the flags that `source`, `diff` and `history` share, the question they make, and the notes
-//! that stand above every answer.
+//! Questions to a source tree: the flags that `source`, `diff` and `history` share, the question they form, and the
+//! notes above every answer.
 
 use crate::context::{Context, tell};
 use clap::ValueEnum;
@@ -97,12 +97,12 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Its type is that of the weights: a list of such types means nothing to the others.
+    /// Whether its type is that of the weights: for other operations a list of such types is meaningless.
     pub fn has_weights(self) -> bool {
         matches!(self, Operation::MulMat | Operation::MulMatId | Operation::GetRows)
     }
 
-    /// As `--op` takes it.
+    /// The name that `--op` accepts.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
@@ -155,12 +155,12 @@ impl Ask {
         Ok(self.shape(op).question(devices, types, columns))
     }
 
-    /// Column counts, where some are given.
+    /// The column counts, if some were given.
     pub fn columns(&self) -> say::Result<Option<Vec<i64>>> {
         self.columns.as_deref().map(columns).transpose()
     }
 
-    /// The operations that are not asked about, by their names.
+    /// The operations that are not part of the question, by name.
     pub fn other_operations(&self) -> Vec<String> {
         let others = Operation::value_variants().iter().filter(|op| **op != self.operation());
         others.map(|op| op.name()).collect()
@@ -203,7 +203,7 @@ impl Ask {
     }
 }
 
-/// Unknown types are rejected here: the tree would report that it cannot be read.
+/// Rejects unknown types here, because the tree would report that it cannot be read.
 pub fn known_types(types: &[String]) -> say::Result<()> {
     types.iter().try_for_each(|ty| Ok(gguf::TensorType::parse(ty).map(|_| ())?))
 }
@@ -231,7 +231,7 @@ pub fn columns(text: &str) -> say::Result<Vec<i64>> {
     Ok(out)
 }
 
-/// Which build is spoken of: presets and what is open, one line each.
+/// The build in question: presets and open defines, one line each.
 pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
     let mut lines = Vec::new();
     for backend in &survey.backends {
@@ -270,18 +270,18 @@ pub fn notes(survey: &Survey<'_>, context: &Context) -> Vec<String> {
     lines
 }
 
-/// The defines that have to do with the backend; a build sets many more.
+/// The defines that affect the backend; a build sets many more.
 fn shown(preset: &Preset) -> String {
     preset.listed().iter().filter(|define| concerns_backend(define)).cloned().collect::<Vec<_>>().join(" ")
 }
 
-/// Ones that are set to nothing are as good as not set: a build lists dozens of those.
+/// A define with an empty value counts as unset: a build lists dozens of those.
 pub fn concerns_backend(define: &str) -> bool {
     let idle = define.ends_with("=0") || define.ends_with("=\"\"");
     !idle && ["CUDA", "HIP", "GGML_USE", "MMQ", "QUANTS", "CUBLAS"].iter().any(|word| define.contains(word))
 }
 
-/// What of a tree was left out, on stderr: an answer from the rest is an answer about the rest.
+/// Reports on stderr what was left out of a tree: an answer from the rest is only about the rest.
 pub fn tell_skipped(skipped: &source::Skipped, context: &Context) {
     const SHOWN: usize = 5;
     for what in skipped.told.iter().take(SHOWN) {

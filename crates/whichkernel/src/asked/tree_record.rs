@@ -7,7 +7,7 @@ use callchain::rocblas::{Rocblas, read, wanted};
 use evidence::Investigation;
 use source::Tree;
 
-/// Where requests come in, the first that a tree serves.
+/// The usual entry points of requests; the first that a tree serves is used.
 pub const USUAL_ROUTES: [&str; 3] = ["/api/generate", "/completion", "/v1/completions"];
 
 /// None if the tree is not rocBLAS.
@@ -19,7 +19,7 @@ pub fn find_rocblas(tree: &Tree) -> Option<Rocblas> {
     read(&texts.into_iter().map(File::from).collect::<Vec<_>>())
 }
 
-/// `spec`: as the verb takes it. Follows the ways that the claims ask about, beside those of a request.
+/// `spec`: as the verb accepts it. Follows the call paths that the claims ask about, in addition to those of a request.
 pub fn look(spec: &str, investigation: &Investigation, context: &Context) -> say::Result<()> {
     context.progress(spec);
     let tree = Tree::open(spec)?;

@@ -1,5 +1,5 @@
-//! A question's answer in a line. It begins with Yes, No, Partly, Unknown, or (asked which) Known; then its rung, then the
-//! observation.
+//! A question's answer in a line. It begins with Yes, No, Partly, Unknown or, for "which" questions, Known; then its
+//! rung, then the observation.
 
 use super::text::{claims_seen, values_seen};
 use evidence::{Question, QuestionReading, Word};
@@ -27,7 +27,7 @@ pub fn answer_line(graded: &Graded, question: &Question, reading: &QuestionReadi
 
 fn word(question: &Question, reading: &QuestionReading, lang: &Lang) -> String {
     match reading.conclusion.word() {
-        // "Which?" is not answered with yes.
+        // A "which" question is not answered with yes.
         Word::Yes | Word::Partly if !question.is_yes_or_no() && !reading.open => lang.text("check-answer-known"),
         word => lang.text(&format!("answer-{}", word.key())),
     }

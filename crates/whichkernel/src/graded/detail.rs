@@ -1,4 +1,4 @@
-//! Everything about one claim: the chain of evidence, what it can show and what it cannot.
+//! Everything about one claim: the chain of evidence, and what it can and cannot show.
 
 use super::text::{bold, closes, hanging};
 use crate::context::Context;

@@ -70,7 +70,7 @@ pub fn markdown(graded: &Graded, lang: &Lang) -> String {
     out
 }
 
-/// What it needs that is not here, and then the command as code.
+/// The missing prerequisites, then the command as code.
 fn advice_markdown(lang: &Lang, advice: &Advice) -> String {
     super::words::with_needs(lang, &format!("`{}`", advice.command), &advice.needs)
 }

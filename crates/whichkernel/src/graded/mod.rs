@@ -1,5 +1,5 @@
-//! A graded investigation as people read it: the screen, the whole list, one claim, Markdown and CSV. `check`, `investigate` and `report` say it
-//! in the same words.
+//! A graded investigation for people: the screen, the whole list, one claim, Markdown and CSV. `check`, `investigate`
+//! and `report` share the wording.
 
 mod answer;
 pub mod detail;

@@ -1,10 +1,10 @@
-//! The headline table: for how many tokens which path, as the source says, as the dry run selected, as it was seen live.
+//! The headline table: which path for how many tokens, according to the source, the dry run, and live observation.
 
 use evidence::{Conclusion, Found, Question, QuestionReading, Reason, Says};
 use investigate::Graded;
 use report::{Column, Lang, Table, conclusion_text};
 
-/// Of the first question, where that is which path is taken: the question, and what each rung says.
+/// The first question and the result of each rung, if it asks which path is taken.
 pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
     let (question, reading) = graded.path_question()?;
     let ask = question.ask.as_ref()?;
@@ -46,7 +46,7 @@ pub fn path_table(graded: &Graded, lang: &Lang) -> Option<(String, Table)> {
     Some((question.words.in_language(lang.code()).to_owned(), table))
 }
 
-/// A path; of how many of the row's column counts it is known, where that is not all; and whether what is known is limited.
+/// A path; for how many of the row's column counts it is known, if not for all; and whether it is limited.
 fn cell_text(lang: &Lang, chosen: &Conclusion) -> String {
     let Says::Chosen { choices } = chosen.says() else { return conclusion_text(lang, chosen) };
     let choices = choices.iter().map(String::as_str).collect::<Vec<_>>().join(" | ");
@@ -62,7 +62,7 @@ fn cell_text(lang: &Lang, chosen: &Conclusion) -> String {
     lang.text_with(key, &args)
 }
 
-/// Why nothing was seen live: what is not here.
+/// Why nothing was seen live: what is missing here.
 fn unseen(graded: &Graded, question: &Question, reading: &QuestionReading, lang: &Lang) -> String {
     let of = |id: &String| graded.readings.iter().find(|reading| reading.claim == *id);
     let open = question.all_claims().filter_map(|(id, _)| of(id)).filter(|it| it.rung == reading.asked_of);

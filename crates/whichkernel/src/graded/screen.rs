@@ -14,10 +14,10 @@ use unicode_width::UnicodeWidthStr;
 
 const REFUTED: usize = 2;
 const ANSWERS: usize = 1;
-/// A pipe has no width: as wide as a plain terminal.
+/// A pipe has no width: uses that of a plain terminal.
 const WIDTH: usize = 80;
 
-/// `looked`: what the observers of this run came to; `phases`: with the counts of each.
+/// `looked`: the results of this run's observers; `phases`: include the counts of each phase.
 pub fn render(graded: &Graded, looked: &[Looked], phases: bool, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = format!("{}\n", headline(graded, context));
@@ -52,7 +52,7 @@ pub fn render(graded: &Graded, looked: &[Looked], phases: bool, context: &Contex
     out
 }
 
-/// How many of each grade, why the rest is open, and what would close most: a few lines.
+/// The counts of each grade, why the rest is open, and what would decide most, in a few lines.
 pub fn brief(graded: &Graded, context: &Context) -> String {
     let mut out = format!("{}\n", headline(graded, context));
     hanging(&mut out, context, "", 2, &counts(graded, &context.lang));
@@ -60,13 +60,13 @@ pub fn brief(graded: &Graded, context: &Context) -> String {
     out
 }
 
-/// Whether the claims hold that are expected to, the next step, and where more is told.
+/// Whether the expected claims hold, the next step, and where to find more.
 pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
     let lang = &context.lang;
     let _ = writeln!(out);
     if let Some(held) = graded.expectation() {
         let conclusion = report::conclusion_text(lang, &held);
-        // "Unknown" is what the conclusion itself begins with.
+        // The conclusion itself begins with "Unknown".
         let text = match held.reach() {
             evidence::Reach::Unknown => conclusion,
             _ => {
@@ -78,7 +78,7 @@ pub fn ending(out: &mut String, graded: &Graded, context: &Context) {
     }
     if let Some(next) = graded.next().into_iter().next() {
         let closes = lang.text_with("check-next-closes", &[("count", (next.claims + next.questions).into())]);
-        // It is there to be copied: never broken.
+        // Commands are for copying, so they are never wrapped.
         let advice = advice_text(lang, &next.advice);
         let _ = writeln!(out, "{} {advice}  ({closes})", bold(context, &lang.text("check-next")));
     }
@@ -94,7 +94,7 @@ fn headline(graded: &Graded, context: &Context) -> String {
     format!("{}{gap}{count}", bold(context, title))
 }
 
-/// Questions to which something is known, the surest first; the first one has its table.
+/// Questions with an answer, the most certain first; the first one has its table.
 fn answered(graded: &Graded, context: &Context) -> Vec<String> {
     let lang = &context.lang;
     let questions = graded.investigation.questions.iter().zip(&graded.questions);
@@ -151,7 +151,7 @@ fn counts(graded: &Graded, lang: &Lang) -> String {
     lang.text_with("check-screen-counts", &args)
 }
 
-/// Why what is open is open, the most frequent cause first: what lacks is named.
+/// Why claims are open, the most frequent cause first, naming what is missing.
 fn open(graded: &Graded, lang: &Lang) -> Vec<String> {
     let mut causes: Vec<(usize, Why, Option<String>)> = Vec::new();
     for reading in &graded.readings {
@@ -212,7 +212,7 @@ fn phase_table(graded: &Graded, lang: &Lang) -> Table {
     table
 }
 
-/// Who could not look, each with its reason; what an observer lacks is told once.
+/// Observers that could not look, with their reasons; each missing thing is reported once.
 fn could_not_look(looked: &[Looked], lang: &Lang) -> Option<String> {
     let comma = lang.text("check-list-comma").trim_matches('"').to_owned();
     let first = looked.iter().find(|one| one.blocked.is_some())?;

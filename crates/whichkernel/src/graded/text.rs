@@ -1,4 +1,4 @@
-//! Every reading for a person: phase by phase, each claim with its grade, why, and what would close it.
+//! Every reading for people: phase by phase, each claim with its grade, the reason, and what would decide it.
 
 use super::answer::answer_line;
 use super::words::{advice_text, because, summary};
@@ -54,7 +54,7 @@ fn claim(out: &mut String, graded: &Graded, stated: &Stated, reading: &Reading, 
     }
 }
 
-/// A command is never broken: it is there to be copied.
+/// Commands are for copying, so they are never wrapped.
 pub fn closes(lang: &Lang, advice: Option<&Advice>) -> String {
     match advice {
         Some(advice) => lang.text_with("check-closes", &[("command", advice_text(lang, advice).into())]),
@@ -79,14 +79,14 @@ fn questions(out: &mut String, graded: &Graded, context: &Context) {
     }
 }
 
-/// The answer, and what was seen of another subject.
+/// The answer, and observations of other subjects.
 pub fn answers(graded: &Graded, question: &Question, reading: &QuestionReading, lang: &Lang) -> Vec<String> {
     let mut lines = vec![answer_line(graded, question, reading, lang)];
     lines.extend(values(&reading.elsewhere, "check-answer-elsewhere", lang));
     lines
 }
 
-/// The claims that speak on a question, one line each.
+/// The claims that are relevant to a question, one line each.
 pub fn claims_seen(graded: &Graded, reading: &QuestionReading, lang: &Lang) -> Vec<String> {
     let claim = |id: &String| graded.claims().find(|(stated, _)| stated.claim.id == *id);
     let mut lines = Vec::new();
@@ -113,7 +113,7 @@ pub fn values_seen(reading: &QuestionReading, rung: Rung, lang: &Lang) -> Vec<St
     values(&found, "check-answer-seen", lang)
 }
 
-/// What was seen, one line for each grade and subject: a value without its rung and subject would say too much.
+/// The findings, one line per grade and subject: a value without its rung and subject would claim too much.
 fn values(found: &[Found], key: &str, lang: &Lang) -> Vec<String> {
     let subject =
         |found: &Found| found.reading.cites.first().map_or_else(String::new, |cite| report::plain_subject(lang, cite));
@@ -138,7 +138,7 @@ fn values(found: &[Found], key: &str, lang: &Lang) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// `columns=8 type=Q4_K` and `columns=9 type=Q4_K` with one value are one thing: `columns 8,9, Q4_K: MMQ`.
+/// `columns=8 type=Q4_K` and `columns=9 type=Q4_K` with the same value are combined: `columns 8,9, Q4_K: MMQ`.
 fn together(pairs: &[(&str, &str)]) -> Vec<String> {
     type Words<'a> = Vec<(&'a str, Vec<&'a str>)>;
     let mut rows: Vec<(Words<'_>, &str)> = Vec::new();
@@ -182,7 +182,7 @@ fn together(pairs: &[(&str, &str)]) -> Vec<String> {
     rows.iter().map(text).collect()
 }
 
-/// Writes `first`, then the text; further lines begin where the text does.
+/// Writes `first`, then the text; further lines are indented to the start of the text.
 pub fn hanging(out: &mut String, context: &Context, first: &str, indent: usize, text: &str) {
     let room = context.width.map_or(usize::MAX, |width| width.saturating_sub(indent).max(20));
     for (i, line) in wrap(text, room).iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What `check` and `investigate` both say: the requested file, the counts, and why.
+//! Wording that `check` and `investigate` share: the requested file, the counts, and the reasons.
 
 use evidence::{Investigation, Reading, Reason, default_investigation};
 use investigate::{Advice, Graded, Need};
@@ -7,7 +7,7 @@ use say::{Context as _, error, say};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// An investigation is written by hand.
+/// A size limit; investigations are written by hand.
 const LONGEST: u64 = 16 << 20;
 
 pub fn load(file: Option<&Path>) -> say::Result<Investigation> {
@@ -50,7 +50,7 @@ pub fn need_text(lang: &Lang, need: &Need) -> String {
     lang.text_with(&format!("check-needs-{key}"), &[("name", name.as_str().into())])
 }
 
-/// What the command needs that is missing here, and then the command, so that the condition is read first.
+/// The missing prerequisites, then the command, so that the condition is read first.
 pub fn advice_text(lang: &Lang, advice: &Advice) -> String {
     with_needs(lang, &advice.command, &advice.needs)
 }
@@ -64,11 +64,11 @@ pub fn with_needs(lang: &Lang, command: &str, needs: &[Need]) -> String {
     format!("({}) {command}", lang.text_with("check-needs", &[("needs", needs.into())]))
 }
 
-/// Observations that are looked through for what they say in different words.
+/// The number of observations that are searched for different wordings.
 const HEARD: usize = 256;
 
-/// The reason in few words: the weightiest reason of an open claim, else the evidence. Several observations with the same content
-/// are one sentence, and their order does not depend on their times.
+/// A short reason: the main reason of an open claim, else the evidence. Several observations with the same content are
+/// one sentence, and their order does not depend on their times.
 pub fn because(lang: &Lang, reading: &Reading) -> Vec<String> {
     let text = |reason: &Reason| report::plain_reason(lang, reading, reason);
     if reading.grade.is_unresolved() {

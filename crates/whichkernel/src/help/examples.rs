@@ -1,6 +1,6 @@
-//! Examples that stand at the end of every `--help`, by the words that lead to a command. The tests parse every line.
+//! Examples at the end of every `--help`, keyed by the words of the command. The tests parse every line.
 
-/// `watch` before `watch arm` and the like: what has no line here has no example, which a test refuses.
+/// `watch` comes before `watch arm` and so on. A test fails if a command has no example here.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("", &["whichkernel", "whichkernel doctor", "whichkernel explain 9070xt Q4_K_M 290", "whichkernel investigate"]),
     ("atlas", &["whichkernel atlas llama.cpp --out atlas --since b10000 --gpu gfx1201 --type Q4_K"]),
@@ -126,6 +126,6 @@ pub fn of(path: &str) -> &'static [&'static str] {
     EXAMPLES.iter().find(|(known, _)| *known == path).map_or(&[], |(_, lines)| lines)
 }
 
-/// The verbs that exit with 1, and what it means: the key of the sentence is `exit-` and this.
+/// The verbs that exit with 1. The sentence that explains it has the key `exit-` plus this name.
 pub const FAILS: &[&str] =
     &["check", "diff", "doctor", "dryrun", "inspect", "investigate", "isa", "ledger-verify", "map", "source", "watch"];

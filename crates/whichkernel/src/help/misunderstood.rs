@@ -1,11 +1,11 @@
-//! A command line that could not be understood, said in the reader's language: clap's errors by their kind, not by their words.
+//! Errors of the command line in the reader's language: clap's errors are translated by their kind, not by their words.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use report::Lang;
 use say::Message;
 use std::fmt::Write as _;
 
-/// English is clap's own. For the others the kind decides the sentence, and what clap names goes into it.
+/// English uses clap's own text. For other languages the kind selects the sentence, and clap's names are inserted.
 pub fn misunderstood(error: &clap::Error, lang: &Lang) -> String {
     if !lang.is_japanese() || shows_help(error.kind()) {
         return error.render().to_string();
@@ -35,7 +35,7 @@ pub fn misunderstood(error: &clap::Error, lang: &Lang) -> String {
     format!("{out}\n\n{}\n", lang.text("usage-more"))
 }
 
-/// Help, which is translated already.
+/// Help is already translated.
 fn shows_help(kind: ErrorKind) -> bool {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     matches!(kind, DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion)

@@ -1,5 +1,5 @@
-//! The command line as a whole: its definition in the reader's language, with examples and exit codes at the end of every
-//! `--help`. Completions and manual pages are made of the same.
+//! The command line as a whole: its definition in the reader's language, with examples and exit codes at the end of
+//! every `--help`. Completions and manual pages are generated from the same definition.
 
 mod examples;
 mod misunderstood;
@@ -15,7 +15,7 @@ use report::Lang;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 
-/// Columns that a help text takes at most.
+/// The maximum width of help text.
 const WIDEST: usize = 100;
 
 pub fn command(lang: &Lang) -> Command {
@@ -23,13 +23,13 @@ pub fn command(lang: &Lang) -> Command {
     if lang.is_japanese() { translated::translated(whole, lang, room()) } else { whole }
 }
 
-/// For what breaks lines itself, and has no use for `whichkernel help watch`: completions, manual pages.
+/// For completions and manual pages, which wrap lines themselves and do not need `whichkernel help watch`.
 pub fn definition(lang: &Lang) -> Command {
     let whole = ended(Cli::command().disable_help_subcommand(true), "", lang, usize::MAX);
     if lang.is_japanese() { translated::translated(whole, lang, usize::MAX) } else { whole }
 }
 
-/// Examples and exit codes after everything else, also for subcommands.
+/// Adds examples and exit codes at the end, also for subcommands.
 fn ended(command: Command, path: &str, lang: &Lang, width: usize) -> Command {
     let text = after(path, lang, width);
     let command = command.after_help(text);

@@ -1,11 +1,11 @@
-//! Options that mean nothing without another one. Clap asks for the other by itself, but not where that one conflicts with something else
-//! which was given: `source TREE --code FILE --type Q4_K` would pass over `--code` in silence.
+//! Options that require another one. Clap checks this, but not if the required option conflicts with a given one:
+//! `source TREE --code FILE --type Q4_K` would silently ignore `--code`.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Error};
 
-/// The verb, its option, and what that needs: as `requires` says beside each.
+/// The verb, its option, and the required option, as in `requires` beside each.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("diff", "gemm", "library"),
     ("diff", "tokens", "library"),

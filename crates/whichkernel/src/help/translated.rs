@@ -1,7 +1,7 @@
-//! The definition in another language: every text of it looked up by its English, in `locales/ja/help.tsv`.
+//! The command definition in another language: every text is looked up by its English in `locales/ja/help.tsv`.
 //!
-//! clap writes the headings and its own flags in English; they are set here. It breaks lines at spaces only, of which
-//! Japanese has none: texts stand on lines of their own, broken before clap sees them.
+//! clap writes the headings and its own flags in English; they are set here. It wraps only at spaces, which Japanese
+//! does not have, so texts are put on separate lines and wrapped before clap sees them.
 
 use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, ArgAction, Command};
@@ -11,14 +11,14 @@ use report::{Lang, help_text};
 const INDENT: usize = 10;
 
 pub fn translated(command: Command, lang: &Lang, width: usize) -> Command {
-    // What clap adds by itself (help, version) is there only when it has built them.
+    // clap's own additions (help, version) exist only after it has built the command.
     let mut command = command;
     command.build();
     below(command, lang, width)
 }
 
 fn below(command: Command, lang: &Lang, width: usize) -> Command {
-    // clap's own `help` has a text of clap's.
+    // clap's own `help` has clap's text.
     let about = match command.get_name() {
         "help" => Some(lang.text("help-flag-help")),
         _ => command.get_about().map(|text| say(text, lang)),
@@ -46,7 +46,7 @@ fn argument(arg: Arg, lang: &Lang, width: usize) -> Arg {
     let heading = if arg.is_positional() { "help-heading-arguments" } else { "help-heading-options" };
     let help = whole(&arg, arg.get_help(), lang, width);
     let long = arg.get_long_help().map(|text| whole(&arg, Some(text), lang, width));
-    // A heading that the definition gives itself stays.
+    // An explicit heading in the definition is kept.
     let mut arg = if arg.get_help_heading().is_none() { arg.help_heading(lang.text(heading)) } else { arg };
     arg = arg.hide_default_value(true).hide_possible_values(true).help(help);
     if let Some(long) = long {
@@ -55,7 +55,7 @@ fn argument(arg: Arg, lang: &Lang, width: usize) -> Arg {
     arg
 }
 
-/// The text, and what clap would add to it: what may be given, and what holds where nothing is.
+/// The text, plus what clap would add: possible values and the default.
 fn whole(arg: &Arg, text: Option<&StyledStr>, lang: &Lang, width: usize) -> String {
     let mut out = match arg.get_action() {
         ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong => lang.text("help-flag-help"),

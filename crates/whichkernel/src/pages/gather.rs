@@ -1,4 +1,4 @@
-//! What the pages are made from, out of the ledger. A ledger that cannot be read gives pages that say so.
+//! Collects the input of the pages from the ledger. If the ledger cannot be read, the pages say so.
 
 use crate::graded::need_text;
 use evidence::{Ability, Evidence, Investigation, Recorded};
@@ -44,7 +44,7 @@ impl Gathered {
         };
         ledger.problem = problem.clone();
         let verbs = crate::command_line::verb_names();
-        // What is advised is advised here and now: a command that this machine cannot run says what it needs.
+        // Advice is for this machine, now: a command that cannot be run here shows its missing prerequisites.
         let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
         let graded = Graded::from_ledger(investigation, &observations, &verbs).at(places);
         let able = investigate::abilities(&verbs);
@@ -68,7 +68,7 @@ impl Gathered {
         self.build(single, None)
     }
 
-    /// For who serves it: the pages ask for a newer version.
+    /// For a server: the pages poll for a newer version.
     pub fn live_site(&self) -> site::Site {
         self.build(false, Some(&self.version()))
     }
@@ -109,7 +109,7 @@ impl Gathered {
     }
 }
 
-/// What to run, each command once, in the order in which it pays; with the claims and questions that it closes.
+/// The commands to run, each once, the most useful first, with the claims and questions that each decides.
 fn next(graded: &Graded) -> Vec<Next> {
     let (en, ja) = (Lang::new("en"), Lang::new("ja"));
     let mut all: Vec<Next> = Vec::new();

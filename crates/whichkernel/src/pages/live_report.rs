@@ -1,4 +1,4 @@
-//! The report of a running investigation: beside the ledger, written anew while observers still look.
+//! The report of a running investigation, written beside the ledger and updated while observers still run.
 
 use super::{Gathered, browse};
 use crate::context::Context;
@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
 
-/// While it runs the pages are written at most this often: they are there to be looked at, not to be waited for.
+/// The minimum time between updates while the investigation runs.
 const PAUSE: Duration = Duration::from_secs(2);
-/// And where writing them is slow, no more than this part of the time goes into it.
+/// If writing is slow, at most one part in this many of the time is spent on it.
 const SHARE: u32 = 5;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Beside<'a> {
     /// The directory of its pages, beside the ledger: each investigation has its own.
     folder: String,
     last: Instant,
-    /// What writing them took last.
+    /// How long the last update took.
     took: Duration,
     /// The ledger's last row when the pages were written, and the first page.
     written: Option<(Option<ledger::Hash>, PathBuf)>,
@@ -45,7 +45,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Something was recorded.
+    /// Call this after something was recorded.
     pub fn step(&mut self) {
         if self.last.elapsed() >= PAUSE.max(self.took * SHARE) {
             self.renew();
@@ -71,7 +71,7 @@ impl<'a> Beside<'a> {
         match gathered.site(false).write(&self.context.ledger.join(&self.folder)) {
             Ok(path) => {
                 (self.written, self.problem) = (Some((head, path)), None);
-                // Without the mark they are only written again next time.
+                // Without the mark, the pages are only written again next time.
                 let _ = made_of.map(|made_of| files::replace(&mark, Access::Private, made_of));
             }
             Err(error) => self.problem = Some(error.to_string()),
@@ -79,26 +79,26 @@ impl<'a> Beside<'a> {
         (self.last, self.took) = (Instant::now(), begun.elapsed());
     }
 
-    /// All that the pages depend on: the ledger's last row, which is chained to every one before it, the investigation, and this
-    /// program. None if one of them cannot be told: then they are written anew.
+    /// A hash of everything that the pages depend on: the ledger's last row, which is chained to all before it, the
+    /// investigation, and this program. None if one of them is unknown: then the pages are written again.
     fn made_of(&self) -> Option<String> {
         let last = Reader::open(&self.context.ledger).ok()?.last().ok()??;
         let program = std::fs::metadata(std::env::current_exe().ok()?).ok()?;
         let program = (program.dev(), program.ino(), program.len(), program.mtime(), program.mtime_nsec());
         let mut asked = DefaultHasher::new();
         format!("{:?}", self.investigation).hash(&mut asked);
-        // A command that could be run then, and cannot now, is shown otherwise.
+        // A command that could be run then, but cannot be run now, is shown differently.
         Feasibility::this(&Facts::read(&Host::this())).state().hash(&mut asked);
         Some(format!("{} {} {:x} {program:?}\n", last.seq, last.hash, asked.finish()))
     }
 
-    /// The first page, where the report is whole.
+    /// The first page, if the report is complete.
     pub fn page(&self) -> Option<String> {
         let (_, path) = self.written.as_ref().filter(|_| self.problem.is_none())?;
         Some(path.to_string_lossy().into_owned())
     }
 
-    /// Its path, as the last line; `quiet` where standard output is a program's.
+    /// Prints its path as the last line; `quiet` if standard output is for a program.
     pub fn finish(&self, open: bool, quiet: bool) -> say::Result<()> {
         let lang = &self.context.lang;
         if let Some(why) = &self.problem {

@@ -1,4 +1,4 @@
-//! The report's pages from a ledger: what they are made of, kept up to date beside an investigation, opened in a browser.
+//! The report's pages from a ledger: their input, their updates during an investigation, and opening them in a browser.
 
 mod gather;
 mod live_report;
@@ -9,7 +9,7 @@ pub use live_report::Beside;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Uses the desktop's opener. Root has no desktop, and does not lend its rights.
+/// Uses the desktop's opener. Not for root, which has no desktop and must not pass on its privileges.
 pub fn browse(path: &Path) -> std::io::Result<()> {
     if rustix::process::geteuid().is_root() {
         return Err(std::io::Error::other("root opens no browser"));

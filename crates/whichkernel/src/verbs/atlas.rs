@@ -1,4 +1,4 @@
-//! `whichkernel atlas CLONE --out DIR`: what every release chooses, as a site and as tables.
+//! `whichkernel atlas CLONE --out DIR`: the choices of every release, as a site and as tables.
 
 use crate::context::Context;
 use say::bail;

@@ -18,7 +18,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         investigation.is_about_this_machine(host);
     }
     let reader = ledger::Reader::open(&context.ledger)?;
-    // Of a long ledger only what the claims can use is kept; every row is held to the chain all the same.
+    // Only observations that the claims can use are kept, but the chain of every row is checked.
     let observations = reader.observations_for(&investigation)?;
     let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
     let mut graded = Graded::from_ledger(investigation, &observations, &crate::command_line::verb_names()).at(places);

@@ -1,4 +1,4 @@
-//! `whichkernel completions`: what a shell needs to complete the command line, from its own definition.
+//! `whichkernel completions`: shell completions, generated from the definition of the command line.
 
 use crate::context::Context;
 use clap_complete::Shell;

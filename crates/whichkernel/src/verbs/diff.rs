@@ -1,4 +1,4 @@
-//! `whichkernel diff A B`: two of a kind, and what is chosen differently between them.
+//! `whichkernel diff A B`: compares two things of the same kind, and shows which choices differ.
 
 pub mod gemm;
 pub mod kernel;
@@ -60,7 +60,7 @@ pub struct Args {
     pub format: Format,
 }
 
-/// Exit status 1 when anything differs.
+/// Exit code 1 if anything differs.
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.gemm.library.is_some() {
         let sides = (args.a.as_str(), args.b.as_str());
@@ -134,7 +134,7 @@ impl Args {
         backends::run(sides, &question, self.format, context)
     }
 
-    /// The same question, for the dry run.
+    /// The same question for the dry run.
     fn dry(&self) -> say::Result<dry::Ask> {
         use clap::Parser;
         #[derive(Parser)]

@@ -1,4 +1,5 @@
-//! `whichkernel history TREE`: every commit of a clone at which what is chosen changed, the lines that decided, and whether Ollama has it.
+//! `whichkernel history TREE`: every commit of a clone that changed a choice, the deciding lines, and whether Ollama
+//! has it.
 
 use crate::asked::tree::Ask;
 use crate::context::{Context, Format};
@@ -117,7 +118,7 @@ fn changes(answer: &HistoryAnswer, context: &Context) -> Table {
     table
 }
 
-/// One row for every event: what a person looks at first where there are several.
+/// One row per event: shown first if there are several.
 fn events(answer: &HistoryAnswer, context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
@@ -165,7 +166,7 @@ fn columns(from: i64, to: i64) -> String {
     if from == to { from.to_string() } else { format!("{from}-{to}") }
 }
 
-/// Rows that a person reads of one event; the rest is a number.
+/// The number of rows per event in text; the rest is only counted.
 const ROWS: usize = 6;
 
 fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &Context) -> String {
@@ -185,7 +186,7 @@ fn text(answer: &HistoryAnswer, found: &History, question: &Question, context: &
         ("types", question.types.len().into()),
         ("columns", question.columns.len().into()),
     ];
-    // "Did not change" is said only where every commit was read and settles every cell.
+    // "Did not change" requires that every commit was read and decides every cell.
     let key = match answer.changed.word() {
         Word::Yes => "history-some",
         Word::No => "history-none",

@@ -1,4 +1,4 @@
-//! `whichkernel man`: a manual page for the command and one for every verb, from the command line's own definition.
+//! `whichkernel man`: manual pages for the command and every verb, generated from the definition of the command line.
 
 use crate::context::Context;
 use say::{Context as _, say};
@@ -24,7 +24,7 @@ pub fn run(args: &Args, definition: clap::Command, context: &Context) -> say::Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// A page for a command and for each of its own.
+/// Writes a page for a command and for each of its subcommands.
 fn write(command: clap::Command, dir: &Path) -> std::io::Result<()> {
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned() {
         write(inner, dir)?;

@@ -79,7 +79,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     };
     let whole = || DispatchMaps::new(&sheets, agreement.as_ref());
     context.emit_as(args.dry.format, whole, |format| Ok(plain(format)))?;
-    // Where nothing was run, what the source leaves open has no answer.
+    // If nothing was run, open choices of the source have no answer.
     let open = place.is_none() && (declared.is_empty() || declared.iter().any(|row| row.path.is_none()));
     let unanswered = open || !maps.iter().all(Map::is_answered);
     let refuted = args.check && agreement.is_none_or(|agreement| agreement.answered() == 0 || differs(&agreement));
@@ -144,7 +144,7 @@ fn text(
         let (kinds, columns) = axes(sheet);
         let _ = writeln!(out, "{}", sheet.title());
         if let (Some(map), Some(place)) = (sheet.map, place) {
-            // Its first line names the card, as the title does.
+            // Its first line names the card, like the title.
             for line in head::card(&map.plan, place, context).lines().skip(1) {
                 let _ = writeln!(out, "{line}");
             }
@@ -184,7 +184,7 @@ fn text(
     out
 }
 
-/// Coloured by path where there is a terminal; a table that is too wide is the table's own business.
+/// Coloured by path on a terminal; the table itself handles a width that does not fit.
 fn fit(table: &Table, context: &Context) -> String {
     let plain = table.text(None);
     let widest = plain.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a user types. A verb parses its arguments, calls the rooms, and prints what they say.
+//! The verbs. A verb parses its arguments, calls the other crates, and prints the results.
 
 use crate::command_line::{Cli, Verb, verb_names};
 use crate::context::Context;

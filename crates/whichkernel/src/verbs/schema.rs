@@ -1,4 +1,4 @@
-//! `whichkernel schema`: what the JSON of every verb looks like, for programs that read it.
+//! `whichkernel schema`: the JSON Schemas of every verb's answers, for programs.
 
 use crate::answers;
 use crate::context::{Context, Format};

@@ -1,4 +1,5 @@
-//! Several inputs for one verb: files, patterns, packages. Each is answered by itself; the exit code is the worst of all.
+//! Several inputs for one verb: files, patterns, packages. Each is answered separately; the exit code is the worst of
+//! all.
 
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, said};
 use crate::emit::Failure;
@@ -21,7 +22,8 @@ impl Answer for Many {
     const SCHEMA: &'static str = "whichkernel.many/1";
 }
 
-/// Runs `each` on every input. With several and JSON, the answers stand in one array, an error in the place of its answer.
+/// Runs `each` on every input. With several inputs and JSON, the answers are in one array, with errors in place of
+/// missing answers.
 pub fn run(
     given: &[PathBuf],
     json: bool,
@@ -32,7 +34,7 @@ pub fn run(
     over(&all, json, context, |_, path| each(path))
 }
 
-/// The same for what is named already.
+/// The same for inputs that are already listed.
 pub fn over(
     all: &[PathBuf],
     json: bool,
@@ -43,7 +45,7 @@ pub fn over(
         return each(0, one);
     }
     if json {
-        // As `Many` would be, written while it is found.
+        // Same form as `Many`, written incrementally.
         context.print(&format!("{{\"schema\":\"{}\",\"answers\":[\n", Many::SCHEMA))?;
     }
     let mut worst = 0;

@@ -1,4 +1,4 @@
-//! `whichkernel skeleton`: a model of any known shape, with the real mix of types and no weights, for any program.
+//! `whichkernel skeleton`: a model of any known shape, with a realistic mix of types and no weights, for any program.
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
@@ -87,7 +87,7 @@ impl Show for Written {
     }
 }
 
-/// The header, then a hole. Bytes that it takes on disk.
+/// Writes the header, then a hole. Returns the bytes that it takes on disk.
 fn write(path: &Path, made: &Skeleton) -> std::io::Result<u64> {
     let mut file = files::create_new(path, Access::Public)?;
     let written = file.write_all(&made.header).and_then(|()| file.set_len(made.file_size));

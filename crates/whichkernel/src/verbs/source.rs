@@ -47,7 +47,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     rules::run(&tree, args, context)
 }
 
-/// The second tree: at the revision that the first names where it is a clone and none is given.
+/// Opens the second tree: if it is a clone without a given revision, at the revision that the first one pins.
 fn open_with(with: &str, pin: Option<&str>, context: &Context) -> say::Result<Tree> {
     let named = std::path::Path::new(with).is_dir();
     if let Some(pin) = pin.filter(|_| named)

@@ -1,4 +1,4 @@
-//! No verb: this machine in a second. GPU, server, model, which path, what is wrong, what to run next.
+//! Without a verb: a quick summary of this machine: GPU, server, model, path, problems, and what to run next.
 
 use crate::context::Context;
 use crate::graded::with_needs;
@@ -72,7 +72,7 @@ fn gpu(facts: &Facts, context: &Context) -> String {
     }
 }
 
-/// That there is none, and where that was looked for; else what could not be looked at.
+/// States that there is none and where it was searched for; otherwise, what could not be examined.
 fn none(found: &Conclusion, key: &str, context: &Context) -> String {
     let lang = &context.lang;
     match found.reach() {
@@ -89,14 +89,14 @@ fn none(found: &Conclusion, key: &str, context: &Context) -> String {
 
 fn serving(report: &Report) -> Option<&doctor::Answer> {
     let answers = || report.trials.answers.iter().filter(|answer| answer.server.is_some());
-    // One that has a model says more than one that has none.
+    // An answer with a model is more informative than one without.
     answers().find(|answer| !answer.models.is_empty()).or_else(|| answers().next())
 }
 
 fn server(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let Some(answer) = serving(report) else {
-        // Not having asked is not the same as getting no answer.
+        // Not asked is different from no answer.
         let key = if report.trials.answers.is_empty() { "summary-server-unasked" } else { "summary-server-silent" };
         return match report.facts.servers.running.first() {
             Some(process) => {
@@ -115,8 +115,8 @@ fn server(report: &Report, context: &Context) -> String {
     lang.text_with(key, &args)
 }
 
-/// What was launched by this server's own library on this machine's own GPU, of the loaded model's types. Nothing else
-/// speaks for it: what the source declares is said beside it, as such.
+/// What this server's own library launched on this machine's GPU, for the loaded model's types. Nothing else counts;
+/// the source's declaration is shown separately, as such.
 fn path(report: &Report, context: &Context) -> String {
     let lang = &context.lang;
     let targets: Vec<String> = report.facts.targets().into_iter().map(str::to_owned).collect();
@@ -140,7 +140,7 @@ fn types(report: &Report) -> Vec<String> {
         let mut all: Vec<&str> = gguf::file_types().collect();
         all.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
         all.into_iter().find(|ty| name.contains(ty)).and_then(gguf::mix).map(<[&str]>::to_vec).or_else(|| {
-            // The longest first: `BF16` is not `F16`.
+            // The longest first: `BF16` contains `F16`.
             let mut bare: Vec<&str> = gguf::TensorType::weights().filter_map(gguf::TensorType::known_name).collect();
             bare.sort_by_key(|ty| std::cmp::Reverse(ty.len()));
             bare.into_iter().find(|ty| name.contains(ty)).map(|ty| vec![ty])

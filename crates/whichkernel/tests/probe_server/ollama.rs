@@ -1,4 +1,4 @@
-//! A real Ollama 0.9.3 that computes on the CPU, with a preload in its runner that tells what is really evaluated.
+//! A real Ollama 0.9.3 that computes on the CPU, with a preload in its runner that records what is actually evaluated.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use sys::http::{self, Address};
 
 const SOON: Duration = Duration::from_secs(30);
 
-/// Runs a compiler, and shows what it said where it failed.
+/// Runs a compiler, and shows its output if it failed.
 fn cc(words: &[&str], file: &Path, out: &Path, after: &[&str]) {
     let output = Command::new("cc").args(words).arg("-o").arg(out).arg(file).args(after).output().expect("a compiler");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! A process of another user that is up to no good, for tests that run as root.
+//! A hostile process of another user, for tests that run as root.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub const NOBODY: u32 = 65534;
 
-/// A runtime whose constructor leaves a file with the user's number that it runs as, in a directory that everybody may write to.
+/// A runtime whose constructor leaves a file with the id of the user that runs it, in a world-writable directory.
 const RUNTIME: &str = r#"
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ __attribute__((noinline)) static int refuse(const void *handle) { return handle 
 int hipLaunchKernel(const void *handle) { return refuse(handle) + 0; }
 "#;
 
-/// Opens its first argument, says `ready`, launches ten times for every line that it is told, and says so.
+/// Opens its first argument, prints `ready`, and launches ten times for every line of input.
 const PROGRAM: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ pub struct Yard {
 }
 
 impl Yard {
-    /// None, with a note, where it cannot be done here.
+    /// None, with a note, if this is not possible here.
     pub fn new(test: &str) -> Option<Yard> {
         if !test_artifacts::root(&format!("{test}: to be another user")) {
             return None;
@@ -91,7 +91,7 @@ impl Yard {
         command
     }
 
-    /// The command under test, as root, with a home of its own.
+    /// The command under test, as root, with a separate home.
     pub fn tool(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_whichkernel"));
         command.args(words).env("LC_ALL", "C").env("HOME", self.at("home")).env_remove("OLLAMA_HOST");
@@ -166,12 +166,12 @@ impl Drop for Stranger {
     }
 }
 
-/// The words that watch a process until somebody says enough.
+/// The arguments that watch a process until it is told to stop.
 pub fn watching(pid: &str) -> [&str; 5] {
     ["watch", "--pid", pid, "--format", "json"]
 }
 
-/// Ctrl-C, as soon as it is listened to; for one that is over already, nothing.
+/// Sends Ctrl-C as soon as it is handled; does nothing if the process has ended.
 pub fn stop(child: &mut Child) {
     const INTERRUPT: u64 = 1 << 1;
     let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).expect("a process");
@@ -201,7 +201,7 @@ pub fn until_watching(child: &mut Child) -> String {
     said
 }
 
-/// Runs to its end. What hangs is killed after minutes, and is a failure.
+/// Runs to its end. A hanging process is killed after minutes, which is a failure.
 pub fn ends(command: &mut Command) -> Output {
     const PATIENCE: Duration = Duration::from_secs(240);
     let mut child = command.spawn().expect("started");

@@ -1,4 +1,5 @@
-//! Every target of `dev/fuzz` in one program, so that the instrumented rooms are linked once: `WHICHKERNEL_FUZZ=gguf` chooses.
+//! Every target of `dev/fuzz` in one program, so that the instrumented crates are linked once: `WHICHKERNEL_FUZZ=gguf`
+//! selects one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

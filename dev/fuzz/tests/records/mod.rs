@@ -1,5 +1,6 @@
-//! Small files of what runs, models, servers and people leave behind. The databases of `profile_database` and the archive of
-//! `ledger_archive` were made once, by SQLite and by `ledger export`, and are not made again: their bytes depend on a version and a random id.
+//! Small files like those that runs, models, servers and people produce. The databases of `profile_database` and the
+//! archive of `ledger_archive` were created once, by SQLite and by `ledger export`, and are not recreated: their bytes
+//! depend on a version and a random id.
 
 use export::parquet::{Column, ParquetTable, Values, Writer};
 use launch::record::{FIRST, MAGIC, kind};

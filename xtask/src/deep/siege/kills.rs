@@ -1,4 +1,4 @@
-//! Kills of either side at random moments: the other one comes to its end, and nothing is left behind.
+//! Kills either side at random moments: the other one must end properly, and nothing may be left behind.
 
 use super::Options;
 use super::known::{Count, Yard, wait};
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> anyhow::Result<bool> {
         eprintln!("{line}");
         memory.add(&line)?;
     }
-    // What killed sessions left is the next one's to sweep.
+    // The next session removes what killed sessions left.
     let left = directories(&temporary);
     let words = ["watch", "--how", "preload", "--format", "json", "--"];
     let mut next = Command::new(&yard.tool);
@@ -96,7 +96,7 @@ impl Siege<'_> {
             (_, Some(target)) => Some(target.id()),
             _ => below(tool.id(), self.program),
         };
-        // One that is over already cannot be killed any more; that counts, too.
+        // A victim that has already ended cannot be killed; that counts, too.
         if let Some(victim) = victim {
             let _ =
                 Command::new("kill").arg(format!("-{signal}")).arg(victim.to_string()).stderr(Stdio::null()).status();
@@ -125,7 +125,8 @@ impl Siege<'_> {
             wrong.push(format!("the ledger: {}", String::from_utf8_lossy(&verified.stdout).trim().replace('\n', " ")));
         }
         wrong.extend(leftovers.bpf()?.into_iter().map(|object| format!("left: {object}")));
-        // The launch in whose middle it was killed may be on either side; one who came late counts from then on.
+        // The launch during which it was killed may be on either side; an observer that attached late counts from then
+        // on.
         let report: Option<Value> = serde_json::from_slice(&std::fs::read(&out)?).ok();
         let counted = match &report {
             Some(report) if side == "target" && how != "attached" => {

@@ -1,4 +1,4 @@
-//! What outlived its process: BPF objects that no process holds, probes in tracefs, directories.
+//! Finds what outlived its process: BPF objects that no process holds, probes in tracefs, directories.
 
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
@@ -25,7 +25,8 @@ impl Leftovers {
         Ok(leftovers)
     }
 
-    /// What stays without a holder though one waits: the kernel frees some of it a moment after its process.
+    /// Objects that stay without a holder even after a wait: the kernel frees some of them a moment after their
+    /// process.
     pub fn bpf(&self) -> anyhow::Result<Vec<String>> {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -37,7 +38,7 @@ impl Leftovers {
         }
     }
 
-    /// Objects that no descriptor of any process names, nor another object that one names.
+    /// Objects that no descriptor of any process refers to, directly or through another object.
     fn orphans(&self) -> anyhow::Result<BTreeSet<Object>> {
         let listed = Command::new(&self.lister).output()?;
         let text = String::from_utf8_lossy(&listed.stdout).into_owned();

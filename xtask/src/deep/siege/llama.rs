@@ -1,4 +1,4 @@
-//! llama-bench of Debian on the stand-in GPU, started under each observer: the stand-in's own record is the truth.
+//! Debian's llama-bench on the stand-in GPU, run under each observer: the stand-in's own record is the truth.
 
 use super::Options;
 use super::known::wait;

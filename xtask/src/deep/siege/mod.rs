@@ -1,7 +1,8 @@
-//! `cargo xtask deep siege`: what was done to the observers by hand once, by count, as often as one likes.
+//! `cargo xtask deep siege`: repeatable, counted stress tests of the observers.
 //!
-//! Programs whose launches are known, under every observer; kills of either side at random moments; hostile files, servers and
-//! users; and a folder that does the first part against CUPTI on a machine with an NVIDIA GPU. The command is met from outside only.
+//! Programs whose launches are known, under every observer; kills of either side at random moments; hostile files,
+//! servers and users; and a folder that does the first part against CUPTI on a machine with an NVIDIA GPU. The siege
+//! uses only the command line.
 
 mod accounts;
 mod cases;
@@ -41,7 +42,7 @@ pub struct Options {
     out: PathBuf,
 }
 
-/// True if nothing was silently different, no process was harmed, and nothing was left behind.
+/// True if nothing differed silently, no process was harmed, and nothing was left behind.
 pub fn run(words: &[String]) -> anyhow::Result<bool> {
     let mut options = Options {
         parts: Vec::new(),
@@ -106,7 +107,7 @@ impl Options {
         self.only.is_empty() || name.contains(&self.only)
     }
 
-    /// Which build this is: what is remembered of another one does not count.
+    /// Identifies this build: results of another build do not count.
     fn build(&self) -> anyhow::Result<String> {
         use std::os::unix::fs::MetadataExt;
         let said = Command::new(&self.tool).arg("--version").output()?;

@@ -1,4 +1,4 @@
-//! What was done so far, line by line, and the tables that are made of it.
+//! The results so far, line by line, and the tables made from them.
 
 use anyhow::Context;
 use serde_json::{Value, json};

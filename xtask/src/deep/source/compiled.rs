@@ -1,4 +1,4 @@
-//! Building a version's program and asking it the default table.
+//! Builds a version's program and asks it for the default table.
 
 use super::symbol::{Answer, tile};
 use source::{DEFAULT_COLUMNS, DEFAULT_GPUS, Device, Vendor};
@@ -9,7 +9,7 @@ use std::process::Command;
 /// GPU, type and columns, and what the program launched.
 pub type Compiled = BTreeMap<(String, String, i64), Answer>;
 
-/// Of the types in a default table, as ggml numbers them.
+/// ggml's numbers of the types in a default table.
 const NUMBERS: &[(&str, u32)] =
     &[("Q4_0", 2), ("Q4_K", 12), ("Q5_K", 13), ("Q6_K", 14), ("Q8_0", 8), ("IQ1_S", 19), ("F16", 1), ("F32", 0)];
 
@@ -43,7 +43,7 @@ pub fn ask(vendor: Vendor, headers: &Path, sources: &Path, home: &Path, into: &m
             let mut word = || words.next().unwrap_or_default();
             let (ty, columns, blocks, kernel) = (word(), word(), word(), word());
             let ty = NUMBERS.iter().find(|(_, number)| number.to_string() == ty).map_or("?", |(name, _)| name);
-            // A few commits print of their own.
+            // A few commits print additional lines.
             let (Ok(columns), Ok(blocks)) = (columns.parse(), blocks.parse()) else { continue };
             into.insert(((*gpu).to_owned(), ty.to_owned(), columns), Answer::new(cc, blocks, kernel));
         }
@@ -52,7 +52,7 @@ pub fn ask(vendor: Vendor, headers: &Path, sources: &Path, home: &Path, into: &m
     Ok(())
 }
 
-/// Kernels of early 2024 have their tile in no parameter: it follows from how many blocks stand over the columns.
+/// Kernels of early 2024 have no tile parameter: the tile follows from the number of blocks over the columns.
 fn find_tiles(compiled: &mut Compiled) {
     let mut blocks: BTreeMap<(String, String), Vec<(i64, i64)>> = BTreeMap::new();
     for ((gpu, ty, columns), answer) in compiled.iter() {

@@ -1,5 +1,5 @@
-//! Every version of the crates that vendor ggml, evaluated: one is brought by cargo, asked and deleted at a time. What a
-//! version answered stays in the cache, so a sweep that was stopped goes on where it was.
+//! Evaluates every version of the crates that vendor ggml: each is fetched by cargo, evaluated and deleted. Answers
+//! stay in the cache, so an interrupted sweep continues where it stopped.
 
 use super::survey;
 use anyhow::{Context, bail};
@@ -11,7 +11,7 @@ use std::{env, fs};
 use test_artifacts::Artifact;
 
 const CRATES: &[&str] = &["llama_cpp_sys", "llama-cpp-sys-2", "llama-cpp-sys-3", "llama-cpp-sys-4", "whisper-rs-sys"];
-/// From here on no K-quant may be left open.
+/// From this date on, every K-quant must be decided.
 const SINCE: &str = "2024-06";
 
 /// The table, and whether every K-quant is settled in every version from 2024-06 on.

@@ -1,4 +1,4 @@
-//! What a launch of a compiled program says: the kernel's mangled name, and the grid where the name has no tile.
+//! Parses a launch of a compiled program: the kernel's mangled name, and the grid if the name has no tile.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -45,7 +45,7 @@ impl Answer {
     }
 }
 
-/// The one tile width that makes these numbers of blocks out of these column counts.
+/// The only tile width that gives these numbers of blocks for these column counts.
 pub fn tile(blocks: &[(i64, i64)]) -> Option<i64> {
     let fits = |tile: &i64| blocks.iter().all(|(columns, blocks)| (columns + tile - 1) / tile == *blocks);
     let mut fitting = (1..=512).filter(fits);

@@ -1,4 +1,5 @@
-//! One library: its place in the stack, and of each build of it the targets, the families of kernels, and what else was seen.
+//! One library: its place in the stack, and for each build of it the targets, the families of kernels, and other
+//! observations.
 
 use super::stack::{Build, Catalog, Stack};
 use super::tree;
@@ -14,7 +15,7 @@ use maud::{Markup, html};
 use report::thousands;
 use std::collections::BTreeMap;
 
-/// So many families and facts stand in the page; the table to download has all.
+/// The maximum number of families and facts in the page; the table for download has all.
 const MOST: usize = 60;
 
 pub fn page(study: &Study<'_>, stack: &Stack, name: &str) -> Page {
@@ -102,7 +103,7 @@ fn catalog_answer(study: &Study<'_>, name: &str, runtime: &str, catalog: &Catalo
     study.words.par("answer", key, &args)
 }
 
-/// Files by target, and whether the catalog serves it. What the name of no file says is absent only where every name was seen.
+/// Files by target, and whether the catalog serves it. A target is absent only if every file name was seen.
 fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str) -> Markup {
     let columns = [
         col(study, "site-col-target"),
@@ -131,12 +132,12 @@ fn catalog_section(study: &Study<'_>, runtime: &str, catalog: &Catalog, id: &str
     parts::section(id, title, with_csv(study, &format!("library-{id}"), &columns, &rows))
 }
 
-/// The word for what was not seen, as sure as the look was.
+/// The word for something that was not seen, depending on how thorough the look was.
 fn absent(study: &Study<'_>, read: Read) -> Markup {
     html! { @if read == Read::Whole { b { (study.words.say(read.absent())) } } @else { span.faint { (study.words.say(read.absent())) } } }
 }
 
-/// What one build of it is.
+/// Describes one build of the library.
 fn one(study: &Study<'_>, name: &str, sha256: &str, build: &Build, id: &str, several: bool) -> Markup {
     let families = study.kernels.families(&build.label);
     let title = html! {

@@ -1,4 +1,4 @@
-//! Libraries: the dependency tree, what a process has loaded, what was launched from it; one page for each library.
+//! Libraries: the dependency tree, what a process has loaded, what was launched; and one page for each library.
 
 mod library;
 mod stack;
@@ -116,7 +116,7 @@ fn catalog_rows(study: &Study<'_>, stack: &Stack) -> Vec<Vec<Markup>> {
     all.map(row).collect()
 }
 
-/// The tree by NEEDED entries, with what was seen of each: needed, loaded, launched.
+/// The tree by NEEDED entries, and for each library whether it was needed, loaded or launched.
 pub fn tree(study: &Study<'_>, stack: &Stack, mark: Option<&str>) -> Markup {
     let roots = stack.roots();
     if roots.is_empty() {

@@ -10,18 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub struct Stack {
     pub needs: BTreeMap<String, BTreeSet<String>>,
-    /// By name, then by hash: two builds of one name are two files.
+    /// By name, then by hash: two builds with one name are two files.
     pub files: BTreeMap<String, BTreeMap<String, Build>>,
     /// Kernels in separate files beside a library, by its name and then by runtime.
     pub catalogs: BTreeMap<String, BTreeMap<String, Catalog>>,
     pub loaded: BTreeSet<String>,
     pub launched: BTreeSet<String>,
-    /// Who looked at a process, or at launches, whatever was seen there.
+    /// Observers that examined a process or its launches, whatever they saw.
     pub watched_loaded: BTreeSet<String>,
     pub watched_launched: BTreeSet<String>,
-    /// What of the launches was lost, or not seen.
+    /// Whether launches were lost or not seen.
     pub launches_partial: bool,
-    /// Accounts that every watch of launches has besides its own.
+    /// Second accounts that all watches of launches share.
     pub launches_accounts: Option<BTreeSet<Witness>>,
 }
 
@@ -37,14 +37,14 @@ pub struct Build {
     pub read: Read,
 }
 
-/// A kernel catalog, as rocBLAS and hipBLASLt have one.
+/// A kernel catalog, like those of rocBLAS and hipBLASLt.
 #[derive(Default)]
 pub struct Catalog {
     /// Target, files, observation.
     pub targets: BTreeMap<String, (String, ObservationId)>,
-    /// Target, and whether it serves it.
+    /// Targets, and whether the catalog serves them.
     pub serves: BTreeMap<String, (String, ObservationId)>,
-    /// Targets whose files were listed to the last name, by how sure that is.
+    /// Targets whose files were listed completely, by how certain that is.
     pub listed: BTreeMap<String, Read>,
 }
 
@@ -119,7 +119,7 @@ impl Stack {
         all.retain(|witness| coverage.accounts.contains(witness));
     }
 
-    /// Did all libraries that were observed as loaded also launch something? None if none was loaded, or launches were not
+    /// Did all libraries that were seen as loaded also launch something? None if none was loaded, or launches were not
     /// observed.
     pub fn all_launch(&self) -> Option<Conclusion> {
         let (first, loaded) = (self.watched_launched.iter().next()?, self.loaded.len() as u64);
@@ -165,7 +165,8 @@ impl Stack {
         }
     }
 
-    /// A file is named as its dependents name it: `librocblas.so.4.4` is `librocblas.so.4`, and its catalog is beside it.
+    /// A file gets the name that its dependents use: `librocblas.so.4.4` is `librocblas.so.4`. Its catalog gets the
+    /// same name.
     fn by_soname(&mut self) {
         let needed: BTreeSet<String> = self.needs.values().flatten().cloned().collect();
         let soname = |name: &str| {
@@ -191,7 +192,7 @@ impl Stack {
         needed.chain(files).chain(&self.loaded).chain(&self.launched).cloned().collect()
     }
 
-    /// Those that nothing needs.
+    /// Libraries that no other one needs.
     pub fn roots(&self) -> Vec<String> {
         let needed: BTreeSet<&String> = self.needs.values().flatten().collect();
         self.names().into_iter().filter(|name| !needed.contains(name)).collect()
@@ -202,7 +203,7 @@ impl Stack {
         self.files.keys().chain(self.catalogs.keys()).collect()
     }
 
-    /// How many targets any build of it, or its catalog, has code for.
+    /// The number of targets for which any build of it, or its catalog, has code.
     pub fn targets(&self, name: &str) -> usize {
         let builds = self.files.get(name).into_iter().flat_map(BTreeMap::values);
         let catalogs = self.catalogs.get(name).into_iter().flat_map(BTreeMap::values);
@@ -211,7 +212,7 @@ impl Stack {
     }
 }
 
-/// What has no page of its own: kernels are in the inventory, paths on the map.
+/// Topics that have no page of their own here: kernels are in the inventory, paths on the map.
 fn is_plain(topic: &str) -> bool {
     !["matmul", "kernel", "blas", "isa"].iter().any(|elsewhere| topic.starts_with(elsewhere))
 }

@@ -1,4 +1,4 @@
-//! What the map is asked for, and where the answer turns between two releases.
+//! What the map shows by default, and where the answer changes between two releases.
 
 use crate::dispatch::Build;
 use crate::input::Study;
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use source::decision_table::COLUMNS;
 use std::collections::BTreeSet;
 
-/// What the map is asked for first: the investigation's type and target, and the column count of its questions.
+/// The default view of the map: the investigation's type and target, and the column count of its questions.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub ty: String,
@@ -34,7 +34,7 @@ impl Asked {
         let targets = study.dispatch.targets();
         let wanted = investigation.subject.target.as_deref();
         let target = wanted.filter(|wanted| targets.contains(wanted)).or(targets.first().copied())?.to_owned();
-        // The largest single count that is asked about: where a path ends is where the question is.
+        // The largest single count that is asked about: a question usually concerns the end of a path.
         let columns = abouts
             .filter_map(|about| about.get("columns"))
             .filter_map(|text| text.parse::<i64>().ok())
@@ -46,13 +46,13 @@ impl Asked {
 
 pub type Line<'s> = (&'s Build, &'s Vec<Stretch>);
 
-/// The releases that know the asked type and target.
+/// The releases that have the requested type and target.
 pub fn lines<'s>(study: &'s Study<'_>, asked: &Asked) -> Vec<Line<'s>> {
     let plan = |build: &'s Build| Some((build, build.plans.get(&asked.target)?.get(&asked.ty)?));
     study.dispatch.builds.iter().filter_map(plan).collect()
 }
 
-/// `BLAS at 290 up to b6841, MMQ from b7148.`: every change, and that releases between were not examined.
+/// `BLAS at 290 up to b6841, MMQ from b7148.`: every change, with a note that releases between were not examined.
 pub fn turns(study: &Study<'_>, asked: &Asked, lines: &[Line<'_>]) -> Markup {
     let all = turn_list(asked, lines);
     if all.is_empty() {

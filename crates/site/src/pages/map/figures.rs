@@ -20,7 +20,7 @@ pub fn strip(study: &Study<'_>, build: &Build, stretches: &[Stretch], asked: &As
     }
 }
 
-/// Both languages in one label: an attribute has no switch.
+/// Both languages in one label, because an attribute cannot be switched.
 pub fn aria(study: &Study<'_>, stretches: &[Stretch]) -> String {
     let pair = crate::sentence::stretches(study, stretches);
     format!("{} / {}", pair.en, pair.ja)
@@ -58,7 +58,7 @@ pub fn builds(study: &Study<'_>, asked: &Asked, lines: &[Line<'_>], own: Option<
     parts::section("map-builds", study.words.say_with("site-h-builds", &[("count", lines.len().into())]), body)
 }
 
-/// The dispatch as a flow: type and target on the left, a branch for each stretch of column counts, the path at its end.
+/// The dispatch as a flow: type and target on the left, a branch for each range of column counts, the path at its end.
 pub fn flow(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup {
     let Some(build) = own else { return Markup::default() };
     let Some(stretches) = build.plans.get(&asked.target).and_then(|types| types.get(&asked.ty)) else {

@@ -1,4 +1,4 @@
-//! Declared beside selected beside launched: where observers of different rungs agree, differ, or did not look.
+//! Declared, selected and launched side by side: where observers of different rungs agree, differ, or did not look.
 
 use super::asked::Asked;
 use super::types::cells;
@@ -11,7 +11,7 @@ use evidence::Rung;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// Declared beside selected beside launched: one row for each, and a dashed cell where no observer looked.
+/// Declared, selected and launched: one row for each, with a dashed cell where no observer looked.
 pub fn section(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup {
     let runs: Vec<&Run> = study.dispatch.runs.iter().filter(|run| run.paths.contains_key(&asked.ty)).collect();
     let mut counts: BTreeSet<i64> =
@@ -68,7 +68,7 @@ pub fn section(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup 
     parts::section("map-lanes", study.words.say("site-h-lanes"), body)
 }
 
-/// The card, and what stood in for it.
+/// The card, and its stand-in.
 fn who(run: &Run) -> String {
     let card = run.subject.gpu.as_deref().map(card_title);
     let parts = [card, run.subject.target.clone(), run.subject.runtime.clone(), Some(run.observer.clone())];

@@ -1,4 +1,5 @@
-//! Type by columns by release by card: what the source declares beside what was chosen and launched, with every turn spelled out.
+//! Type by columns by release by card: what the source declares, what was chosen and what was launched, with every
+//! change in words.
 
 mod asked;
 mod figures;

@@ -1,9 +1,9 @@
-//! The whole map as a table to download.
+//! The whole map as a table for download.
 
 use crate::csv;
 use crate::input::Study;
 
-/// Of the target that is drawn: all of them in every release would be most of the report.
+/// Only for the displayed target: all targets in every release would be most of the report.
 pub fn csv(study: &Study<'_>, wanted: &str) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for build in &study.dispatch.builds {

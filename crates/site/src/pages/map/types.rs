@@ -1,4 +1,4 @@
-//! Every type of one release: a heat table over the column counts at which something turns.
+//! Every type of one release: a heat table over the column counts at which something changes.
 
 use super::asked::Asked;
 use crate::dispatch::{Build, by_path};
@@ -10,8 +10,8 @@ use maud::{Markup, html};
 use source::decision_table::COLUMNS;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every type of one release and target, a tab for each release that the ledger knows whole. Up to eight: the asked one, the
-/// last, and those at turns.
+/// Every type of one release and target, with a tab for each release whose whole table is in the ledger. At most eight:
+/// the requested one, the last, and those with changes.
 pub fn tabs(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup {
     let whole: Vec<&Build> =
         study.dispatch.builds.iter().filter(|build| build.plans.contains_key(&asked.target)).collect();
@@ -41,7 +41,7 @@ pub fn tabs(study: &Study<'_>, asked: &Asked, own: Option<&Build>) -> Markup {
     parts::section("map-types", study.words.say("site-h-types"), body)
 }
 
-/// Both sides of every threshold of any type, and what was asked: at most fourteen.
+/// Both sides of every threshold of any type, and the requested count: at most fourteen.
 fn counts(builds: &[&Build], asked: &Asked) -> Vec<i64> {
     let mut votes: BTreeMap<i64, usize> = BTreeMap::new();
     for build in builds {

@@ -1,4 +1,4 @@
-//! Reading what a call was given: registers, stack, and what pointers lead to.
+//! Reads the arguments of a call: registers, stack, and data behind pointers.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
 use crate::bpf::asm::Size;
@@ -42,7 +42,7 @@ impl Body {
             Shape::Config => {
                 self.register(KEY + key::HANDLE, regs::SI, Long);
                 self.register(ARGS_AT, regs::DX, Long);
-                // Grid, block and shared memory follow each other there as in the key.
+                // Grid, block and shared memory are in the same order there as in the key.
                 self.read_user(grid, 28, |asm| asm.load(Long, R3, R6, regs::DI));
                 self.read_user(STREAM, 8, |asm| {
                     asm.load(Long, R3, R6, regs::DI);
@@ -91,7 +91,7 @@ impl Body {
         }
     }
 
-    /// One of the words that were read together: each read of its own costs a call.
+    /// One of the words that were read together, because each separate read costs a helper call.
     fn word_of_list(&mut self, place: i16, to: i16, size: Size) {
         self.asm.load(Long, R1, R10, LIST + 8 * place);
         self.asm.store(size, R10, to, R1);
@@ -129,7 +129,8 @@ impl Body {
         self.asm.place(none);
     }
 
-    /// By the layout in R9, each argument to its place in the record in R8; or the one buffer that `extra` names.
+    /// Copies each argument, according to the layout in R9, to its place in the record in R8; or the single buffer that
+    /// `extra` names.
     pub(crate) fn argument_bytes(&mut self) {
         let (buffer, done) = (self.asm.label(), self.asm.label());
         self.asm.load(Long, R1, R10, ARGS_AT);

@@ -1,4 +1,4 @@
-//! What must be remembered between two probes of a call: what it was given, until it returns.
+//! Remembers the arguments of a call between its two probes, until it returns.
 
 use crate::bpf::asm::If;
 use crate::bpf::asm::Reg::{R0, R1, R2, R6, R10};
@@ -10,7 +10,7 @@ use crate::bpf::wire::{flag, key};
 use crate::probes::entries::Shape;
 
 impl Body {
-    /// What the runtime was asked for, on this thread, is what the driver launches now.
+    /// The runtime's request on this thread is what the driver launches now.
     pub(crate) fn outer(&mut self) {
         self.pair(TASK, Some(OUTER_CALL));
         self.look_up(self.maps.calls, PAIR);
@@ -26,7 +26,7 @@ impl Body {
         let handle = if shape == Shape::Config { regs::SI } else { regs::DI };
         self.register(KEY + key::HANDLE, handle, Long);
         self.pair(TASK, Some(OUTER_CALL));
-        // Only the key matters here; the frame below it is copied along.
+        // Only the key matters here; the frame below it is copied as well.
         self.keep_call();
     }
 
@@ -40,7 +40,7 @@ impl Body {
         self.asm.place(skip);
     }
 
-    /// Under the pair in the frame: the key, then EXTRA and ARGS_AT.
+    /// Stored under the pair in the frame: the key, then EXTRA and ARGS_AT.
     pub(crate) fn keep_call(&mut self) {
         let asm = &mut self.asm;
         let copy = LIST - i16::try_from(CALL_VALUE).unwrap_or(0);
@@ -57,13 +57,14 @@ impl Body {
         self.keep(self.maps.calls, PAIR, copy);
     }
 
-    /// The stack pointer as it was at the function's first instruction, in R1.
+    /// Puts the stack pointer's value at the function's first instruction into R1.
     fn stack_at_entry(&mut self) {
         self.asm.load(Long, R1, R6, regs::SP);
         self.asm.add_imm(R1, self.pushed.into());
     }
 
-    /// At a return: what was kept at the entry, back into the frame; else the end. A return of another call has its stack elsewhere.
+    /// At a return: restores what was kept at the entry to the frame, or ends the program. The return of another call
+    /// has a different stack pointer.
     pub(crate) fn recall(&mut self, number: i32) {
         self.pair(TASK, Some(number));
         self.look_up(self.maps.calls, PAIR);
@@ -85,7 +86,7 @@ impl Body {
         self.delete(self.maps.calls);
     }
 
-    /// How the launch by pointer that follows on this thread was configured, if it was.
+    /// Reads the configuration of the next launch by pointer on this thread, if there is one.
     pub(crate) fn configured(&mut self) {
         self.pair(TASK, Some(CONFIGURED));
         self.look_up(self.maps.calls, PAIR);

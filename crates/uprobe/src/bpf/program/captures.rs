@@ -1,4 +1,4 @@
-//! Captures: under which one a stream launches.
+//! Captures: which one a stream's launches belong to.
 
 use crate::bpf::asm::Reg::{R0, R1, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -9,7 +9,8 @@ use crate::bpf::wire::{counter, key, kind};
 const ANY: i32 = 0;
 
 impl Body {
-    /// The capture that the stream is part of, into the key. One that has ended is none: streams that had joined it are not told.
+    /// Puts the stream's capture into the key. A capture that has ended does not count, because streams that had joined
+    /// it are not told.
     pub(crate) fn captured(&mut self) {
         let none = self.asm.label();
         self.capture_of(STREAM, self.maps.captures, none);
@@ -18,7 +19,7 @@ impl Body {
         self.asm.place(none);
     }
 
-    /// The number of a capture that goes on, by a stream or event, into TEMP.
+    /// Puts the number of an active capture, by stream or event, into TEMP.
     fn capture_of(&mut self, what: i16, map: i32, none: Label) {
         self.pair(what, None);
         self.value_of(map, none);
@@ -27,8 +28,8 @@ impl Body {
         self.value_of(self.maps.active, none);
     }
 
-    /// Every thread has a stream of its own under the same name (`hipStreamPerThread`, `CU_STREAM_PER_THREAD`: 2), which in the functions for
-    /// such streams is also what no stream means.
+    /// Every thread has its own stream under the same name (`hipStreamPerThread`, `CU_STREAM_PER_THREAD`: 2). In the
+    /// per-thread functions, a null stream also means that stream.
     pub(crate) fn own_stream(&mut self, per_thread: bool) {
         const PER_THREAD: i32 = 2;
         let (own, shared) = (self.asm.label(), self.asm.label());
@@ -44,7 +45,7 @@ impl Body {
         self.asm.place(shared);
     }
 
-    /// `(stream, ...)`, or `(stream, graph, ...)`: then the graph is told, with the capture's number.
+    /// `(stream, ...)`, or `(stream, graph, ...)`: then the graph is reported with the capture's number.
     pub(crate) fn begin_capture(&mut self, per_thread: bool, into: bool) {
         self.register(STREAM, regs::DI, Long);
         self.own_stream(per_thread);
@@ -67,7 +68,7 @@ impl Body {
         }
     }
 
-    /// `(stream, graph *out)`: the capture's number goes along as the handle.
+    /// `(stream, graph *out)`: the capture's number is sent as the handle.
     pub(crate) fn end_capture(&mut self, number: i32, per_thread: bool) {
         self.register(STREAM, regs::DI, Long);
         self.own_stream(per_thread);
@@ -79,7 +80,7 @@ impl Body {
         self.delete(self.maps.active);
         self.pair(STREAM, None);
         self.delete(self.maps.captures);
-        // The stream tells what was launched on it, where the capture began before anybody looked.
+        // If the capture began before the observation, the stream identifies what was launched on it.
         self.asm.load(Long, R1, R10, STREAM);
         self.asm.store(Long, R10, ARGS_AT, R1);
         self.pair(TASK, Some(number));
@@ -97,7 +98,7 @@ impl Body {
         self.update(self.maps.events, PAIR, TEMP, ANY);
         self.asm.jump(self.out);
         self.asm.place(none);
-        // Recorded anew, outside of any capture.
+        // Recorded again, outside any capture.
         self.pair(EXTRA, None);
         self.delete(self.maps.events);
     }

@@ -1,4 +1,4 @@
-//! A program's frame and the small parts that every program is made of.
+//! A program's stack frame, and the small parts that all programs are built from.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R6, R7, R10};
 use crate::bpf::asm::Size;
@@ -21,13 +21,13 @@ pub struct Maps {
     pub events: i32,
     /// Matrix layouts: rows, columns, type, batch.
     pub shapes: i32,
-    /// A word per gate: 0 while it is closed.
+    /// One word per gate: 0 while it is closed.
     pub gates: i32,
-    /// Calls that the counts had no room for, by process.
+    /// Calls for which the counts had no space, by process.
     pub spilled: i32,
-    /// Where programs that we started stand still: whom that concerns, and who was told to stop.
+    /// The maps for stopping programs that we started: the processes to stop, and the threads told to stop.
     pub hold: Option<(i32, i32)>,
-    /// The gate of the programs at hand: until it opens, none of them sees anything, so that all of them begin at once.
+    /// The gate of the current programs. Until it opens, none of them sees anything, so that all of them begin at once.
     pub gate: i32,
 }
 
@@ -65,16 +65,17 @@ pub(crate) const LOWEST: i16 = LIST;
 pub(crate) const CONFIGURED: i32 = 0x7fff_0001;
 /// The map of calls stores the runtime's launch request under this number.
 pub(crate) const OUTER_CALL: i32 = 0x7fff_0000;
-/// A value in the map of calls: a key, and two words.
+/// A value in the map of calls: a key and two words.
 pub const CALL_VALUE: u32 = key::SIZE as u32 + 16;
 
-/// A program in the making.
+/// A program under construction.
 pub(crate) struct Body {
     pub asm: Asm,
     pub maps: Maps,
-    /// Where it ends.
+    /// The label at the program's end.
     pub out: Label,
-    /// Bytes by which the stack pointer is below its value at the function's entry; at a return probe of the kernel's it is above.
+    /// Bytes by which the stack pointer is below its value at the function's entry; at a kernel return probe it is
+    /// above.
     pub pushed: i16,
 }
 
@@ -85,7 +86,7 @@ impl Body {
         Body { asm, maps, out, pushed: 0 }
     }
 
-    /// Clears the frame, notes who is calling what.
+    /// Clears the frame and notes the caller and the function.
     pub(crate) fn begin(&mut self, number: i32) {
         let (gates, gate, out) = (self.maps.gates, self.maps.gate, self.out);
         let asm = &mut self.asm;
@@ -110,13 +111,13 @@ impl Body {
 
     pub(crate) fn end(mut self) -> Result<Vec<u64>, BadJump> {
         self.asm.place(self.out);
-        // 0: perf itself need not write a sample.
+        // 0: perf does not need to write a sample.
         self.asm.mov_imm(R0, 0);
         self.asm.exit();
         self.asm.finish()
     }
 
-    /// A register of the caller into the frame.
+    /// Copies a register of the caller to the frame.
     pub(crate) fn register(&mut self, to: i16, from: i16, size: Size) {
         self.asm.load(Long, R1, R6, from);
         self.asm.store(size, R10, to, R1);
@@ -129,8 +130,8 @@ impl Body {
         self.asm.store(Word, R10, to, R1);
     }
 
-    /// Reads the process's memory into the frame; `address` leaves the address in R3. What cannot be read stays 0, and is
-    /// counted: the page may not be there yet.
+    /// Reads the process's memory into the frame; `address` leaves the address in R3. Unreadable data stays 0 and is
+    /// counted: the page may not be present yet.
     pub(crate) fn read_user(&mut self, to: i16, len: i32, address: impl FnOnce(&mut Asm)) {
         let asm = &mut self.asm;
         asm.mov(R1, R10);
@@ -144,7 +145,7 @@ impl Body {
         self.asm.place(read);
     }
 
-    /// An argument that was passed on the stack: above the return address and what was pushed since.
+    /// An argument on the stack: above the return address and the bytes pushed since.
     pub(crate) fn stack(&mut self, to: i16, len: i32, place: i16, pushed: i16) {
         let offset = i32::from(8 + pushed + 8 * place);
         self.read_user(to, len, |asm| {
@@ -168,7 +169,7 @@ impl Body {
         asm.place(none);
     }
 
-    /// Looks a key in the frame up: a pointer or 0 in R0.
+    /// Looks up a key in the frame: pointer or 0 in R0.
     pub(crate) fn look_up(&mut self, map: i32, at: i16) {
         let asm = &mut self.asm;
         asm.map(R1, map);
@@ -188,7 +189,7 @@ impl Body {
         asm.call(Helper::MapUpdate);
     }
 
-    /// The same for data that a later record depends on: if there is no room, that is counted.
+    /// The same for data that a later record depends on; a lack of space is counted.
     pub(crate) fn keep(&mut self, map: i32, at: i16, value: i16) {
         const ANY: i32 = 0;
         self.update(map, at, value, ANY);
@@ -198,7 +199,7 @@ impl Body {
         self.asm.place(kept);
     }
 
-    /// Whether a pair leads to something in a map: its value in R0, or on to `none`.
+    /// Looks up a pair in a map: its value in R0, or jumps to `none`.
     pub(crate) fn value_of(&mut self, map: i32, none: Label) {
         self.look_up(map, PAIR);
         self.asm.jump_if(If::Equal, R0, 0, none);

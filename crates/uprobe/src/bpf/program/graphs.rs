@@ -1,7 +1,7 @@
-//! Graphs that are built, changed and launched: what each call was given, told when it was accepted.
+//! Calls that build, change and launch graphs: their arguments, reported once the call was accepted.
 //!
-//! In such a record, the key's handle is the kernel or graph of a node, the kind of node is in the capture's field, the graph or
-//! executable graph is in the stream field, and the node is in the field of the runtime's handle.
+//! In such a record, the key's handle is the kernel or graph of a node, the kind of node is in the capture's field, the
+//! graph or executable graph is in the stream field, and the node is in the field of the runtime's handle.
 
 use crate::bpf::asm::Reg::{R0, R1, R3, R6, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -27,7 +27,7 @@ impl Body {
         move |asm: &mut Asm| asm.load(Long, R3, R6, register)
     }
 
-    /// The parameters of a node into the key; `base` leaves their address in R3.
+    /// Reads the parameters of a node into the key; `base` leaves their address in R3.
     fn node(&mut self, params: Params, base: impl Fn(&mut Asm) + Copy) {
         const UNION: i32 = 16;
         let part = |body: &mut Body, to: i16, len: i32, offset: i32| {
@@ -50,8 +50,8 @@ impl Body {
                 part(self, KEY + key::GRID, 12, start + 32);
                 part(self, KEY + key::SHARED, 4, start + 56);
             }
-            // Grid, block and shared memory follow each other there as in the key. Since CUDA 12 the function may be null,
-            // followed by a kernel.
+            // Grid, block and shared memory are in the same order there as in the key. Since CUDA 12 the function may
+            // be null, followed by a kernel.
             Node::Cuda => {
                 part(self, KEY + key::HANDLE, 8, start);
                 part(self, KEY + key::GRID, 28, start + 8);
@@ -74,7 +74,7 @@ impl Body {
         self.asm.store_imm(Word, R10, KEY + key::GRAPH, kind.cast_signed());
     }
 
-    /// A call that was begun before and never returned was left by an exception: what it did is unknown.
+    /// A call that began earlier and never returned was left by an exception: its effect is unknown.
     fn until_it_returns(&mut self, number: i32) {
         self.pair(TASK, Some(number));
         let none = self.asm.label();
@@ -85,7 +85,7 @@ impl Body {
         self.keep_call();
     }
 
-    /// Told when it has returned, with these arguments beside it.
+    /// Reported after the return, with these arguments.
     fn with(&mut self, arguments: &[(i16, i16)], number: i32) {
         arguments.iter().for_each(|(to, register)| self.register(*to, *register, Long));
         self.until_it_returns(number);
@@ -131,7 +131,7 @@ impl Body {
         self.with(&[(EXTRA, regs::DI)], number);
     }
 
-    /// `(node, parameters *out)`: they are there when it returns.
+    /// `(node, parameters *out)`: they are available when the call returns.
     pub(crate) fn ask_node(&mut self, number: i32) {
         self.with(&[(EXTRA, regs::DI), (ARGS_AT, regs::SI)], number);
     }

@@ -1,8 +1,8 @@
 //! The programs: one per watched function and probe site, put together from parts.
 //!
-//! At the entry of a launch: read the arguments into a key, look up whether the stream is being captured and which argument
-//! is the column count, count the key, and ship one record. A count is never lost to a full ring; a record that is, is
-//! counted. Nothing here can wait, and the verifier has proved that it ends.
+//! At the entry of a launch: read the arguments into a key, look up whether the stream is being captured and which
+//! argument is the column count, count the key, and ship one record. A full ring never loses a count; lost records are
+//! counted. No program can block, and the verifier has proved that each ends.
 
 mod arguments;
 mod calls;
@@ -24,7 +24,7 @@ use crate::bpf::program::frame::{ARGS_AT, Body, EXTRA, KEY, OUTER, STREAM, regs}
 use crate::bpf::wire::{REACH, count, counter, event, key, kind};
 use crate::probes::entries::{Entry, List, Role};
 
-/// The program for the entry of a function. `pushed`: bytes that the function has pushed before the probe's site.
+/// The program for the entry of a function. `pushed`: bytes that the function has pushed before the probe site.
 pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<Vec<u64>, BadJump> {
     let per_thread = entry.per_thread();
     let mut body = Body::new(maps);
@@ -88,7 +88,7 @@ pub fn at_entry(maps: Maps, number: i32, entry: &Entry, pushed: i16) -> Result<V
     body.end()
 }
 
-/// The program for a function of which nothing is known but its name: it is counted.
+/// The program for a function of which only the name is known: it counts calls.
 pub fn at_unknown(maps: Maps, number: i32) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
     body.begin(number);
@@ -97,7 +97,7 @@ pub fn at_unknown(maps: Maps, number: i32) -> Result<Vec<u64>, BadJump> {
 }
 
 impl Body {
-    /// A launch on each of several devices. More than these are counted without being told.
+    /// A launch on each of several devices. Further ones are counted without a record.
     fn several(&mut self, list: List) {
         const MOST: i32 = 16;
         let few = self.asm.label();
@@ -105,7 +105,7 @@ impl Body {
         self.asm.jump_if(If::LessEqual, R1, MOST, few);
         self.bump(counter::UNCOUNTED);
         self.asm.place(few);
-        // All of them are counted before the first is told: a full ring ends the program.
+        // All of them are counted before the first record is sent, because a full ring ends the program.
         for told in [false, true] {
             let all = self.asm.label();
             for place in 0..MOST {
@@ -127,17 +127,17 @@ impl Body {
     }
 }
 
-/// How a return is seen.
+/// How a return is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
     /// At the instruction that returns.
     Instruction,
-    /// By the kernel's return probe, behind it.
+    /// By the kernel's return probe, after it.
     Trampoline,
 }
 
 impl Way {
-    /// Bytes from the stack pointer there to where it was at the entry.
+    /// Bytes from the stack pointer there to its value at the entry.
     fn above(self) -> i16 {
         match self {
             Way::Instruction => 0,
@@ -146,7 +146,7 @@ impl Way {
     }
 }
 
-/// The program for the return of a launch: was it accepted? `way`: what is probed there.
+/// The program for the return of a launch, which checks whether it was accepted. `way`: how the return is probed.
 pub fn at_launch_return(maps: Maps, number: i32, way: Way) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
     body.pushed = way.above();
@@ -166,7 +166,7 @@ pub fn at_launch_return(maps: Maps, number: i32, way: Way) -> Result<Vec<u64>, B
     body.end()
 }
 
-/// The program for the return of a call that answers, or that changes something if it was accepted.
+/// The program for the return of a call that gives a result, or that changes something if it was accepted.
 pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u64>, BadJump> {
     let mut body = Body::new(maps);
     body.pushed = way.above();
@@ -178,11 +178,11 @@ pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u6
     }
     let out = body.out;
     let asm = &mut body.asm;
-    // A call that failed gave nothing, and did nothing.
+    // A failed call returned nothing and changed nothing.
     asm.load(Long, R1, R6, regs::AX);
     asm.shl(R1, 32);
     asm.jump_if(If::NotEqual, R1, 0, out);
-    // EXTRA holds the address of the answer or what was changed, ARGS_AT that of the name or what it belongs to.
+    // EXTRA holds the address of the result or the changed object, ARGS_AT that of the name or the owner.
     if role.gives() {
         body.read_user(OUTER, 8, |asm| asm.load(Long, R3, R10, EXTRA));
     } else {
@@ -213,7 +213,7 @@ pub fn at_answer(maps: Maps, number: i32, role: Role, way: Way) -> Result<Vec<u6
     asm.mov_imm(R2, 2 * REACH);
     asm.load(Long, R3, R10, ARGS_AT);
     asm.call(Helper::ProbeReadUserStr);
-    // A failure is negative: as an unsigned number it is above any length.
+    // A failure is negative: as an unsigned number it exceeds any length.
     let unread = asm.label();
     asm.jump_if(If::Greater, R0, 2 * REACH, unread);
     asm.store(Word, R8, event::LEN, R0);

@@ -1,4 +1,4 @@
-//! A program that received a pointer to a launch function is stopped until that function has a probe.
+//! Stops a program that received a pointer to a launch function until that function has a probe.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R4, R10};
 use crate::bpf::asm::Size::{Long, Word};

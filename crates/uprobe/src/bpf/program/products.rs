@@ -64,7 +64,7 @@ impl Body {
         }
     }
 
-    /// m and n are D's extents. A is m x k or k x m: whichever of its extents is not m is k; where both are m, so is k. Without
+    /// m and n are D's extents. A is m x k or k x m: the extent that is not m is k; if both are m, k is m too. Without
     /// both layouts the call is counted without a shape.
     pub(crate) fn lt_matmul(&mut self, pushed: i16) {
         const LAYOUT_OF_D: i16 = 5;

@@ -1,4 +1,4 @@
-//! Counting a key, and shipping a record.
+//! Counts a key and sends a record.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R8, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -15,7 +15,7 @@ impl Body {
         self.asm.store_imm(Long, R10, VALUE, 1);
         self.update(self.maps.counts, KEY, VALUE, NO_EXIST);
         self.asm.jump_if(If::Equal, R0, 0, done);
-        // Another thread was first, or the map is full.
+        // Another thread inserted it first, or the map is full.
         self.look_up(self.maps.counts, KEY);
         self.asm.jump_if(If::NotEqual, R0, 0, found);
         self.spill();
@@ -26,7 +26,7 @@ impl Body {
         self.asm.place(done);
     }
 
-    /// One more of this process that the counts have no room for: it is lost only if its record is as well.
+    /// Counts a call of this process for which the counts have no space: it is lost only if its record is lost as well.
     fn spill(&mut self) {
         const NO_EXIST: i32 = 1;
         let (found, done) = (self.asm.label(), self.asm.label());
@@ -52,7 +52,7 @@ impl Body {
         self.ship(kind::CALL);
     }
 
-    /// One more of the key in the frame, at this place of its count.
+    /// Increments this field of the count for the key in the frame.
     pub(crate) fn count_more(&mut self, place: i16) {
         let none = self.asm.label();
         self.look_up(self.maps.counts, KEY);
@@ -62,7 +62,7 @@ impl Body {
         self.asm.place(none);
     }
 
-    /// Reserves a record, in R8. `otherwise`: the counter if there is no room.
+    /// Reserves a record, in R8. `otherwise`: the counter to increment if there is no space.
     pub(crate) fn reserve(&mut self, size: i32, otherwise: i32) {
         let full = self.asm.label();
         let asm = &mut self.asm;

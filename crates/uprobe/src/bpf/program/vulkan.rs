@@ -1,7 +1,8 @@
-//! Vulkan's calls, told one by one: what a command buffer holds is put together on the other side.
+//! Reports Vulkan calls one by one; user space reconstructs the content of command buffers.
 //!
-//! Offsets are those of vulkan_core.h on x86-64. A record without room is counted as one that breaks the order: the reader then
-//! discards the content of command buffers, because a dispatch after a lost bind would be attributed to another pipeline.
+//! Offsets are those of vulkan_core.h on x86-64. A lost record is counted as breaking the order: the reader then
+//! discards the content of command buffers, because a dispatch after a lost bind would be attributed to another
+//! pipeline.
 
 use crate::bpf::asm::Reg::{R0, R1, R2, R3, R6, R8, R9, R10};
 use crate::bpf::asm::Size::{Long, Word};
@@ -18,14 +19,14 @@ const CHAIN: i16 = SPEC - 24;
 /// The VkShaderModuleCreateInfo that a stage has in its chain instead of a module.
 const INLINE: i16 = CHAIN - 8;
 
-/// Most VkSubmitInfo of one call, most pipelines of one call, most links of a chain that are looked at.
+/// Limits: VkSubmitInfo per call, pipelines per call, links of a chain that are examined.
 pub const SUBMITS: i32 = 16;
 const PIPELINES: i32 = 8;
 const LINKS: i32 = 6;
-/// Bytes of a module that one record holds, and most records of one module.
+/// Bytes of a module per record, and the maximum number of records per module.
 const PIECE: i32 = 2 * REACH;
 const PIECES: i32 = 128;
-/// Most specialization constants, and where their data begins in a record.
+/// The maximum number of specialization constants, and the offset of their data in a record.
 pub const CONSTANTS: i32 = 64;
 pub const DATA: i32 = 1024;
 
@@ -36,7 +37,7 @@ const SUBMIT2: (i32, i32, i32) = (32, 64, 5);
 const COMPUTE: i32 = 1;
 const REQUIRED_SUBGROUP_SIZE: i32 = 1_000_225_001;
 const SHADER_MODULE: i32 = 16;
-/// Where the words of a VkShaderModuleCreateInfo stand: their number, and where.
+/// Offsets in a VkShaderModuleCreateInfo: the number of words and their pointer.
 const CODE: i32 = 24;
 
 impl Body {
@@ -107,7 +108,7 @@ impl Body {
                 self.until_return(number, regs::CX, regs::R9);
             }
             Vk::WaitFences => {
-                // Where any one of several may end it, which one is unknown.
+                // If any one of several fences may end the wait, it is unknown which one did.
                 let known = self.asm.label();
                 self.asm.load(Word, R1, R6, regs::SI);
                 self.asm.jump_if(If::LessEqual, R1, 1, known);
@@ -123,7 +124,7 @@ impl Body {
         }
     }
 
-    /// At the return: what was kept at the entry is in the frame.
+    /// At the return: the values kept at the entry are in the frame.
     pub(crate) fn vulkan_answer(&mut self, of: Vk) {
         self.asm.load(Long, R1, R6, regs::AX);
         self.asm.store(Word, R10, KEY + key::BLOCK, R1);
@@ -183,7 +184,7 @@ impl Body {
         self.submit();
     }
 
-    /// How many bytes there are, from a number of things of two to the power of `shift` bytes.
+    /// Computes a size in bytes from a number of items of `1 << shift` bytes.
     fn size_of(&mut self, number: i16, shift: i32) {
         self.asm.load(Word, R1, R10, number);
         if shift > 0 {
@@ -192,7 +193,8 @@ impl Body {
         self.asm.store(Long, R10, TEMP, R1);
     }
 
-    /// A record with as many bytes as TEMP says from ARGS_AT on; with a status of 1 and none if they are too many or not there.
+    /// Sends a record with TEMP bytes from ARGS_AT on. If they are too many or unreadable, it has status 1 and no
+    /// bytes.
     fn tell_bytes(&mut self, kind: i32) {
         let (big, cut, done) = (self.asm.label(), self.asm.label(), self.asm.label());
         self.asm.load(Long, R9, R10, TEMP);
@@ -218,7 +220,7 @@ impl Body {
         self.asm.place(done);
     }
 
-    /// As many bytes as R9 says into the record in R8; `address` leaves theirs in R3.
+    /// Copies R9 bytes into the record in R8; `address` leaves their address in R3.
     fn fill(&mut self, address: impl FnOnce(&mut Asm)) {
         let filled = self.asm.label();
         let asm = &mut self.asm;
@@ -235,7 +237,7 @@ impl Body {
         asm.place(filled);
     }
 
-    /// A list of handles.
+    /// Reports a list of handles.
     fn handles(&mut self, whose: i16, count: i16, list: i16) {
         self.register(KEY + key::HANDLE, whose, Long);
         self.register(KEY + key::GRID, count, Word);
@@ -244,7 +246,8 @@ impl Body {
         self.tell_bytes(kind::CALL);
     }
 
-    /// First that there is a submission, then the command buffers of each part of it; whether it was accepted is told at its return.
+    /// Reports the submission first, then the command buffers of each part. Whether it was accepted is reported at its
+    /// return.
     fn submission(&mut self, (buffers, size, shift): (i32, i32, i32), number: i32) {
         self.count();
         self.register(KEY + key::HANDLE, regs::DI, Long);
@@ -278,7 +281,7 @@ impl Body {
         self.keep_call();
     }
 
-    /// A VkShaderModuleCreateInfo behind ARGS_AT, the handle behind EXTRA: its words, piece by piece.
+    /// A VkShaderModuleCreateInfo at ARGS_AT, the handle at EXTRA: sends its words in pieces.
     fn module(&mut self) {
         self.read_user(OUTER, 8, |asm| asm.load(Long, R3, R10, EXTRA));
         self.read_user(LIST, 16, |asm| {
@@ -292,7 +295,7 @@ impl Body {
         self.pieces(LIST, kind::ANSWER, self.out);
     }
 
-    /// As many bytes as `size` says from where STREAM points, piece by piece.
+    /// Sends `size` bytes from where STREAM points, in pieces.
     fn pieces(&mut self, size: i16, kind: i32, end: Label) {
         for piece in 0..PIECES {
             let (from, rest) = (piece * PIECE, self.asm.label());
@@ -337,10 +340,10 @@ impl Body {
         self.asm.place(none);
     }
 
-    /// VkComputePipelineCreateInfo behind ARGS_AT, the handles behind EXTRA.
+    /// VkComputePipelineCreateInfo at ARGS_AT, the handles at EXTRA.
     fn pipelines(&mut self) {
         const SIZE: i32 = 96;
-        /// Of the stage's `pNext`; flags, stage, module, name and specialization follow.
+        /// The offset of the stage's `pNext`; flags, stage, module, name and specialization follow.
         const STAGE: i32 = 32;
         for at in (INLINE..LIST).step_by(8) {
             self.asm.store_imm(Long, R10, at, 0);
@@ -362,7 +365,7 @@ impl Body {
                 self.asm.store_imm(Word, R10, at, 0);
             }
             self.subgroup();
-            // Of several that are made at once only the first one's is told: the others are known by no module.
+            // If several are created at once, only the first one's module is reported; the others have no known module.
             if place == 0 {
                 self.inline_module();
             }
@@ -382,7 +385,7 @@ impl Body {
         }
     }
 
-    /// The subgroup size that the chain in LIST asks for, into the key.
+    /// Reads the subgroup size requested in the chain in LIST into the key.
     fn subgroup(&mut self) {
         let end = self.asm.label();
         self.asm.load(Long, R1, R10, LIST);
@@ -409,7 +412,8 @@ impl Body {
         self.asm.place(end);
     }
 
-    /// Places and data of the specialization constants, at fixed places of the record in R8; a status of 1 where they are not all there.
+    /// Positions and data of the specialization constants, at fixed offsets of the record in R8; status 1 if they are
+    /// incomplete.
     fn constants(&mut self) {
         const SHIFT: i32 = 4;
         let done = self.asm.label();
@@ -437,7 +441,7 @@ impl Body {
         asm.place(done);
     }
 
-    /// Which function of a device was asked for.
+    /// Reports which device function was requested.
     fn asked_device(&mut self) {
         self.register(KEY + key::HANDLE, regs::DI, Long);
         self.reserve(event::MIDDLE, counter::TORN);

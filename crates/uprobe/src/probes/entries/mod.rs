@@ -1,4 +1,4 @@
-//! The functions that are watched, and where each has its arguments (System V ABI, x86-64).
+//! The watched functions and the positions of their arguments (System V ABI, x86-64).
 
 mod suspect;
 mod table;
@@ -8,20 +8,21 @@ pub use crate::probes::entries::suspect::{Suspect, suspect};
 pub use crate::probes::entries::table::ENTRIES;
 pub use crate::probes::entries::vulkan::Vk;
 
-/// Which library's file an entry is looked for in, by the start of its name.
+/// The library that has an entry, recognised by the start of its file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Home {
     Hip,
-    /// The CUDA driver: every launch passes it, also those of a runtime that is linked in statically.
+    /// The CUDA driver: every launch passes through it, including those of a statically linked runtime.
     Cuda,
-    /// The CUDA runtime: watched for the handle that gives a driver function its name.
+    /// The CUDA runtime: watched for the handle that identifies a driver function.
     Cudart,
     RocBlas,
     HipBlas,
     HipBlasLt,
     CuBlas,
     CuBlasLt,
-    /// Vulkan's loader: a program that asks the instance for its functions passes its exported ones with every call.
+    /// The Vulkan loader: if a program gets its functions from the instance, every call passes through the loader's
+    /// exported ones.
     Vulkan,
 }
 
@@ -49,7 +50,7 @@ impl Home {
     }
 }
 
-/// Where a launch function has its arguments.
+/// The positions of a launch function's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// `(handle, dim3 grid, dim3 block, void **args, size_t shared, stream, ...)`: a dim3 takes two registers.
@@ -58,11 +59,12 @@ pub enum Shape {
     Flat,
     /// `(config *, function, void **args, ...)`; the config begins with grid, block, shared memory, stream.
     Config,
-    /// `(function, width, height, stream)`, of which this many are there: the first generation of the driver's API.
+    /// The first arguments of `(function, width, height, stream)`, this many of them: the first generation of the
+    /// driver's API.
     Bare(u8),
 }
 
-/// The memory layout of a list of launches on several devices: one after the other.
+/// The memory layout of a list of launches on several devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
     /// `hipLaunchParams`: function, grid, block, arguments, shared memory, stream.
@@ -71,26 +73,26 @@ pub enum List {
     Cuda,
 }
 
-/// Where an instantiation has its flags.
+/// The position of an instantiation's flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flags {
     None,
     /// The third argument.
     Third,
-    /// The first word of what the third argument points at.
+    /// The first word of the structure that the third argument points to.
     Behind,
 }
 
-/// Where a GEMM call has its extents: m, n, k are registers everywhere.
+/// The positions of a GEMM call's extents; m, n and k are always in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gemm {
-    /// Place on the stack of A's type; None if the name says it.
+    /// Stack position of A's type; None if the name implies it.
     pub type_a: Option<u8>,
     /// Place on the stack of the batch count.
     pub batch: Option<u8>,
 }
 
-/// The numbers under which a matrix layout's fields are set.
+/// The ids of a matrix layout's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayoutFields {
     pub rows: u8,
@@ -98,7 +100,7 @@ pub struct LayoutFields {
     pub batch: u8,
 }
 
-/// Which argument a pointer is.
+/// Which argument is a pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     Second,
@@ -107,8 +109,8 @@ pub enum At {
     Sixth,
 }
 
-/// Parameters of a node: of a kernel's, or of any node's, which begin with the kind of node (`hipGraphNodeParams`,
-/// `CUgraphNodeParams`: four words, then the parameters of that kind).
+/// Parameters of a node. Either those of a kernel node, or those of any node, which begin with the kind of node
+/// (`hipGraphNodeParams`, `CUgraphNodeParams`: four words, then the parameters of that kind).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Params {
     pub node: Node,
@@ -120,7 +122,7 @@ pub struct Params {
 pub mod node {
     pub const KERNEL: u32 = 0;
     pub const CHILD: u32 = 4;
-    /// Its body runs as often as the device decides.
+    /// The device decides how often its body runs.
     pub const CONDITIONAL: u32 = 13;
 }
 
@@ -139,15 +141,15 @@ pub enum Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Launch(Shape),
-    /// The runtime's launch, on its way to the driver's: names the driver's function.
+    /// The runtime's launch before it reaches the driver's: names the driver's function.
     Outer(Shape),
     Gemm(Gemm),
-    /// `(handle, product, alpha, A, layout of A, B, layout of B, beta, C, layout of C, D, layout of D, ...)`: the extents are in
-    /// the layouts, which are opaque; the arguments of their creation are remembered.
+    /// `(handle, product, alpha, A, layout of A, B, layout of B, beta, C, layout of C, D, layout of D, ...)`: the
+    /// extents are in the opaque layouts, so the arguments of the layouts' creation are remembered.
     LtMatmul,
     /// `(layout *out, type, rows, cols, leading)`
     LtLayout,
-    /// `(layout, bytes, type, rows, cols, leading)`: in memory of the caller's.
+    /// `(layout, bytes, type, rows, cols, leading)`: in the caller's memory.
     LtLayoutInPlace,
     /// `(layout, which field, value *, bytes)`
     LtField(LayoutFields),
@@ -156,7 +158,7 @@ pub enum Role {
     /// `(grid, block, shared memory, stream)`: for the launch by pointer that follows on this thread.
     Configure,
     BeginCapture,
-    /// `(stream, graph, ...)`: into a graph that is there already.
+    /// `(stream, graph, ...)`: captures into an existing graph.
     BeginCaptureTo,
     /// `(stream, graph *out)`
     EndCapture,
@@ -178,13 +180,13 @@ pub enum Role {
     AddNode(Params),
     /// `(node *out, graph, after *, how many, graph)`: all of another graph.
     AddChild,
-    /// `(node)`: it leaves its graph.
+    /// `(node)`: removes it from its graph.
     RemoveNode,
-    /// `(node, parameters *)`: what a node of a graph launches in what is instantiated from now on.
+    /// `(node, parameters *)`: changes what a node launches in later instantiations.
     ChangeNode(Params),
     /// `(node, parameters *out)`: what it launches.
     AskNode(Params),
-    /// `(exec, node, parameters *)`: what a node of an executable graph launches from now on.
+    /// `(exec, node, parameters *)`: changes what a node of an executable graph launches.
     SetNode(Params),
     /// `(exec, node, graph)`
     SetChild,
@@ -194,42 +196,42 @@ pub enum Role {
     FindInClone,
     /// `(node, graph *out)`: the graph inside a node.
     ChildOf,
-    /// `(event, stream)`: an event of a captured stream passes the capture on to the streams that wait for it.
+    /// `(event, stream)`: an event of a capturing stream makes the streams that wait for it join the capture.
     RecordEvent,
     /// `(stream, event, ...)`
     WaitEvent,
-    /// A copy whose fourth argument tells the direction; 2 is device to host.
+    /// A copy whose fourth argument is the direction; 2 is device to host.
     Copy,
-    /// A copy from the device by its name.
+    /// A copy whose name says that it is from the device.
     CopyBack,
     /// `(function *out, module, char *name)`
     GetFunction,
-    /// `(function *out, other handle)`: the second denotes the same kernel.
+    /// `(function *out, other handle)`: both denote the same kernel.
     Alias,
-    /// `(char *name, function **out, ...)`: a function of the runtime's own, which need not be an exported one.
+    /// `(char *name, function **out, ...)`: returns a runtime function, which need not be an exported one.
     ProcAddress,
     /// A function of Vulkan's loader.
     Vulkan(Vk),
 }
 
 impl Role {
-    /// Whether what the call gives, or that it was accepted, is only known when it returns.
+    /// Whether its result, or that it was accepted, is known only when it returns.
     pub fn answers(self) -> bool {
         self.gives() || self.changes() || matches!(self, Role::Vulkan(of) if of.answers())
     }
 
-    /// Whether its return is looked at, always or now and then.
+    /// Whether its return is observed, always or in samples.
     pub fn returns(self) -> bool {
         self.answers() || matches!(self, Role::Launch(_))
     }
 
-    /// Whether it makes, changes or launches graphs: unseen, what they launch is unknown.
+    /// Whether it creates, changes or launches graphs: if a call is missed, it is unknown what they launch.
     pub fn is_of_graphs(self) -> bool {
         self.answers()
             && !matches!(self, Role::GetFunction | Role::Alias | Role::ProcAddress | Role::LtLayout | Role::Vulkan(_))
     }
 
-    /// Whether it answers through a pointer.
+    /// Whether it returns a result through a pointer.
     pub fn gives(self) -> bool {
         matches!(
             self,
@@ -248,7 +250,7 @@ impl Role {
         )
     }
 
-    /// Whether it does something to what its arguments name, if it is accepted.
+    /// Whether it changes the objects that its arguments name, if it is accepted.
     pub fn changes(self) -> bool {
         matches!(
             self,
@@ -265,7 +267,7 @@ impl Role {
         )
     }
 
-    /// Whether it launches: such probes go in last, when everything that tells what a launch is part of is in place.
+    /// Whether it launches. Probes on launch functions are placed last, after those that show what a launch is part of.
     pub fn launches(self) -> bool {
         match self {
             Role::Launch(_) | Role::Several(_) | Role::Gemm(_) | Role::LtMatmul => true,

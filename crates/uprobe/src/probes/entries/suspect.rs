@@ -1,5 +1,6 @@
-//! Exports of a runtime that by their name launch something or change what a graph launches, and that the list does not have: a new version
-//! brings new ones. Each is counted, so that "it was not called" is known and "it was called" is said.
+//! Exports of a runtime whose names say that they launch something or change what a graph launches, but that are not in
+//! our list, because a new version added them. Their calls are counted, so that calls of them are reported and their
+//! absence is known.
 
 use crate::probes::entries::{ENTRIES, Home};
 
@@ -7,11 +8,11 @@ use crate::probes::entries::{ENTRIES, Home};
 pub enum Suspect {
     Launch,
     Graph,
-    /// A function of the list that leaves by a jump which the file does not tell: its result is not seen.
+    /// A listed function that is left by a jump that cannot be found in its file: its result is not seen.
     Unreturned,
 }
 
-/// What such a name has in it that concerns no kernel: copies, fills, calls of the host, events, memory, the order of nodes, what is shown.
+/// Parts of names that do not concern kernels: copies, fills, host calls, events, memory, the order of nodes, output.
 const HARMLESS: [&str; 22] = [
     "LaunchHostFunc",
     "Memcpy",
@@ -36,12 +37,12 @@ const HARMLESS: [&str; 22] = [
     "ConditionalHandle",
     "Graphics",
 ];
-/// What a function does to a graph that changes what it launches.
+/// Operations on a graph that change what it launches.
 const CHANGES: [&str; 10] =
     ["Add", "Set", "Update", "Clone", "Instantiate", "Create", "Destroy", "Remove", "Import", "Conditional"];
 
-/// What a function that a library exports may do unseen; None if the list has it, or its name says nothing of the kind. Launches
-/// of the CUDA runtime pass the driver, and are seen there.
+/// What an exported function may do unseen; None if it is listed, or if its name is harmless. Launches of the CUDA
+/// runtime pass through the driver and are seen there.
 pub fn suspect(home: Home, symbol: &str) -> Option<Suspect> {
     let ours = match home {
         Home::Hip => symbol.starts_with("hip") || symbol.starts_with("__hip"),

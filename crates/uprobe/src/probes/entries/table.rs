@@ -1,4 +1,4 @@
-//! The list itself.
+//! The list of watched functions.
 
 use crate::probes::entries::Home::{CuBlas, CuBlasLt, Cuda, Cudart, Hip, HipBlas, HipBlasLt, RocBlas, Vulkan};
 use crate::probes::entries::Role::{
@@ -32,7 +32,7 @@ const TYPED: Option<u8> = Some(2);
 const HIP_FIELDS: LayoutFields = LayoutFields { rows: 4, cols: 5, batch: 0 };
 const CUDA_FIELDS: LayoutFields = LayoutFields { rows: 2, cols: 3, batch: 5 };
 
-/// An entry's place here is its number in the records.
+/// The index of an entry is its number in the records.
 pub const ENTRIES: &[Entry] = &[
     entry(Hip, "hipLaunchKernel", Launch(Dim3)),
     entry(Hip, "hipLaunchKernel_spt", Launch(Dim3)),
@@ -162,7 +162,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(Cuda, "cuKernelGetFunction", Alias),
     entry(Cuda, "cuGetProcAddress", ProcAddress),
     entry(Cuda, "cuGetProcAddress_v2", ProcAddress),
-    // What nvcc 12.8 and later compile a launch to: the kernel was got once, from the stub's address.
+    // nvcc 12.8 and later compile a launch to this; the kernel was obtained once, from the stub's address.
     entry(Cudart, "__cudaLaunchKernel", Outer(Dim3)),
     entry(Cudart, "__cudaLaunchKernel_ptsz", Outer(Dim3)),
     entry(Cudart, "__cudaGetKernel", Alias),

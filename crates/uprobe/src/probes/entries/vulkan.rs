@@ -1,4 +1,4 @@
-//! Vulkan's functions: what each has as arguments, and when it is known what it did.
+//! Vulkan's functions: their arguments, and when their effect is known.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vk {
@@ -12,7 +12,7 @@ pub enum Vk {
     Bind,
     /// `(command buffer, layout, stages, offset, size, bytes *)`
     Push,
-    /// `(command buffer, info *)`: the same behind a pointer.
+    /// `(command buffer, info *)`: the same through a pointer.
     PushInfo,
     /// `(command buffer, x, y, z)`
     Dispatch,
@@ -36,12 +36,12 @@ pub enum Vk {
     FenceStatus,
     /// `(queue)`
     QueueIdle,
-    /// `(device, char *name)`: a program that gets a device function this way bypasses the loader's.
+    /// `(device, char *name)`: a program that gets a device function this way bypasses the loader.
     AskDevice,
 }
 
 impl Vk {
-    /// Whether what it did is only known when it returns.
+    /// Whether its effect is known only when it returns.
     pub fn answers(self) -> bool {
         matches!(
             self,
@@ -59,7 +59,7 @@ impl Vk {
         matches!(self, Vk::Dispatch | Vk::DispatchBase | Vk::DispatchIndirect)
     }
 
-    /// Whether every call is counted apart from the record that tells of it.
+    /// Whether every call is counted in addition to its record.
     pub fn is_counted(self) -> bool {
         self.dispatches() || matches!(self, Vk::Submit | Vk::Submit2)
     }

@@ -1,4 +1,4 @@
-//! Which card: by name, by target, from a file, as set on the command line, as the environment overrides it.
+//! The card: by name, by target or from a file, with changes from the command line and the environment.
 
 use crate::context::Context;
 use crate::emit::Show;
@@ -10,7 +10,7 @@ use say::{Context as _, say};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// More than any card's profile.
+/// A size limit; every card's profile is smaller.
 const MOST: u64 = 1 << 20;
 
 pub fn find(given: &str, set: &[String]) -> say::Result<Card> {

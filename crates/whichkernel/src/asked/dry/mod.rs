@@ -1,4 +1,4 @@
-//! What is asked of a program on a GPU that is not there: the flags that `dryrun`, `map` and `diff` share, and the survey they make.
+//! Questions to a program on a simulated GPU: the flags that `dryrun`, `map` and `diff` share, and their survey.
 
 pub mod card;
 pub mod head;
@@ -96,12 +96,12 @@ impl From<Lane> for Blas {
 }
 
 impl Ask {
-    /// Layers of a skeleton of this shape.
+    /// The number of layers of a skeleton with this shape.
     pub fn layers_of(&self, shape: &gguf::Shape) -> u32 {
         self.layers.map_or_else(|| shape.least_layers(), |layers| layers.clamp(1, 200))
     }
 
-    /// Kinds of matrices of which these skeletons have no product at full width.
+    /// Kinds of matrices for which these skeletons have no product at full width.
     fn absent(&self, shape: &gguf::Shape) -> Vec<String> {
         let kinds = gguf::absent(shape, gguf::Mix::One(TensorType::F32), self.layers_of(shape)).unwrap_or_default();
         kinds.iter().filter_map(|kind| kind.split(' ').next()).map(str::to_owned).collect()
@@ -111,7 +111,7 @@ impl Ask {
 /// The runtime that skeletons run in when none is named.
 pub const DEFAULT_RUNTIME: &str = "debian-sid";
 
-/// The types that were asked for.
+/// The requested types.
 pub fn kinds(args: &Ask) -> say::Result<Vec<TensorType>> {
     let all = args.kind.iter().any(|kind| kind.eq_ignore_ascii_case("all"));
     let given: Vec<&str> =
@@ -125,7 +125,7 @@ pub fn check_columns(args: &Ask) -> say::Result<()> {
     Ok(())
 }
 
-/// The file of a card is Vulkan's alone: for HIP it would be skipped.
+/// A card file applies only to Vulkan: for HIP it would be ignored.
 pub fn check_device(args: &Ask) -> say::Result<()> {
     ensure!(args.vulkan_device.is_none() || args.backend == Backend::Vulkan, "command-vulkan-device-backend");
     Ok(())
@@ -159,7 +159,7 @@ pub fn survey(args: &Ask, place: &RunRoot, context: &Context) -> say::Result<Vec
     Ok(maps)
 }
 
-/// The rung, and how far what is shown reaches.
+/// The rung, and how far the displayed results reach.
 pub fn reach_line(reach: &Conclusion, lang: &Lang) -> String {
     lang.text_with("dryrun-reach", &[("what", conclusion_text(lang, reach).into())])
 }
@@ -177,7 +177,7 @@ pub fn problems(map: &Map, lang: &Lang) -> Vec<String> {
     list
 }
 
-/// Prints a survey's progress where colours are on.
+/// Prints a survey's progress if colours are on.
 pub fn progress(context: &Context) -> impl Fn(&str) + Sync + use<> {
     let color = context.color;
     move |line| {

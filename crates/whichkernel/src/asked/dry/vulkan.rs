@@ -1,4 +1,4 @@
-//! The same through Vulkan: where it runs, what it does not heed, the survey, and the lines around a map.
+//! The same for Vulkan: where it runs, unsupported flags, the survey, and the lines around a map.
 
 use super::{Ask, DEFAULT_RUNTIME, Lane, check_columns, kinds, progress, reach_line};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
@@ -21,12 +21,12 @@ pub fn reported(path: &Path) -> say::Result<VulkanProfile> {
     VulkanProfile::reported(&bytes).about(path.display())
 }
 
-/// The card of the stand-in that such a file is of: one that differs from it is not played by it.
+/// The stand-in's card that such a file describes. A card that differs from it cannot be simulated.
 pub fn played(path: &Path) -> say::Result<String> {
     Ok(reported(path)?.played().about(path.display())?.card)
 }
 
-/// The cards that are asked for.
+/// The requested cards.
 pub fn cards(ask: &Ask) -> say::Result<Vec<String>> {
     ask.vulkan_device.as_deref().map_or_else(|| Ok(ask.gpu.clone()), |path| Ok(vec![played(path)?]))
 }
@@ -35,7 +35,7 @@ pub fn place(ask: &Ask) -> say::Result<RunRoot> {
     Ok(RunRoot::find(ask.runtime.as_deref().unwrap_or(DEFAULT_RUNTIME))?)
 }
 
-/// What would be skipped is refused.
+/// Refuses flags that would otherwise be ignored.
 pub fn heed(ask: &Ask, more: &[(&str, bool)]) -> say::Result<()> {
     let own = [("--strict", ask.strict), ("--set", !ask.set.is_empty()), ("--blas", ask.blas != Lane::Recorded)];
     let given = own.iter().chain(more).filter_map(|(flag, given)| given.then_some(*flag));

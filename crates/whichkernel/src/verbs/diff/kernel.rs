@@ -39,13 +39,13 @@ pub struct KernelAsk {
     pub mnemonics: bool,
 }
 
-/// Whether a path is a file with GPU code, so that this comparison is meant.
+/// Whether a path is a file with GPU code, so that this comparison applies.
 pub fn is_file(path: &str) -> bool {
     let Ok(file) = File::open(Path::new(path)) else { return false };
     inventory::contents(&file).is_ok()
 }
 
-/// Kernels that differ are listed up to here in text; JSON and CSV have them all.
+/// The maximum number of differing kernels in text; JSON and CSV have them all.
 const SHOWN: usize = 25;
 
 pub fn run(a: &str, b: &str, ask: &KernelAsk, format: Format, context: &Context) -> say::Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! Two runtimes, or two GPUs: what is selected differently, without any GPU.
+//! Compares two runtimes, or two GPUs: which selections differ, without any GPU.
 
 use crate::asked::dry::{Ask, DEFAULT_RUNTIME, survey};
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
@@ -8,7 +8,7 @@ use evidence::Word;
 use report::{Column, Table, conclusion_text};
 use std::process::ExitCode;
 
-/// A runtime in the cache, or a directory that holds one.
+/// Whether the name is a runtime in the cache, or a directory that contains one.
 pub fn is_runtime(name: &str) -> bool {
     RunRoot::find(name).is_ok_and(|place| place.libraries(false, None).is_ok())
 }

@@ -1,4 +1,4 @@
-//! Two cards through Vulkan.
+//! Compares two cards through Vulkan.
 
 use crate::asked::dry::Ask;
 use crate::asked::dry::vulkan::{heed, place, played, survey};
@@ -11,11 +11,11 @@ use say::bail;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// In one runtime.
+/// Two cards in one runtime.
 pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> say::Result<ExitCode> {
     heed(ask, &[])?;
     let place = place(ask)?;
-    // No card is called like a file.
+    // No card has the name of a file.
     let of = |card: &str| {
         let own = card.ends_with(".json").then(|| played(Path::new(card))).transpose()?;
         survey(&Ask { gpu: vec![own.unwrap_or_else(|| card.to_owned())], ..ask.clone() }, &place, context)

@@ -43,7 +43,7 @@ pub fn run(args: &Args, verbs: &[String], context: &Context) -> say::Result<Exit
         let sightings = HostObserver::new(host).sightings(&report, &observe::now());
         context.record(sightings, "doctor-recorded")?;
     }
-    // JSON is for programs: its sentences are English in every language.
+    // JSON is for programs: its sentences are always in English.
     let english = Lang::new("en");
     let lang = if args.format == Format::Json { &english } else { &context.lang };
     match args.format {

@@ -1,4 +1,4 @@
-//! Doctor's answer for a person: what is here, which observers work, what needs attention.
+//! Doctor's answer for people: what is installed, which observers work, and what needs attention.
 
 use super::{fix_text, say_all};
 use crate::context::Context;
@@ -10,9 +10,9 @@ use report::{Lang, conclusion_text, wrap};
 use say::say;
 use std::fmt::Write;
 
-/// Problems come first: they are what the reader came for. `live`: this machine, not a tree of files.
+/// Problems come first, because readers look for them. `live`: this machine, not a file tree.
 pub fn render(report: &Report, live: bool, context: &Context) -> String {
-    // In another tree of files it is unknown what can be run.
+    // For a file tree it is unknown what can be run.
     let feasible = live.then(|| Feasibility::this(&report.facts));
     let mut page = Page { out: String::new(), feasible, context };
     let kernel = report.facts.kernel.found().map_or("?", String::as_str);
@@ -69,7 +69,7 @@ impl Page<'_> {
         }
     }
 
-    /// A label in a column of its own, its text beside it.
+    /// A label in a separate column, with its text beside it.
     fn labelled(&mut self, label: &str, columns: usize, text: &str) {
         let indent = columns + 2;
         let start = self.out.len();
@@ -87,7 +87,7 @@ impl Page<'_> {
         if self.context.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// A command is never wrapped: it is there to be copied.
+    /// Commands are for copying, so they are never wrapped.
     fn fix(&mut self, indent: usize, fix: &Fix) {
         let label = self.lang().text("doctor-fix");
         let text = fix_text(fix, self.lang());
@@ -292,7 +292,7 @@ impl Page<'_> {
     }
 }
 
-/// JSON has the whole of it.
+/// Shortens a value; JSON has it in full.
 fn short(value: &str) -> String {
     const MOST: usize = 120;
     if value.chars().count() <= MOST { value.to_owned() } else { value.chars().take(MOST).chain(['…']).collect() }

@@ -1,4 +1,4 @@
-//! With a command: run it, then print what was selected.
+//! With a command: runs it, then prints the selections.
 
 use super::args::{Args, place};
 use super::{record, rows, text, trace};
@@ -17,10 +17,10 @@ use std::process::ExitCode;
 use sys::files::{self, Access};
 use sys::interrupt;
 
-/// One run, with all that its answer is made from.
+/// One run, with everything that its answer needs.
 pub struct Ran<'a> {
     pub place: &'a RunRoot,
-    /// One per device of the machine that was played, in their order.
+    /// One per device of the simulated machine, in order.
     pub plans: &'a [Plan],
     pub outcome: &'a Outcome,
     pub selected: &'a [Selected],
@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         sparse_read: args.command.iter().any(|word| is_skeleton(Path::new(word))),
         variables: &variables,
     };
-    // From here on a signal ends the program, but not the report about it.
+    // From here on, a signal ends the program, but not its report.
     interrupt::catch();
     let outcome = request.run()?;
     let selected = select(&outcome, &profiles);
@@ -92,19 +92,19 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         };
         context.emit_as(args.ask.format, || answer(&ran), |format| Ok(plain(format)))?;
     }
-    // Behind what the program did: its own failure is the likely reason.
+    // Reported after the program's result, because its own failure is the likely reason.
     if args.write_graph.is_some() && outcome.graphs.is_empty() {
         bail!("dryrun-no-graph");
     }
     Ok(match outcome.finish() {
         Finish::Whole if !selected.is_empty() && outcome.lost() == 0 => ExitCode::SUCCESS,
         _ if outcome.interrupted.is_some() => ExitCode::from(COULD_NOT_RUN),
-        // The program's own failure is an answer about the program; the record up to there was printed.
+        // The program's own failure is a result about the program; everything until then was printed.
         _ => ExitCode::from(CHECK_FAILED),
     })
 }
 
-/// Several cards are one machine with several GPUs, each with the kernels of its own target.
+/// Several cards form one machine with several GPUs, each with the kernels of its own target.
 fn plans(args: &Args, place: &RunRoot) -> say::Result<Vec<Plan>> {
     let program = args.command.first().map(Path::new);
     let blas = args.ask.blas != Lane::Recorded;
@@ -124,12 +124,12 @@ pub fn is_skeleton(path: &Path) -> bool {
         .is_ok_and(|file| file.is_file() && file.len() > LARGE && file.blocks() * 512 < file.len() / 16)
 }
 
-/// Arguments that are files or directories here must be seen inside the tree at the same path.
+/// Arguments that are files or directories here must be visible at the same path inside the tree.
 pub fn shown(args: &Args, place: &RunRoot) -> Vec<PathBuf> {
     let RunRoot::Tree { .. } = place else { return Vec::new() };
     let mut list = Vec::new();
     for word in args.command.iter().skip(1) {
-        // A number or a flag may be a file's name by chance; a path or a name with an ending is meant as one.
+        // A number or a flag may be a file name by chance; a word with a slash or a dot is meant as a file.
         let named = word.to_string_lossy().contains(['/', '.']);
         let Ok(path) = std::path::absolute(word) else { continue };
         if named && path.exists() && !list.iter().any(|known: &PathBuf| path.starts_with(known)) {

@@ -1,4 +1,4 @@
-//! Without a command: the map of types and column counts, from skeleton models or from a model of the user's.
+//! Without a command: the map of types and column counts, from skeleton models or the user's model.
 
 use super::{Args, record, rows};
 use crate::asked::dry::{DEFAULT_RUNTIME, head, problems, reach_line, survey};
@@ -68,7 +68,7 @@ fn text(maps: &[Map], place: &RunRoot, format: Format, context: &Context) -> Str
     out
 }
 
-/// What a real BLAS library took for which product; None if calls were only recorded.
+/// What a real BLAS library chose for each product; None if calls were only recorded.
 fn products(map: &Map, context: &Context) -> Option<Table> {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
@@ -102,7 +102,7 @@ pub fn labels(map: &Map, context: &Context) -> Table {
     counts.sort_unstable();
     counts.dedup();
     let mut columns = vec![Column::left("type", context.lang.text("dryrun-type"))];
-    // Column keys are for JSON and CSV, which this table never becomes.
+    // Column keys are only used by JSON and CSV, which this table is never written as.
     columns.extend(counts.iter().map(|count| Column::left("columns", count.to_string())));
     let mut table = Table::new(columns);
     for kind in kinds_of(map) {

@@ -1,4 +1,4 @@
-//! The real program on a GPU that is not there: what its host code selects.
+//! Runs the real program on a simulated GPU and shows what its host code selects.
 
 use crate::asked::dry::{Backend, card, check_device};
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! `--record`: what was selected, to the ledger, on the rung Selected and with the device named as a stand-in.
+//! `--record`: records the selections in the ledger, on the rung Selected, with the device named as a stand-in.
 
 use crate::context::Context;
 use dryrun::Map;
@@ -12,7 +12,7 @@ pub fn cells(context: &Context, place: &RunRoot, map: &Map, model: &str) -> say:
     context.record(scene(place, &map.plan, (model, None), &time)?.survey(&map.cells)?, "dryrun-recorded")
 }
 
-/// Each device's rows with the card that it plays as their subject.
+/// Each device's rows have the card that it simulates as their subject.
 pub fn run(
     context: &Context,
     place: &RunRoot,

@@ -1,4 +1,4 @@
-//! Rows of what was selected, for machines: the contract of `--format csv`.
+//! The selections as rows for programs: the format of `--format csv`.
 
 use dryrun::{Plan, Selected};
 use evidence::Reach;

@@ -1,4 +1,4 @@
-//! A run for people: the verdict first, then what was selected, phase by phase, then what to know about the list.
+//! A run for people: the verdict first, then the selections by phase, then notes on the list.
 
 use super::command::Ran;
 use crate::asked::dry::head;
@@ -48,7 +48,7 @@ pub fn text(ran: &Ran<'_>, format: Format, context: &Context) -> String {
     out
 }
 
-/// What a reader came for, and what would mislead them, before any table.
+/// The main result and possible misunderstandings, before any table.
 fn verdict(ran: &Ran<'_>, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = String::new();
@@ -119,7 +119,7 @@ fn cells(row: &Selected, context: &Context) -> [String; 9] {
             format!("{} [{}{more}]", row.title(), sizes.join(", "))
         }
     };
-    // Experts have columns of their own: two rows that differ in nothing else must not look alike.
+    // Experts have separate columns: two rows that differ only in that must not look the same.
     let kernel = if row.routed { format!("{kernel} {}", context.lang.text("dryrun-experts")) } else { kernel };
     let needs = row.needs.as_ref().map(|needs| {
         let fit = needs.occupancy.map_or("-".to_owned(), |n| n.to_string());
@@ -130,7 +130,7 @@ fn cells(row: &Selected, context: &Context) -> [String; 9] {
         [first, _, ..] => format!("{}x{}x{} +{}", first[0], first[1], first[2], row.grids.len() - 1),
         _ => row.grid_text(),
     };
-    // Helpers of a path (quantising for MMQ) are named for what they do.
+    // Helpers of a path (quantising for MMQ) are named by their function.
     let names_path = row.is_multiplication() || matches!(row.family, Family::FlashAttention);
     let class = row.path.filter(|_| names_path).map(|path| path.to_string());
     [
@@ -146,7 +146,7 @@ fn cells(row: &Selected, context: &Context) -> [String; 9] {
     ]
 }
 
-/// Which columns a terminal has room for: a kernel's name must stay in one piece.
+/// The columns that fit the terminal: a kernel's name must not be wrapped.
 fn kept(context: &Context) -> [bool; 9] {
     match context.width {
         Some(..100) => [false, true, false, true, true, true, false, true, false],

@@ -1,4 +1,4 @@
-//! `--trace FILE`: every launch in order, graph replays multiplied out, one JSON object a line.
+//! `--trace FILE`: every launch in order, with graph replays expanded, as one JSON object per line.
 
 use dryrun::{Outcome, steps};
 use launch::lines::{self, Closing, End, Line};

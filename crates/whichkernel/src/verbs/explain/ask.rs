@@ -134,20 +134,20 @@ fn only<T: PartialEq + say::ToArg>(slot: &mut Option<T>, value: T) -> say::Resul
     Ok(())
 }
 
-/// The tensor types that a type, or a file's type, holds.
+/// The tensor types in a type, or in a file of that type.
 fn types(name: &str) -> Option<Vec<String>> {
     let name = name.trim_start_matches("GGML_TYPE_").to_ascii_uppercase();
     let tensor = |ty: &str| {
         source::decision_table::all().last().is_some_and(|it| it.targets.values().any(|t| t.types.contains_key(ty)))
     };
-    // `Q2_K` is a tensor's type first.
+    // `Q2_K` is primarily a tensor type.
     if tensor(&name) {
         return Some(vec![name]);
     }
     gguf::mix(&name).map(|mix| mix.iter().map(|ty| (*ty).to_owned()).collect())
 }
 
-/// Words that only together are a GPU are one; all others stand alone.
+/// Joins words that only together name a GPU; all others stay separate.
 fn joined(words: &[String]) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = words;
@@ -169,7 +169,7 @@ fn joined(words: &[String]) -> Vec<String> {
     out
 }
 
-/// The nearest thing that is known.
+/// Suggests the nearest known word.
 fn hint(word: &str) -> Message {
     let table = source::decision_table::all().last();
     let types =
@@ -177,7 +177,7 @@ fn hint(word: &str) -> Message {
     let all =
         gpu::all().iter().map(|card| card.name.as_str()).chain(gpu::nvidia_names()).chain(types.map(String::as_str));
     let all = all.chain(gguf::file_types()).chain(report::terms()).chain(source::versions::ollama_releases());
-    // A card is known by less than its whole name: `9070xtt`.
+    // A card is recognised by part of its name: `9070xtt`.
     let card = || match gpu::find(word) {
         Err(gpu::ProfileError::Unknown { near, .. }) if word.chars().any(|c| c.is_ascii_digit()) => near,
         _ => None,

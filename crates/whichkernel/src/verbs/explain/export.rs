@@ -1,4 +1,4 @@
-//! The counterfactuals as a table: other column counts, other cards, other versions.
+//! The alternatives as a table: other column counts, other cards, other versions.
 
 use super::screen;
 use crate::context::Context;
@@ -16,7 +16,7 @@ impl Show for Explained<'_> {
             Column::left("path", lang.text("source-column-path")),
             Column::right("tile", lang.text("source-column-variant")),
         ]);
-        // The answer itself first; of a version between two tables what either says.
+        // The answer itself comes first; for a version between two tables, the answers of both.
         let asked = self.asked_version.or(self.version).unwrap_or_default().to_owned();
         let chosen = match self.conclusion.says() {
             Says::Chosen { choices } if choices.is_empty() => "UNDETERMINED".to_owned(),
@@ -26,7 +26,7 @@ impl Show for Explained<'_> {
         let tile = |tile: Option<i64>| tile.map_or(String::new(), |tile| tile.to_string());
         let stretches: Vec<_> = self.by_columns.iter().map(|one| (one.from, one.to, one.path)).collect();
         let (path, width) = match self.columns {
-            // Asked about every count there is.
+            // Asked about every count.
             None => (tokens(&stretches), None),
             Some(_) => (self.path.map_or(chosen, str::to_owned), self.tile),
         };

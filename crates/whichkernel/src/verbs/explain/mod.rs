@@ -1,5 +1,5 @@
-//! `whichkernel explain`: why this kernel, at once and offline, from the decision tables that come with the program; and
-//! what the words mean.
+//! `whichkernel explain`: explains the choice of a kernel, immediately and offline, from the embedded decision tables;
+//! and explains terms.
 
 mod ask;
 mod export;
@@ -74,10 +74,10 @@ pub enum Both {
     Both,
 }
 
-/// The prompts that are asked about where no number is given: one token, the first of another path, a long one.
+/// The default prompts if no number is given: one token, the first of another path, a long one.
 const PROMPTS: [u64; 3] = [1, 9, 512];
 
-/// HIP and Vulkan side by side, which no table has: both are run.
+/// HIP and Vulkan side by side. No table has this, so both are run.
 fn both(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let kind = gguf::TensorType::parse(args.ty.as_deref().unwrap_or("Q4_K"))?;
     let columns = match args.columns {
@@ -110,7 +110,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.backend.is_some() {
         return both(args, context);
     }
-    // JSON is in English, whatever the reader's language.
+    // JSON is always in English.
     let english = Lang::new("en");
     let lang = if args.format == Format::Json { &english } else { &context.lang };
     match (ask::asked(args, lang)?, args.format) {

@@ -1,4 +1,4 @@
-//! The screen: the answer with its rung, why, and what it would be for other token counts, cards and versions.
+//! The screen: the answer with its rung, the reason, and the answers for other token counts, cards and versions.
 
 use crate::context::Context;
 use crate::labelled::{Entry, labelled};
@@ -40,7 +40,7 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     let ty = question.main_type();
     let mut rows = Vec::new();
     rows.extend(version(question, context));
-    // The newest is taken where none was named: which one that is belongs to the answer.
+    // If no version was named, the newest is used, and the answer says which one that is.
     if let Known::Exact(table) = &question.known {
         rows.push(("explain-version", format!("{} {}", table.source, dated(table))));
     }
@@ -53,7 +53,7 @@ pub fn kernel_lines(question: &Question, context: &Context) -> Vec<(&'static str
     let named = |table: &DecisionTable, text: String| if of { format!("{}: {text}", table.version) } else { text };
     for (number, (table, found)) in found.iter().enumerate() {
         let cc = table.targets.get(target).and_then(|target| target.cc);
-        // What a function returns says nothing that its condition did not.
+        // A function's return statement adds nothing to its condition.
         let rules = found.rule.iter().filter(|rule| !rule.condition.starts_with("return true"));
         let rules = rules.map(|rule| named(table, shown(rule, cc, ty, question.at()))).enumerate();
         rows.extend(rules.map(|(i, rule)| (if i + number == 0 { "explain-why" } else { "" }, rule)));
@@ -131,7 +131,7 @@ pub fn kernel(question: &Question, context: &Context) -> String {
     out
 }
 
-/// The lines that decide, and where they can be read.
+/// The deciding lines, with links to them.
 pub fn links(question: &Question) -> Vec<Link> {
     let mut out = Vec::new();
     for (table, found) in &question.found() {
@@ -144,7 +144,7 @@ pub fn links(question: &Question) -> Vec<Link> {
     out
 }
 
-/// The file's own name: directories say nothing that a reader of this screen needs.
+/// The file name without directories, which readers of this screen do not need.
 fn place(rule: &Rule) -> String {
     format!("{}:{}", rule.file.rsplit('/').next().unwrap_or(&rule.file), rule.line)
 }
@@ -171,7 +171,7 @@ fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
     format!("{}  {} -> {}{values}", place(rule), rule.condition, rule.outcome)
 }
 
-/// The rarer paths by name, the commonest by its number: `BLAS on gfx90a | MMQ on the 7 others compared`.
+/// The rarer paths by name, the most common by its number: `BLAS on gfx90a | MMQ on the 7 others compared`.
 fn by_gpu(question: &Question, table: &DecisionTable, context: &Context) -> String {
     let mut paths: Vec<(String, Vec<&str>)> = Vec::new();
     for target in OTHERS.iter().filter(|target| **target != question.device.target) {
@@ -194,8 +194,8 @@ fn by_gpu(question: &Question, table: &DecisionTable, context: &Context) -> Stri
     paths.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
 }
 
-/// llama.cpp's releases in their order: `BLAS through b6841 | MMQ from b7148 (2025-11-24) through ggml-0.28.0`. The last one is the
-/// newest release that has a table: later releases are unknown.
+/// llama.cpp's releases in order: `BLAS through b6841 | MMQ from b7148 (2025-11-24) through ggml-0.28.0`. The last one
+/// is the newest release that has a table: later releases are unknown.
 fn by_version(question: &Question, context: &Context) -> String {
     let mut runs: Vec<(&str, &DecisionTable, &DecisionTable)> = Vec::new();
     for table in decision_table::all().iter().filter(|table| table.source == "llama.cpp") {
@@ -217,12 +217,12 @@ fn by_version(question: &Question, context: &Context) -> String {
     runs.iter().enumerate().map(text).collect::<Vec<_>>().join(" | ")
 }
 
-/// A release, with its day where that is known.
+/// A release, with its date if known.
 fn dated(table: &DecisionTable) -> String {
     if table.date.is_empty() { table.version.clone() } else { format!("{} ({})", table.version, table.date) }
 }
 
-/// What else a file of this type holds, and whether it goes the same way.
+/// The other types in a file of this type, and whether they take the same path.
 fn mix(question: &Question, context: &Context) -> String {
     let lang = &context.lang;
     let Some(table) = question.tables().last().copied() else { return String::new() };

@@ -1,4 +1,4 @@
-//! `--bundles`: what each bundle is for: families, types, template ranges, live kernels and stubs, neighbours.
+//! `--bundles`: the role of each bundle: families, types, template ranges, live kernels and stubs, neighbours.
 
 use super::Args;
 use super::select::Select;
@@ -11,7 +11,8 @@ use observe::answers::{BundleRow, Bundles};
 use report::{Column, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Gathers the distinct kernels of a bundle over the wanted targets; live where one of the targets has code for it.
+/// Collects the distinct kernels of a bundle over the wanted targets; a kernel is live if one of the targets has code
+/// for it.
 struct Gather(Select);
 
 #[derive(Default)]
@@ -44,7 +45,7 @@ impl Look for Gather {
     }
 }
 
-/// One bundle, told.
+/// The row of one bundle.
 struct Row {
     bundle: usize,
     offset: u64,
@@ -59,7 +60,7 @@ struct Row {
 }
 
 impl Row {
-    /// What the bundle is mainly for, with its types where they are few: `MMQ Q4_K`.
+    /// The main role of the bundle, with its types if there are few: `MMQ Q4_K`.
     fn label(&self) -> String {
         let Some(family) = self.families.first() else { return "-".to_owned() };
         let main = matches!(
@@ -101,7 +102,7 @@ fn told(bundle: usize, offset: u64, found: &Kernels) -> Row {
     for (facts, _) in &read {
         *families.entry(facts.family).or_default() += 1;
     }
-    // The most frequent first; a fix-up never leads the kernels that it serves.
+    // The most frequent family first; a fix-up kernel never comes before the kernels that it serves.
     let mut ordered: Vec<(Family, usize)> = families.into_iter().collect();
     let helper = |family: Family| matches!(family, Family::MmqFixup | Family::FlashAttentionFixup | Family::Other);
     ordered.sort_by_key(|(family, n)| (helper(*family), std::cmp::Reverse(*n), *family));
@@ -133,7 +134,7 @@ fn ranges(row: &Row) -> Vec<String> {
         .collect()
 }
 
-/// The bundles before and after, by what they are for.
+/// The bundles before and after, by role.
 fn neighbours(rows: &[Row], at: usize) -> String {
     let near = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|i| rows.get(i));
     near.map(|row| format!("{} {}", row.bundle, row.label())).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! `--extract DIR`: every code object as a file of its own, under a name that sorts.
+//! `--extract DIR`: writes every code object to a separate file, under a name that sorts.
 
 use super::select::Select;
 use codeobject::ReadAt;
@@ -14,11 +14,11 @@ use sys::files::{self, Access};
 pub struct Extract {
     pub select: Select,
     pub dir: PathBuf,
-    /// How often each name was given out: two objects of one bundle, or two outside of all bundles, may be for one target.
+    /// How often each name was used: two objects of one bundle, or two outside any bundle, may have the same target.
     pub names: Mutex<HashMap<String, u32>>,
 }
 
-/// What one bundle gave: files written, or why not.
+/// The result for one bundle: files written, or the error.
 #[derive(Default)]
 pub struct Files {
     pub written: Vec<(PathBuf, u64)>,
@@ -44,8 +44,8 @@ impl Look for Extract {
     fn kernel(&self, _: &Found<'_>, _: &codeobject::CodeObject<'_>, _: &codeobject::Kernel, _: &mut Files) {}
 }
 
-/// `bundle_0096.gfx1201.hsaco`. Ids come from the file, so only letters, digits and `+-_` of them are let through: a
-/// name can hold no separator and cannot leave the directory.
+/// `bundle_0096.gfx1201.hsaco`. Ids come from the file, so only letters, digits and `+-_` are kept: a name cannot
+/// contain a separator or leave the directory.
 fn file_name(found: &Found<'_>) -> String {
     let target = found.target.map_or_else(|| found.kind.to_owned(), ToString::to_string);
     let safe = |c: char| if c.is_ascii_alphanumeric() || "+-_".contains(c) { c } else { '_' };
@@ -63,7 +63,7 @@ fn file_name(found: &Found<'_>) -> String {
     }
 }
 
-/// A bundle is read by one thread, and the rest after all bundles, so the numbers are the same every time.
+/// One thread reads a bundle, and the rest follows after all bundles, so the numbers are reproducible.
 fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
     let count = names.entry(name.clone()).or_insert(0);
     *count += 1;
@@ -75,7 +75,7 @@ fn unique(name: String, names: &mut HashMap<String, u32>) -> String {
 
 fn write(path: &Path, contents: &dyn ReadAt) -> say::Result<u64> {
     const PIECE: u64 = 1 << 20;
-    // O_EXCL: neither a file nor a link of that name is touched.
+    // O_EXCL: an existing file or symlink of that name is not touched.
     let mut file = files::create_new(path, Access::Public).map_err(|error| refused(path, &error))?;
     let mut at = 0;
     while at < contents.len() {

@@ -1,4 +1,4 @@
-//! One file: what is in it, its kernels, its code objects as files.
+//! One file: its content, its kernels, its code objects as files.
 
 use super::extract::Extract;
 use super::kernels::{self, Rows};
@@ -75,7 +75,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileRepo
 fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let look = Rows { select: Select::new(args)?, format: args.format };
     match args.format {
-        // As `Kernels` would be, written while it is found.
+        // Same form as `Kernels`, written incrementally.
         Format::Json => {
             let (schema, file) = (json!(Kernels::SCHEMA), json!(file.path().to_string_lossy()));
             context.print(&format!("{{\"schema\":{schema},\"file\":{file},\"kernels\":[\n"))?;
@@ -142,7 +142,7 @@ fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> say::Resu
     Ok(report)
 }
 
-/// What went wrong is said on stderr, with file, offset and field. What could be read has been shown before.
+/// Reports errors on stderr, with file, offset and field. Readable content was already shown.
 pub fn verdict(path: &Path, found: &FileReport, context: &Context) -> ExitCode {
     const SHOWN: usize = 20;
     let problems = found.all_problems().count();

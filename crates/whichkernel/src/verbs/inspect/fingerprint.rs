@@ -1,4 +1,4 @@
-//! `inspect FILE --fingerprint [--against PIN]`: what build is this, and can that source have made it?
+//! `inspect FILE --fingerprint [--against PIN]`: which build is this, and can that source have produced it?
 
 use super::Args;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context};
@@ -52,7 +52,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     })
 }
 
-/// A build (`b6841`, `6841`) by the table, or a source tree by itself.
+/// Compares with a build (`b6841`, `6841`) from the table, or with a source tree.
 fn compare(pin: &str, shapes: &BTreeSet<Shape>, table: &FingerprintTable) -> say::Result<Against> {
     let path = Path::new(pin);
     if path.is_dir() {

@@ -25,7 +25,7 @@ pub fn run(file: &File, target: &str, args: &Args, context: &Context) -> say::Re
     Ok(exit_code(&presence(file.path(), &report, &serves)))
 }
 
-/// Yes, No or Not known, and why.
+/// Yes, No or Not known, with the reason.
 pub fn sentence(file: &File, wanted: &Arch, serves: &Serves, report: &FileReport, context: &Context) -> String {
     let conclusion = presence(file.path(), report, serves);
     let key = match (conclusion.word(), serves.how, serves.taken.is_some()) {

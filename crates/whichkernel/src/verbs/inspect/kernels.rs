@@ -10,7 +10,7 @@ use report::{csv_line, plain};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The CSV header; the first twelve are what scripts rely on.
+/// The CSV header; scripts rely on the first twelve columns.
 pub const COLUMNS: [&str; 19] = [
     "name",
     "mangled",
@@ -38,7 +38,7 @@ pub struct Rows {
     pub format: Format,
 }
 
-/// The rows of one bundle. The same kernel comes once per target, so each name is demangled once.
+/// The rows of one bundle. The same kernel occurs once per target, so each name is demangled once.
 #[derive(Default)]
 pub struct Text {
     pub rows: String,
@@ -80,8 +80,9 @@ impl Look for Rows {
 }
 
 impl Rows {
-    /// The kernels of NVIDIA's images, in the same columns: registers are under `vgpr`, static shared memory under `lds`, the
-    /// stack of a thread under `scratch`. PTX states none of them. Machine code is not decoded, so stubs are unknown.
+    /// The kernels of NVIDIA's images, in the same columns: registers are under `vgpr`, static shared memory under
+    /// `lds`, the stack of a thread under `scratch`. PTX has none of them. Machine code is not decoded, so stubs are
+    /// unknown.
     pub fn nvidia(&self, found: &Inventory) -> Text {
         let mut out = Text::default();
         for row in found.rows.iter().filter(|row| row.region.is_loadable() && self.select.named(&row.target())) {
@@ -109,7 +110,7 @@ impl Rows {
 /// A kernel as tables have it.
 struct Cells {
     all: [String; 19],
-    /// Its proof is shown where it is one.
+    /// If it is a stub, its proof is shown.
     is_stub: bool,
 }
 
@@ -125,7 +126,7 @@ fn write_row(
     match format {
         Format::Json => {
             rows.push_str(if first { "" } else { ",\n" });
-            // A row is numbers and text: it always serializes.
+            // A row contains only numbers and text, so serialising cannot fail.
             rows.push_str(&serde_json::to_string(&json()).unwrap_or_default());
         }
         Format::Csv => csv_line(rows, cells().all.iter().map(String::as_str)),
@@ -175,7 +176,7 @@ pub fn header(format: Format) -> String {
     }
 }
 
-/// Bundle, target, registers and memory, name: what fits a line. A dash where nothing is stated.
+/// Bundle, target, registers and memory, name: the columns that fit a line. A dash for unknown values.
 fn text_row(out: &mut String, cells: &Cells) {
     let stub = if cells.is_stub { 16 } else { usize::MAX };
     let cell = |at: usize| cells.all.get(at).map(String::as_str).filter(|cell| !cell.is_empty()).unwrap_or("-");

@@ -1,5 +1,5 @@
-//! `--launch-map`: host handle, kernel name, wrapper, bundle; with `--target` also whether that kernel is in the code
-//! object that the bundle has for the target.
+//! `--launch-map`: host handle, kernel name, wrapper, bundle; with `--target` also whether the bundle's code object for
+//! that target contains the kernel.
 
 use super::select::Select;
 use super::{Args, text::count};
@@ -53,7 +53,7 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
     Ok(if map.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// Numbers of bundles and containers by the address of the wrapper that names them.
+/// Bundle and container numbers by the address of their wrapper.
 struct Places {
     bundles: HashMap<u64, usize>,
 }
@@ -93,7 +93,7 @@ impl Places {
     }
 }
 
-/// Kernels of the wanted target, per bundle, with whether they are stubs.
+/// Kernels of the wanted target per bundle, and whether they are stubs.
 struct Names(Select);
 
 type Shipped = HashMap<(usize, String), bool>;
@@ -119,7 +119,8 @@ fn names_of(file: &File, look: Names) -> say::Result<Shipped> {
     Ok(shipped)
 }
 
-/// Kernels of the target's code objects that no constructor registers: no launch through a handle can reach them.
+/// Kernels of the target's code objects that no constructor registers, so that no launch through a handle can reach
+/// them.
 fn unregistered(map: &LaunchMap, places: &Places, shipped: &Shipped) -> Vec<(usize, String)> {
     let registered: HashSet<(usize, &str)> = map
         .kernels()
@@ -163,7 +164,7 @@ impl<'m> Row<'m> {
     }
 }
 
-/// The first three columns are what scripts rely on.
+/// Scripts rely on the first three columns.
 fn table(rows: &[Row<'_>], context: &Context) -> Table {
     let title = |key: &str| context.lang.text(key);
     let mut table = Table::new(vec![
@@ -222,7 +223,7 @@ fn answer(
     }
 }
 
-/// The account first, then handle, bundle and name of each.
+/// The summary first, then handle, bundle and name of each.
 fn as_text(
     (file, map): (&File, &LaunchMap),
     rows: &[Row<'_>],
@@ -245,7 +246,7 @@ fn as_text(
     let conclusion = answers::map_conclusion(&file.path().to_string_lossy(), map);
     out += &match (conclusion.is_whole(), c.is_complete()) {
         (true, _) => lang.text_with("inspect-map-complete", &[("calls", number(c.sites))]),
-        // Every call that was found was read; what else there may be is in the conclusion.
+        // Every call that was found was read; the conclusion says what else there may be.
         (false, true) => conclusion_text(lang, &conclusion),
         (false, false) => {
             lang.text_with("inspect-map-incomplete", &[("calls", number(c.sites)), ("read", number(c.sites_decoded))])

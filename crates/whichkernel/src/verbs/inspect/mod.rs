@@ -1,4 +1,4 @@
-//! `whichkernel inspect TARGET`: what is shipped, what is loaded.
+//! `whichkernel inspect TARGET`: shows what a file ships or a process has loaded.
 
 mod args;
 mod bundle_table;
@@ -28,12 +28,12 @@ use say::bail;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What TARGET is, decided by looking at it.
+/// The kind of TARGET, determined by examining it.
 enum Target<'a> {
     File(&'a Path),
     /// A static library.
     Members(&'a Path),
-    /// A package, which is unpacked for the time of the answer.
+    /// A package, which is unpacked temporarily.
     Package(&'a Path, Pack),
     Directory(&'a Path),
     Fingerprint(&'a Path),
@@ -63,7 +63,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
 }
 
-/// Each member with GPU code by itself, and how many others there are.
+/// Each member with GPU code separately, and the number of others.
 fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let archive = File::open(path)?;
     let (found, all) = inputs::members(&archive)?;
@@ -84,7 +84,7 @@ fn members(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     })
 }
 
-/// A number that names no file is a process.
+/// A number that is not a file name is a process id.
 fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
     if !path.exists()
         && let Some(pid) = path.to_str().and_then(|text| text.parse().ok())

@@ -10,9 +10,9 @@ use observe::answers::{ModuleRow, Modules, ModulesTotal};
 use report::{Column, Lang, Table, conclusion_text};
 use std::collections::BTreeMap;
 
-/// Digits of a hash that are shown to people.
+/// The number of hash digits shown to people.
 const SHORT: usize = 12;
-/// Operations that are named in the overview.
+/// The number of operations named in the overview.
 const MOST_OPERATIONS: usize = 6;
 
 pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
@@ -63,13 +63,13 @@ fn columns(lang: &Lang) -> [Column; 11] {
     ]
 }
 
-/// Text has neither entry points nor their sizes, and the constants last.
+/// Text omits entry points and their sizes, and has the constants last.
 fn for_people<T>(all: [T; 11]) -> [T; 9] {
     let [offset, size, module, name, features, _, _, constants, instructions, matrix, dot] = all;
     [offset, size, module, name, features, instructions, matrix, dot, constants]
 }
 
-/// As CSV has them; for people numbers are grouped and hashes short.
+/// The cells of the CSV; for people, numbers are grouped and hashes shortened.
 fn cells(row: &ModuleRow, short: bool) -> [String; 11] {
     let number = |value: u64| if short { count(value) } else { value.to_string() };
     let join = |parts: Vec<String>| parts.join(" ");
@@ -91,7 +91,7 @@ fn cells(row: &ModuleRow, short: bool) -> [String; 11] {
     ]
 }
 
-/// In the overview: how many there are, by what they ask for, and their instructions.
+/// For the overview: the number of modules by required features, and their instructions.
 pub fn summary(report: &FileReport, context: &Context) -> String {
     if report.modules.is_empty() {
         return String::new();

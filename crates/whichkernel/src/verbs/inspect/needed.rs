@@ -1,4 +1,4 @@
-//! `inspect FILE|DIR --needed`: the chain of libraries as a tree, worked out without running anything.
+//! `inspect FILE|DIR --needed`: the chain of libraries as a tree, determined without running anything.
 
 use super::Args;
 use crate::context::Context;
@@ -13,13 +13,13 @@ use std::{
     process::ExitCode,
 };
 
-/// A directory of a million files is not a runtime.
+/// A limit: a directory with a million files is not a runtime.
 const FILES: usize = 10_000;
 
 pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
     let path = path.canonicalize().about(path.display())?;
     let (inside, at) = tree_of(&path);
-    // As ldd: the caller's own LD_LIBRARY_PATH counts, but not inside another tree.
+    // Like ldd: the caller's own LD_LIBRARY_PATH counts, but not inside another tree.
     let library_path = match inside.root() == Path::new("/") {
         true => std::env::var("LD_LIBRARY_PATH").unwrap_or_default(),
         false => String::new(),
@@ -28,7 +28,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     let starts = if path.is_dir() { starts(&path, &at)? } else { vec![at] };
     let mut chains: Vec<Chain> = starts.iter().map(|start| Chain::of(&search, start, &[])).collect();
     if path.is_dir() {
-        // A library that another one of the directory brings along is shown there.
+        // A library that another one of the directory loads is shown there.
         let brought: HashSet<PathBuf> =
             chains.iter().flat_map(|chain| chain.objects.iter().skip(1).map(|object| object.real.clone())).collect();
         chains.retain(|chain| chain.objects.first().is_some_and(|first| !brought.contains(&first.real)));
@@ -48,7 +48,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file in a runtime of the cache is looked at as the programs of that tree would see it.
+/// A file in a cached runtime is examined as the programs of that tree would see it.
 pub fn tree_of(path: &Path) -> (Inside, PathBuf) {
     let root = path.ancestors().find(|dir| {
         dir.file_name().is_some_and(|name| name == "root")
@@ -61,7 +61,7 @@ pub fn tree_of(path: &Path) -> (Inside, PathBuf) {
     }
 }
 
-/// ELF files of a directory that ask the loader for something, by their paths inside the tree.
+/// ELF files of a directory that have dependencies, by their paths inside the tree.
 fn starts(dir: &Path, at: &Path) -> say::Result<Vec<PathBuf>> {
     let mut out = Vec::new();
     let mut queue = vec![(dir.to_owned(), at.to_owned())];
@@ -75,7 +75,7 @@ fn starts(dir: &Path, at: &Path) -> say::Result<Vec<PathBuf>> {
             } else if kind.is_file() {
                 let file = sys::regular_file::open(&path).and_then(FileAt::new);
                 let dynamic = file.ok().and_then(|file| runtime::linkage::Dynamic::read(&file).ok());
-                // Device code is ELF too, and needs nothing.
+                // Device code is ELF too, but has no dependencies.
                 if dynamic.is_some_and(|dynamic| dynamic.is_dynamic && dynamic.machine == 62) {
                     out.push(inside);
                 }

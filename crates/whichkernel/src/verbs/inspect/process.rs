@@ -1,4 +1,4 @@
-//! `inspect PID`: the GPU stack that a process has loaded, and the edge that pulled each library in.
+//! `inspect PID`: the GPU stack that a process has loaded, and the edge that loaded each library.
 
 use super::Args;
 use crate::context::Context;
@@ -71,7 +71,7 @@ fn text(process: &Process, context: &Context) -> String {
     out + &format!("{}\n", lang.text("inspect-process-not-dispatched"))
 }
 
-/// Which ways to a GPU are open, and which of them ggml takes where there are several.
+/// The available ways to a GPU, and which of them ggml uses if there are several.
 fn backends(process: &Process, context: &Context) -> String {
     let lang = &context.lang;
     let mut lines = Vec::new();

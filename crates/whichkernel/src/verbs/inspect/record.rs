@@ -1,4 +1,5 @@
-//! `--record`: what a file and a kernel catalog ship (rung Shipped), what a process has loaded (rung Loaded).
+//! `--record`: records what a file and a kernel catalog ship (rung Shipped) and what a process has loaded (rung
+//! Loaded).
 
 use super::Args;
 use super::select::wanted_target;
@@ -14,7 +15,7 @@ use runtime::linkage::{Chain, Search};
 use std::path::Path;
 use tensile::Service;
 
-/// What was found in a file. Other modes than the overview read it again for this, and whole.
+/// Records the content of a file. Modes other than the overview read the whole file again for this.
 pub fn look(path: &Path, args: &Args, context: &Context) -> say::Result<()> {
     let target = wanted_target(args)?;
     let runtime = shipped::runtime_of(path);
@@ -43,7 +44,7 @@ pub fn process(process: &Process, context: &Context) -> say::Result<()> {
     write(process.sightings(&ledger::now())?, context)
 }
 
-/// Files per target and, where a GPU was asked about, how the catalog serves it. The listing is the evidence.
+/// Files per target and, if a GPU was given, how the catalog serves it. The listing is the evidence.
 pub fn catalogs<'a>(
     all: impl Iterator<Item = (&'a LibraryDir, Option<&'a Service>)>,
     context: &Context,

@@ -1,4 +1,4 @@
-//! Which code objects and kernels were asked for.
+//! The selection of code objects and kernels.
 
 use super::Args;
 use crate::census::no_kernel;
@@ -15,7 +15,7 @@ pub struct Select {
     /// The same for AMD's code objects.
     target: Option<TargetId>,
     kernel: Option<NameFilter>,
-    /// Kernels that the filter let through, of those that were shown to it.
+    /// The number of kernels that the filter matched.
     matched: AtomicU64,
     shown: AtomicU64,
 }
@@ -28,7 +28,7 @@ impl Select {
         Ok(Select { arch, target, kernel, matched: AtomicU64::new(0), shown: AtomicU64::new(0) })
     }
 
-    /// Every target matches where none was asked for; a host entry matches none.
+    /// Without a requested target, every target matches; a host entry never does.
     pub fn object(&self, found: &Found<'_>) -> bool {
         match (&self.arch, &self.target, found.target) {
             (None, _, _) => true,
@@ -37,7 +37,7 @@ impl Select {
         }
     }
 
-    /// By the name of a target as a report has it: `gfx90a:xnack-`, `sm_90a`.
+    /// By the target's name in a report: `gfx90a:xnack-`, `sm_90a`.
     pub fn named(&self, target: &str) -> bool {
         match (&self.arch, &self.target) {
             (None, _) => true,
@@ -53,7 +53,7 @@ impl Select {
         wanted
     }
 
-    /// A filter that lets nothing through is a slip of the pen, not an empty answer: what is near is named.
+    /// If the filter matches nothing, it is probably a typo: an error that names similar kernels.
     pub fn check(&self, file: &File) -> say::Result<()> {
         let Some(filter) = self.kernel.as_ref().filter(|_| self.matched.load(Ordering::Relaxed) == 0) else {
             return Ok(());
@@ -61,7 +61,7 @@ impl Select {
         Err(no_kernel(file, self.target.as_ref(), filter))
     }
 
-    /// A target of which nothing was there, likewise, with what is there instead.
+    /// The same for a target that does not occur, with the targets that do.
     pub fn check_target(&self, report: &inventory::FileReport) -> say::Result<()> {
         let Some(arch) = &self.arch else { return Ok(()) };
         let targets = report.targets();

@@ -1,4 +1,4 @@
-//! The inventory for people.
+//! The text output of the inventory.
 
 use super::select::Select;
 use crate::context::Context;
@@ -95,7 +95,7 @@ fn bundles(report: &FileReport, context: &Context) -> String {
     context.lang.text_with("inspect-bundles", &args)
 }
 
-/// Where the code went that was taken out of the file.
+/// Where code that was split off from the file is now.
 fn archives(report: &FileReport, context: &Context) -> String {
     let Some(kpack) = &report.kpack else { return String::new() };
     let lang = &context.lang;
@@ -170,7 +170,7 @@ fn coverage(report: &FileReport, context: &Context) -> String {
         ("padding", count(c.padding).into()),
         ("lost", count(c.lost()).into()),
     ];
-    // A file for NVIDIA only has no AMD code to account for; its own account is above its table.
+    // A file for NVIDIA only has no AMD code to report; its own summary is above its table.
     let silent = (report.nvidia.is_some() || !report.modules.is_empty()) && c.total() == 0;
     let key = match report.form {
         Form::Unknown if report.size == 0 => "inspect-coverage-empty",

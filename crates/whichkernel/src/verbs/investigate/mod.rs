@@ -1,4 +1,4 @@
-//! The main job: look with everything there is, record, grade, and say it in a screen.
+//! The main verb: runs every observer, records, grades, and shows the result on one screen.
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use crate::emit::Plain;
@@ -39,7 +39,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         time: ledger::now(),
         deep: args.deep,
     };
-    // Where nothing can be written the answer is still worth having: it is graded and not kept.
+    // If the ledger is not writable, the answer is still useful: it is graded but not kept.
     let (ledger, kept) = match context.open_ledger() {
         Ok(ledger) => (Some(ledger), None),
         Err(error @ (LedgerError::ReadOnly { .. } | LedgerError::Full { .. })) => (None, Some(error)),
@@ -74,27 +74,27 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 struct Run<'a> {
     investigation: Investigation,
     around: ObserveContext,
-    /// None if nothing can be written.
+    /// None if it is not writable.
     ledger: Option<Ledger>,
     context: &'a Context,
 }
 
 impl Run<'_> {
-    /// Looks with every observer at whatever is here, and grades what they saw.
+    /// Runs every observer on what is here, and grades the results.
     fn look(&mut self, args: &Args, pages: &mut Beside<'_>) -> say::Result<(Graded, Vec<Looked>)> {
         let (context, investigation) = (self.context, &self.investigation);
-        // Ties a sweep to its sightings: each look has its own.
+        // The time connects a sweep with its sightings, so each look has its own.
         self.around.time = ledger::now();
         if self.ledger.is_some() {
             let known = Reader::open(&context.ledger)?.observations_for(investigation)?;
             let start = Graded::from_ledger(investigation.clone(), &known, &crate::command_line::verb_names());
-            // Its writer lets go of the ledger while the trees are read into it.
+            // Releases the write lock while the trees are recorded.
             self.ledger = None;
             offer_fetch::look_at_trees(&start, &known, &args.path, context);
             self.ledger = Some(context.open_ledger()?);
             pages.step();
         }
-        // Of a long ledger: what each observer said last, and then what the claims can use.
+        // For a long ledger: first each observer's last results, then what the claims can use.
         let reader = Reader::open(&context.ledger)?;
         let before = reader.last_runs()?;
         let id = reader.id()?.unwrap_or_default();
@@ -118,7 +118,7 @@ impl Run<'_> {
     }
 }
 
-/// The topics of claims and questions, so that an observer can leave out the rest.
+/// The topics of claims and questions, so that an observer can skip the rest.
 fn asked(investigation: &Investigation) -> Vec<View> {
     let claims = investigation.claims.iter().map(|stated| (&stated.claim.topic, &stated.claim.about));
     let questions = investigation.questions.iter().flat_map(Question::asks);

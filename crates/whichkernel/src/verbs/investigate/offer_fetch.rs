@@ -1,5 +1,5 @@
-//! What is not here and would close claims: said with its size and what it can close, fetched if the person agrees, and
-//! afterwards said what it did close. Never by itself in a pipe.
+//! Offers to fetch missing things that would decide claims: shows their size and the claims, fetches if the user
+//! agrees, and reports which claims were decided. Never without asking in a pipe.
 
 use crate::asked::tree_record::look;
 use crate::context::Context;
@@ -13,13 +13,13 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 const SUITE: &str = "debian-sid";
-/// ggml and its tools are all that the quick lane needs; the rest of the stack is recorded, not run.
+/// The quick run needs only ggml and its tools; the rest of the stack is recorded, not run.
 const QUICK: [&str; 2] = ["ggml", "tools"];
-/// With the long work the real rocBLAS takes part, for cards that it ships.
+/// The long run includes the real rocBLAS, for cards that it supports.
 const DEEP: [&str; 3] = ["ggml", "tools", "rocblas"];
 const DEEP_TARGETS: [&str; 2] = ["gfx900", "gfx1100"];
 
-/// Gives back what was fetched, with the claims that it can close.
+/// Returns what was fetched, with the claims that it can decide.
 pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Context) -> say::Result<Vec<FetchStep>> {
     let lang = &context.lang;
     let has_runtime = Places::of_this_machine(around, crate::command_check::takes).files.contains_key("libggml-hip.so");
@@ -46,7 +46,7 @@ pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Cont
     if !yes && !agreed(context)? {
         return Ok(Vec::new());
     }
-    // What cannot be fetched leaves its claims open; the rest is still worth saying.
+    // If something cannot be fetched, its claims stay open; the rest is still useful.
     steps.retain(|step| match fetch(step, around, context) {
         Ok(()) => true,
         Err(error) => {
@@ -58,7 +58,7 @@ pub fn offer(before: &Graded, around: &ObserveContext, yes: bool, context: &Cont
     Ok(steps)
 }
 
-/// The trees that are here, looked at where the ledger does not have them yet.
+/// Records the available trees that are not in the ledger yet.
 pub fn look_at_trees(before: &Graded, known: &[Recorded], paths: &[PathBuf], context: &Context) {
     let cache = Cache::from_env();
     for path in paths.iter().filter(|path| path.join(".git").exists()) {
@@ -78,7 +78,7 @@ pub fn look_at_trees(before: &Graded, known: &[Recorded], paths: &[PathBuf], con
     }
 }
 
-/// What each did close.
+/// Reports the claims that each fetch decided.
 pub fn told(steps: &[FetchStep], after: &Graded, context: &Context) {
     for step in steps {
         let args = [
@@ -101,7 +101,7 @@ fn name(step: &FetchStep, context: &Context) -> String {
     }
 }
 
-/// As it was measured once; with the long work more is fetched, and how much only Debian's index says.
+/// The measured size; the long run fetches more, and only Debian's index knows how much.
 fn size(step: &FetchStep, around: &ObserveContext, context: &Context) -> String {
     let measured = match step.what {
         What::Tree(tree) => tree.size,

@@ -1,4 +1,4 @@
-//! `--has`: is there any of it?
+//! `--has`: does the file contain these instructions?
 
 use super::text;
 use crate::context::{CHECK_FAILED, COULD_NOT_RUN, Context, Format};
@@ -9,7 +9,7 @@ use report::thousands;
 use say::{Context as _, say};
 use std::process::ExitCode;
 
-/// 0 all of it is there, 1 something is missing, 2 unknown.
+/// Exit code 0 if all are there, 1 if something is missing, 2 if unknown.
 pub fn run(asked: &[String], groups: &Groups, format: Format, context: &Context) -> say::Result<ExitCode> {
     let mut code = 0;
     let mut lines = String::new();

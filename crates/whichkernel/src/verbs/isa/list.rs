@@ -75,7 +75,7 @@ impl Look for Lister {
     }
 }
 
-/// The code of a kernel, and what the whole of it proves.
+/// The code of a kernel, and what it proves.
 fn read(object: &CodeObject<'_>, mangled: &str) -> Option<(Vec<Line>, Proof)> {
     let decoder = Decoder::new(Target::find(object.processor())?)?;
     let functions = object.functions().ok()?;
@@ -105,7 +105,8 @@ impl Listing {
         if let Some(kind) = self.0.stub {
             out += &format!("{}\n", context.lang.text_with("isa-list-stub", &[("kind", kind.into())]));
         }
-        // Only as wide as this kernel's longest encoding; both halves of a dual instruction then mostly fit in a line.
+        // Only as wide as this kernel's longest encoding, so that both halves of a dual instruction mostly fit in a
+        // line.
         let encoding = self.0.code.iter().map(|line| line.encoding.len()).max().unwrap_or(0);
         let indent = 2 + 8 + 2 + encoding + 2;
         for line in &self.0.code {

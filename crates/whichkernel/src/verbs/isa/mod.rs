@@ -89,8 +89,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     })
 }
 
-/// Every file below a directory that has device code of AMD's. What may have some and cannot be looked at is an answer of its
-/// own, an error: the others do not speak for it. `refused`: what was not even unpacked.
+/// Every file below a directory that has AMD device code. A file that may have some but cannot be examined gives an
+/// error of its own. `refused`: what was not even unpacked.
 fn below(dir: &Path, refused: &[String], args: &Args, context: &Context) -> say::Result<ExitCode> {
     let (mut found, mut unread) = inputs::device_files(dir);
     unread.extend(refused.iter().map(|why| Unread::new(dir, Message::verbatim(why))));
@@ -135,7 +135,7 @@ fn one(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Plain::Csv => table::long(&groups, args.mnemonics).csv(),
     };
     context.emit_as(args.format, || answers::census(file, &groups, &report), |format| Ok(plain(format)))?;
-    // Counts that are lower bounds are not a full answer: a script must not rely on them.
+    // Counts that are lower bounds are incomplete: a script must not rely on them.
     let whole = completeness(&groups).is_whole();
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }

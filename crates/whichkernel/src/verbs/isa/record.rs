@@ -1,4 +1,4 @@
-//! `--record`: the counts, to the ledger, on the rung Shipped.
+//! `--record`: records the counts in the ledger, on the rung Shipped.
 
 use crate::context::Context;
 use evidence::Subject;

@@ -7,7 +7,7 @@ use observe::census::{By, Group, Groups, Key};
 use report::thousands;
 use report::{Column, Table};
 
-/// Columns of the overview: families that belong together are added up.
+/// Columns of the overview, each the sum of related families.
 const COLUMNS: [(&str, &[Family]); 14] = [
     ("fma", &[Family::Fma]),
     ("dot", &[Family::Dot]),
@@ -35,7 +35,7 @@ const COLUMNS: [(&str, &[Family]); 14] = [
     ("wait", &[Family::Wait, Family::Barrier]),
 ];
 
-/// One row per group. With mnemonics, or where there is one group only, one row per count instead.
+/// One row per group. With mnemonics, or if there is only one group, one row per count instead.
 pub fn of(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
     if mnemonics || (groups.groups.len() == 1 && groups.by != By::Kernel) {
         return counts(groups, mnemonics, context);
@@ -68,7 +68,7 @@ pub fn of(groups: &Groups, mnemonics: bool, context: &Context) -> Table {
         } else {
             row.extend([thousands(group.kernels), thousands(group.stubs)]);
         }
-        // Nothing of it could be counted: that is not zero.
+        // If nothing could be counted, that is not zero.
         let number = |count: u64| if group.is_uncounted() { "-".to_owned() } else { thousands(count) };
         row.push(number(tally.instructions));
         row.extend(COLUMNS.iter().map(|(_, families)| number(families.iter().map(|f| tally.family(*f)).sum())));

@@ -1,4 +1,4 @@
-//! The census for people: the table, then how much of the code it speaks for.
+//! The census for people: the table, then how much of the code it covers.
 
 use super::table;
 use crate::context::Context;
@@ -27,7 +27,7 @@ pub fn census(file: &File, groups: &Groups, mnemonics: bool, context: &Context) 
     out + &account(groups, context)
 }
 
-/// Instructions, padding, what could not be decoded: every byte has its place.
+/// Instructions, padding, undecoded words: every byte is accounted for.
 pub fn account(groups: &Groups, context: &Context) -> String {
     let lang = &context.lang;
     let tallies: Vec<_> = groups.groups.values().map(|group| group.sum.tally()).collect();

@@ -1,4 +1,4 @@
-//! `verify --parquet`: what was proved of a lake, for a person or a program.
+//! `verify --parquet`: the result of verifying a lake, for people and programs.
 
 use crate::context::{CHECK_FAILED, Context, Format};
 use export::{ExpectedHash, LakeVerdict};
@@ -12,7 +12,7 @@ pub fn run(dir: &Path, expect: Option<Hash>, format: Format, context: &Context) 
     let expected = expect.map(|hash| ExpectedHash::find(hash.to_string(), &ledgers));
     let held = expected.as_ref().is_none_or(|expected| expected.is_there());
     let whole = ledgers.iter().all(|one| one.problems.is_empty());
-    // English in every language, as all of JSON is.
+    // Always in English, like all JSON.
     let english = report::Lang::new("en");
     let verdict = LakeVerdict {
         proved: whole.then(|| english.text("lake-proved")),

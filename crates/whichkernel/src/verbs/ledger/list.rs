@@ -113,7 +113,7 @@ fn cells(line: &Line, lang: &Lang) -> [String; 9] {
     [row, time, seen.id.short().to_owned(), observer, rung, saw, subject, trust(seen, lang), origin]
 }
 
-/// What limits it, if anything does.
+/// What limits the observation, if anything.
 fn trust(seen: &ObservationLine, lang: &Lang) -> String {
     let mut words = Vec::new();
     if seen.contaminated {
@@ -127,7 +127,7 @@ fn trust(seen: &ObservationLine, lang: &Lang) -> String {
     words.join(", ")
 }
 
-/// The other ledger's id and row, without the hash; and the hands through which it came.
+/// The other ledger's id and row, without the hash, and the ledgers that passed it on.
 fn short_origin(origin: &str) -> String {
     let mut hands = origin.split(" via ");
     let (ledger, rest) = hands.next().and_then(|first| first.split_once('#')).unwrap_or((origin, ""));

@@ -1,4 +1,4 @@
-//! What was observed: listing, showing, exporting, merging, proving.
+//! The verb `ledger`: listing, showing, exporting, merging, verifying.
 
 use crate::context::Context;
 use crate::emit::Show as _;
@@ -95,7 +95,7 @@ fn export(args: &ExportArgs, context: &Context) -> say::Result<ExitCode> {
     let reader = Reader::open(&context.ledger)?;
     let mut out: Box<dyn Write> = match &args.output {
         Some(path) => {
-            // What was observed is its owner's business, here too.
+            // Observations are private to their owner, so exports are too.
             let file = files::create(path, Access::Private).with_context(|| say!("command-cannot-write", path))?;
             Box::new(BufWriter::new(file))
         }

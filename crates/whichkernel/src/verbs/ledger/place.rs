@@ -1,4 +1,4 @@
-//! `ledger where`: the two directories that this program ever writes to, with their sizes.
+//! `ledger where`: the two directories that this program writes to, with their sizes.
 
 use crate::context::Context;
 use crate::labelled::labelled;

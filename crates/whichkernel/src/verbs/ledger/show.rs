@@ -46,10 +46,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// So many digits of an id name it; of fewer there may be many.
+/// The minimum number of digits of an id; fewer may match many rows.
 const ENOUGH: usize = 6;
 
-/// A number is a row, where there is one; the rest is the beginning of an id, which only one row may have.
+/// A number is a row if it exists; anything else is the prefix of an id, which must match only one row.
 fn find(reader: &Reader, which: &str) -> say::Result<Option<Row>> {
     let row = match which.parse() {
         Ok(number) => reader.row(number)?,
@@ -135,7 +135,7 @@ fn text(row: &Shown, lang: &Lang) -> String {
     out
 }
 
-/// `contaminated: offloaded 0/29 layers`: the state and what goes with it, as the ledger spells them.
+/// `contaminated: offloaded 0/29 layers`: the state and its details, in the ledger's terms.
 fn state(value: &impl serde::Serialize) -> String {
     let Ok(serde_json::Value::Object(map)) = serde_json::to_value(value) else { return String::new() };
     let words = map.values().map(|value| match value {

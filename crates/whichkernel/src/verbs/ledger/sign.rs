@@ -1,4 +1,5 @@
-//! A key of the user's, and its signature over where the ledger ends: kept elsewhere, it shows later what was cut off.
+//! A key of the user, and its signature over the end of the ledger. Kept elsewhere, it later shows whether rows were
+//! cut off.
 
 use crate::context::Context;
 use ledger::{Checkpoint, Hash, Reader, Signer, open_regular};
@@ -30,7 +31,7 @@ pub enum KeyArgs {
     },
 }
 
-/// A key or a checkpoint is a few lines.
+/// Reads a key or a checkpoint, which has a few lines.
 pub fn small(path: &Path) -> say::Result<String> {
     let mut text = String::new();
     let read = open_regular(path).and_then(|file| file.take(1 << 20).read_to_string(&mut text));

@@ -1,4 +1,4 @@
-//! What was proved, and what was not, for a person or a program.
+//! The result of `verify`, for people and programs.
 
 use super::sign::small;
 use crate::context::{CHECK_FAILED, Context, Format};
@@ -32,14 +32,14 @@ fn hash(text: &str) -> Result<Hash, say::Message> {
     Hash::parse(text).ok_or_else(|| say::say!("command-hash-form"))
 }
 
-/// What was kept elsewhere, held against the chain: the row at which it was found, or why it does not fit.
+/// The result of comparing a separately kept hash with the chain: the row where it was found, or why it does not fit.
 enum Held {
     At(u64),
     Not(&'static str),
 }
 
 struct Expected {
-    /// Whose signature stood on it; None for a bare hash.
+    /// The signer; None for a bare hash.
     signed: Option<String>,
     hash: Hash,
     held: Held,
@@ -84,7 +84,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(if held && proof.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
-/// English in every language, as all of JSON is.
+/// Always in English, like all JSON.
 fn verdict(proof: &Proof, expected: &[Expected]) -> Verdict {
     let lang = report::Lang::new("en");
     let one = |one: &Expected| {

@@ -1,4 +1,4 @@
-//! A tool's arguments as JSON Schema, out of the command line's definition; and back into words for the same parser.
+//! Converts a tool's command-line definition to a JSON Schema, and arguments back to words for the same parser.
 //!
 //! A value follows `=` or `--`, so that it can never be read as a flag.
 
@@ -55,7 +55,7 @@ pub fn schema(tool: &Offered, verb: &Command) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// The command line, or what is wrong with the arguments.
+/// The command line, or the error in the arguments.
 pub fn words(tool: &Offered, verb: &Command, given: &Map<String, Value>) -> Result<Vec<String>, String> {
     let known: Vec<&Arg> = offered(tool, verb).collect();
     if let Some(unknown) = given.keys().find(|key| !known.iter().any(|arg| name(arg) == key.as_str())) {

@@ -1,4 +1,4 @@
-//! `whichkernel mcp`: the verbs that only look, as tools of a Model Context Protocol server on standard input and output.
+//! `whichkernel mcp`: the read-only verbs as tools of a Model Context Protocol server on standard input and output.
 
 mod arguments;
 mod tools;
@@ -41,7 +41,7 @@ const OURSELVES: &str = "/proc/self/exe";
 
 struct Looking {
     ledger: PathBuf,
-    /// Whether the kernel refuses everything but looking.
+    /// Whether the kernel enforces read-only access.
     held: bool,
     whole: clap::Command,
 }
@@ -82,7 +82,7 @@ impl Offer for Looking {
             Ok(words) => words,
             Err(why) => return Done::failed(why),
         };
-        // In a process of its own: what goes wrong in one call takes nothing else away.
+        // Each call runs in a separate process, so that a failure affects nothing else.
         let ran = sys::program::given(OURSELVES)
             .arg0(&words[0])
             .args(["--lang", "en", "--color", "never", "--ledger"])

@@ -1,16 +1,16 @@
-//! Which verbs are offered, and which of their arguments: those that look. What is not named here cannot be asked for.
+//! The verbs and arguments that are offered: the read-only ones. Everything else is unavailable.
 
 pub struct Offered {
     pub verb: &'static str,
     /// Arguments by their names in the definition. None of them writes, starts or connects to anything.
     pub arguments: &'static [&'static str],
-    /// Must be given, though the verb itself could do without.
+    /// Must be given, although the verb itself does not require it.
     pub required: &'static [&'static str],
-    /// Always there, whatever the client says.
+    /// Always added, whatever the client sends.
     pub always: &'static [&'static str],
-    /// There unless the client gives another one: name, word.
+    /// Added unless the client gives another value: name, word.
     pub unless: &'static [(&'static str, &'static str)],
-    /// What it answers with: the names of the schemas, as `whichkernel schema` has them.
+    /// The names of the answers' schemas, as in `whichkernel schema`.
     pub answers: &'static [&'static str],
     pub remark: &'static str,
 }
@@ -18,7 +18,7 @@ pub struct Offered {
 const PLAIN: Offered =
     Offered { verb: "", arguments: &[], required: &[], always: &[], unless: &[], answers: &[], remark: "" };
 
-/// How a question to the rules can be narrowed; `source`, `diff` and `history` ask the same.
+/// Arguments that restrict a question to the rules; `source`, `diff` and `history` share them.
 macro_rules! rules {
     ($($name:literal),*) => {
         &[$($name,)* "gpu", "types", "columns", "op", "rows", "k", "experts", "experts_used", "head_size", "heads", "env"]
@@ -137,7 +137,7 @@ mod tests {
     use crate::Cli;
     use clap::CommandFactory as _;
 
-    /// What writes, starts or connects. A new one belongs here, or among the arguments above.
+    /// Arguments that write, start or connect. A new argument belongs here or in the lists above.
     const NOT_OFFERED: &[&str] = &[
         "record",
         "extract",
@@ -177,7 +177,7 @@ mod tests {
         "lane",
         "serve",
         "ollama",
-        // Of `check` it shortens the text alone.
+        // For `check` it only shortens the text.
         "brief",
         "backend",
         "graph",

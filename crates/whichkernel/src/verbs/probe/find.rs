@@ -11,10 +11,10 @@ use watch::{Device, Devices, Maker};
 
 pub struct Found {
     pub at: Endpoint,
-    /// The server's process, where it is on this machine.
+    /// The server's processes, if it is on this machine.
     pub pids: Vec<u32>,
     pub command: Vec<String>,
-    /// Its lines go to the journal.
+    /// Whether its log goes to the journal.
     pub journal: bool,
 }
 
@@ -24,7 +24,7 @@ impl Found {
     }
 }
 
-/// The one that listens; of several, they are named.
+/// The only listening server; if there are several, an error that names them.
 pub fn server(context: &Context) -> say::Result<Found> {
     let servers = Servers::read(&Host::this());
     let fronts: Vec<(&Process, &Address)> = servers
@@ -55,7 +55,7 @@ pub fn server(context: &Context) -> say::Result<Found> {
     }
 }
 
-/// Which process of this machine that is.
+/// Finds the process of this machine that it is.
 pub fn process(found: Found) -> Found {
     if !found.at.to.is_here() {
         return found;
@@ -96,7 +96,7 @@ pub fn ground(found: &Found) -> Ground {
     let facts = (!files.is_empty()).then(|| Facts::read(&Host::this()));
     let gpu = facts.as_ref().and_then(|facts| facts.gpu_held(files.iter().copied()));
     let device = match devices.kind() {
-        // No runtime of a GPU is in it; that it computes on the CPU is for the server to say.
+        // It has no GPU runtime; whether it computes on the CPU is the server's claim.
         DeviceKind::None if found.pids.is_empty() => DeviceKind::Unknown,
         kind => kind,
     };
@@ -104,7 +104,7 @@ pub fn ground(found: &Found) -> Ground {
         device: Some(device),
         target: gpu.and_then(|gpu| gpu.target.clone()),
         card: gpu.and_then(|gpu| gpu.card.clone()),
-        // Libraries of two installations in one server: neither speaks for it.
+        // If the server has libraries of two installations, neither is used.
         runtime: installed.pop_first().filter(|_| installed.is_empty()),
         host: None,
     }

@@ -1,4 +1,4 @@
-//! `probe --lane`: one server under several settings, in turns, and whether the difference is more than chance.
+//! `probe --lane`: one server under several settings, in turn, and whether the difference is more than chance.
 
 use super::{Args, launch_observer};
 use crate::context::{COULD_NOT_RUN, Context};
@@ -16,12 +16,12 @@ use sys::http::Address;
 
 /// Both sides of the first limits, and the field notes' long prompt.
 const LENGTHS: &[u64] = &[1, 8, 9, 64, 290, 512];
-/// Fewer than six runs against six of seven lengths cannot be told from chance once all are counted together.
+/// With seven lengths corrected together, fewer than six runs per lane cannot be distinguished from chance.
 const ROUNDS: u64 = 8;
 
 pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCode> {
     let lanes = Lane::all(&args.lane)?;
-    // What one of them lacks is said before any server is started.
+    // Missing variables are reported before any server is started.
     lanes.iter().try_for_each(|lane| lane.fill(&args.serve, 0).map(drop))?;
     let tokens = if args.tokens.is_empty() { LENGTHS.to_vec() } else { args.tokens.clone() };
     let rounds = args.repeat.unwrap_or(ROUNDS);
@@ -70,7 +70,7 @@ pub fn run(args: &Args, wanted: Wanted, context: &Context) -> say::Result<ExitCo
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// `NAME=VALUE`, without a value that is a secret by its name.
+/// `NAME=VALUE`, with the value hidden if the name marks it as a secret.
 fn hidden(variable: &str) -> String {
     let Some((name, value)) = variable.split_once('=') else { return variable.to_owned() };
     format!("{name}={}", ledger::redact::variable(name, value))
@@ -146,13 +146,13 @@ impl Show for Lanes {
     }
 }
 
-/// The least sure of the intervals.
+/// The lowest confidence of the intervals.
 fn confidence(lanes: &Lanes) -> String {
     let least = lanes.lengths.iter().map(|one| one.difference.confidence).fold(1.0, f64::min);
     format!("{:.0}", least * 100.0)
 }
 
-/// Paths and kernels that are not the same in both.
+/// Paths and kernels that differ.
 fn differs(one: &Compared) -> String {
     let paths = one.paths.iter().map(|pair| {
         // A width that one of them does not have, or an unknown path.

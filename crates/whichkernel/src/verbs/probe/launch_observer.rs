@@ -1,11 +1,12 @@
-//! `--watch`: an observer of launches on the server's processes, where that is allowed.
+//! `--watch`: an observer of launches on the server's processes, if that is allowed.
 
 use crate::context::Context;
 use probe::Onlooker;
 use say::{Message, Say, say};
 use uprobe::{How, Options, Watcher};
 
-/// Gives up every right that a watch does not need; before any thread is started. `starts`: servers are started from here.
+/// Gives up every capability that a watch does not need, before any thread is started. `starts`: this process starts
+/// servers.
 pub fn keep_rights(context: &Context, starts: bool) -> say::Result<()> {
     if is_root() {
         let writes = [context.ledger.clone(), runtime::Cache::from_env().dir().to_owned()];

@@ -1,4 +1,5 @@
-//! `whichkernel probe`: what a server really evaluates for a prompt, how fast, and what the source rules declare for it.
+//! `whichkernel probe`: what a server actually evaluates for a prompt, how fast, and what the source rules declare for
+//! that.
 
 mod find;
 mod lanes;
@@ -125,13 +126,13 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(why) = &answer.ended {
         context.note(&context.lang.say(&say!("probe-ended", why)));
     }
-    // A recording may hold questions that were meant to fail; a run of ours holds none.
+    // A recording may contain questions that were meant to fail; a live run does not.
     let asked_and_failed = args.replay.is_none() && !answer.failed.is_empty();
     let fine = !answer.probes.is_empty() && answer.ended.is_none() && !asked_and_failed;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
 }
 
-/// Asks a live server; what it answered is kept where that was wanted, however the run ended.
+/// Asks a live server; its answers are kept if requested, however the run ended.
 fn ask(args: &Args, wanted: Wanted, context: &Context) -> say::Result<Answer> {
     let key = args.key.read(args.url.is_some())?;
     let found = match &args.url {
@@ -182,7 +183,7 @@ fn ask(args: &Args, wanted: Wanted, context: &Context) -> say::Result<Answer> {
     Ok(run.answer)
 }
 
-/// `1..600`, `1..600:4`: both ends included.
+/// `1..600`, `1..600:4`: both ends inclusive.
 fn range(text: &str) -> say::Result<Vec<u64>> {
     let (ends, step) = text.split_once(':').map_or((text, Ok(1)), |(ends, step)| (ends, step.parse::<usize>()));
     let parsed = ends.split_once("..").map(|(a, b)| (a.parse::<u64>(), b.trim_start_matches('=').parse::<u64>()));
@@ -194,7 +195,7 @@ fn range(text: &str) -> say::Result<Vec<u64>> {
     Ok((from..=to).step_by(step).collect())
 }
 
-/// What was answered, and what was launched meanwhile.
+/// Records the answers, and the launches meanwhile.
 fn record(run: &Run, ground: &Ground, context: &Context) -> say::Result<()> {
     let time = observe::now();
     let mut list = probe::record::sightings(&run.answer, &replay::text(&run.recording), ground, &time)?;

@@ -1,4 +1,4 @@
-//! The answer for people: the server in a few lines, one row per probe, and what the counts rest on.
+//! The answer for people: the server in a few lines, one row per probe, and the sources of the counts.
 
 use crate::context::Context;
 use crate::emit::Show;
@@ -85,13 +85,13 @@ fn rests_on(answer: &Answer, lang: &Lang) -> String {
     out
 }
 
-/// What was asked for, or looked for, and could not be had.
+/// What was requested or searched for and not available.
 pub fn missing(answer: &Answer, lang: &Lang) -> String {
     let line = |one: &Missing| format!("{}\n", lang.say(&say!("probe-left-out", what = one.what, why = one.why)));
     answer.left_out.iter().map(line).collect()
 }
 
-/// What was launched for each prompt, the most frequent kernels by name.
+/// The launches for each prompt, with the most frequent kernels by name.
 fn launched(answer: &Answer, lang: &Lang) -> Option<Table> {
     const NAMED: usize = 4;
     answer.watch.as_ref()?;
@@ -126,7 +126,7 @@ fn zones(answer: &Answer) -> impl Iterator<Item = &Zone> {
     answer.probes.iter().flat_map(|probe| &probe.zones)
 }
 
-/// The name that JSON gives it.
+/// Its name in JSON.
 pub fn key(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -162,7 +162,7 @@ fn server(answer: &Answer, lang: &Lang) -> String {
     out
 }
 
-/// How much of the model the paths speak of.
+/// How much of the model the paths apply to.
 fn offload(answer: &Answer, lang: &Lang) -> String {
     if !zones(answer).any(|zone| zone.path.is_some()) {
         return String::new();
@@ -186,7 +186,7 @@ fn offload(answer: &Answer, lang: &Lang) -> String {
     format!("{}\n", lang.text_with(key, &args))
 }
 
-/// The addition to a path that does not hold for all layers.
+/// The suffix of a path that does not apply to all layers.
 fn share(answer: &Answer) -> String {
     match &answer.server.offload {
         Some(offload) if offload.gpu < offload.of => {
@@ -236,7 +236,7 @@ fn table(answer: &Answer, lang: &Lang) -> Table {
     out
 }
 
-/// `512+88`; many of the same as `512x4`.
+/// `512+88`; repeated widths as `512x4`.
 fn widths(ne11: &[u64]) -> String {
     if ne11.is_empty() {
         return "?".to_owned();
@@ -248,7 +248,7 @@ fn widths(ne11: &[u64]) -> String {
     runs.collect::<Vec<_>>().join("+")
 }
 
-/// `Q4_K MMQ, Q6_K MMQ`: what the layers get, each once; the rest is in JSON.
+/// `Q4_K MMQ, Q6_K MMQ`: the paths of the layers, each once; JSON has the rest.
 fn paths(probe: &Probe, share: &str) -> String {
     let mut list: Vec<String> = Vec::new();
     for zone in probe.zones.iter().filter(|zone| matches!(zone.place, Part::Layers | Part::Experts | Part::Parallel)) {
@@ -268,7 +268,7 @@ fn paths(probe: &Probe, share: &str) -> String {
     list.join(", ")
 }
 
-/// Speeds where lengths were repeated, starts, and the course of a sweep.
+/// Speeds of repeated lengths, starts, and the steps of a sweep.
 fn times(answer: &Answer, context: &Context) -> String {
     let lang = &context.lang;
     let mut out = String::new();
@@ -296,7 +296,7 @@ fn times(answer: &Answer, context: &Context) -> String {
     out
 }
 
-/// Steps of a sweep, and the smallest one that it would have found.
+/// The steps of a sweep, and the smallest step that it could have detected.
 fn course(answer: &Answer, lang: &Lang) -> String {
     let mut out = String::new();
     for change in &answer.changes {

@@ -59,7 +59,8 @@ pub enum Export {
     Profiler,
 }
 
-// What an export needs beside the ledger. No documentation of its own: clap would take it for the verb's.
+// What an export needs besides the ledger. This must not be a doc comment, because clap would use it as the verb's
+// text.
 #[derive(Debug, clap::Args)]
 pub struct Given {
     /// For perfetto and profiler: a trace of `watch --trace`, `dryrun` or the preload library

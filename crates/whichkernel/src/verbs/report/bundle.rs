@@ -37,7 +37,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everybody with a home here, and who runs this.
+/// All users with a home directory here, and the current user.
 fn users() -> Vec<String> {
     let mut all: Vec<String> =
         ["USER", "LOGNAME", "SUDO_USER"].iter().filter_map(|name| std::env::var(name).ok()).collect();

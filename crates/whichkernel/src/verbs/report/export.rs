@@ -1,5 +1,5 @@
-//! `--export`: the same for other tools: Markdown for a static-site generator, JSON for programs, Parquet for a lake, traces
-//! of launches for Perfetto and the Firefox Profiler.
+//! `--export`: the report for other tools: Markdown for a static-site generator, JSON for programs, Parquet for a lake,
+//! traces of launches for Perfetto and the Firefox Profiler.
 
 use super::args::{Export, Given};
 use crate::context::Context;
@@ -87,7 +87,7 @@ pub fn write(
     }
 }
 
-/// What is held in memory at once.
+/// The maximum number of bytes in memory.
 const MOST: u64 = 1 << 30;
 
 fn timeline(path: &Path) -> say::Result<export::Timeline> {
@@ -98,7 +98,7 @@ fn timeline(path: &Path) -> say::Result<export::Timeline> {
     export::Timeline::read(bytes).about(path.display())
 }
 
-/// Markdown lets HTML through: a stranger's name must not become any.
+/// Markdown passes HTML through, so external names are escaped.
 fn plain(text: &str) -> String {
     text.replace('<', "&lt;")
 }

@@ -1,4 +1,4 @@
-//! The investigation as pages: HTML in a folder, or one file, from the ledger alone.
+//! The investigation as pages: HTML in a folder or in one file, from the ledger only.
 
 use crate::context::Context;
 use crate::graded::load;

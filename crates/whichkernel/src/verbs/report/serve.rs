@@ -1,4 +1,4 @@
-//! `--serve`: the same pages over loopback, made anew when the ledger has grown.
+//! `--serve`: the same pages over loopback, updated when the ledger has grown.
 
 use crate::context::Context;
 use crate::pages::{Gathered, browse};
@@ -13,10 +13,10 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The ledger is asked at most this often, however many pages are open.
+/// The minimum interval between reads of the ledger, however many pages are open.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What the pages ask for, beside their version.
+/// The file that the pages poll in addition to their version.
 const UNDER_WAY: &str = "under-way.json";
 
 struct Live<'a> {
@@ -36,7 +36,7 @@ impl Live<'_> {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         if now.asked.elapsed() >= PAUSE {
             now.asked = Instant::now();
-            // The head alone says whether anything came: the rest is read only then.
+            // The head shows whether anything is new; the rest is read only then.
             if head(self.ledger).as_deref() != Some(&now.version) {
                 let gathered = Gathered::from_ledger(self.investigation.clone(), self.ledger);
                 if gathered.version() != now.version {

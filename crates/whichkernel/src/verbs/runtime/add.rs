@@ -1,4 +1,4 @@
-//! `runtime add`: a directory or archives into the cache.
+//! `runtime add`: adds a directory or archives to the cache.
 
 use crate::context::Context;
 use report::bytes;

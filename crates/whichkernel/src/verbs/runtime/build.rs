@@ -1,4 +1,4 @@
-//! `runtime build`: a real libggml-hip for one target, out of a source tree.
+//! `runtime build`: builds a real libggml-hip for one target from a source tree.
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
@@ -64,7 +64,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         tools: !args.no_tools,
         name: args.name.clone(),
     };
-    // Told to stop, the units under way are finished and kept.
+    // After a stop request, the units in progress are finished and kept.
     interrupt::catch();
     let built = build(&Cache::from_env(), &request, &|step| context.progress(&said(step, context)))?;
     context.emit(args.format, &built)?;

@@ -1,4 +1,4 @@
-//! `runtime fetch`: says what it would bring and how big it is, asks, and brings it.
+//! `runtime fetch`: shows what it would fetch and the size, asks, and fetches it.
 
 use crate::context::{Context, Format};
 use crate::fetching::bring;
@@ -71,7 +71,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Entries that were not written are told: a runtime must not lack something in silence.
+/// Reports entries that were not written, because a runtime must not silently lack something.
 pub fn refused(index: &Index, context: &Context) -> say::Result<()> {
     for entry in &index.refused {
         let said = context.lang.text_with("runtime-refused", &[("entry", entry.as_str().into())]);

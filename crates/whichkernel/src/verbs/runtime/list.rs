@@ -1,4 +1,4 @@
-//! `runtime list`: what is in the cache, with sizes and versions.
+//! `runtime list`: the content of the cache, with sizes and versions.
 
 use crate::context::{Context, Format};
 use crate::emit::Show;
@@ -88,7 +88,7 @@ impl Show for Index {
     }
 }
 
-/// Which targets' kernel libraries came; a runtime without such libraries has none to name.
+/// The targets whose kernel libraries were fetched; a runtime without such libraries has none.
 fn targets(index: &Index, lang: &Lang) -> String {
     let split = index.parts.iter().any(|part| part == "rocblas" || part == "hipblaslt");
     match (index.targets.is_empty(), split) {
@@ -98,7 +98,7 @@ fn targets(index: &Index, lang: &Lang) -> String {
     }
 }
 
-/// The packages that name the runtime, without the libraries they rest on.
+/// The packages that name the runtime, without their dependencies.
 fn versions(index: &Index) -> String {
     const TELLING: [&str; 5] = ["libggml0", "llama.cpp-tools", "librocblas", "libhipblaslt", "libamdhip64"];
     let telling = |name: &str| {

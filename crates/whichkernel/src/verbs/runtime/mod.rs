@@ -1,4 +1,4 @@
-//! `whichkernel runtime`: the GPU stacks at hand, and how to bring one into the cache.
+//! `whichkernel runtime`: the available GPU stacks, and how to add one to the cache.
 
 mod add;
 mod build;

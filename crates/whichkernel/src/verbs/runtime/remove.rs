@@ -1,4 +1,4 @@
-//! `runtime remove`: takes a runtime out of the cache.
+//! `runtime remove`: removes a runtime from the cache.
 
 use crate::context::Context;
 use report::bytes;

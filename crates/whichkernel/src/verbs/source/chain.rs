@@ -12,7 +12,7 @@ use say::bail;
 use source::Tree;
 use std::process::ExitCode;
 
-/// Follows `route` (or the first usual one that the tree serves) through the trees, read together.
+/// Follows `route` (or the first usual one that the tree serves) through all trees together.
 pub fn run(trees: &[Tree], args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     let (texts, skipped) = source::tree::collect(trees, callchain::wanted);
     let files: Vec<File> = texts.into_iter().map(File::from).collect();
@@ -65,7 +65,8 @@ fn labels(trees: &[Tree]) -> Vec<&str> {
     trees.iter().map(|tree| tree.label.as_str()).collect()
 }
 
-/// `--from A --to B`: one way between two functions by name. No way is an answer, and fails the check asked for.
+/// `--from A --to B`: one call path between two functions by name. If there is none, that is an answer, and the
+/// requested check fails.
 fn between(
     trees: &[Tree],
     index: &callchain::Index,
@@ -193,7 +194,7 @@ fn text(route: &str, chains: &[Chain], facts: &[Fact], context: &Context) -> Str
     out
 }
 
-/// Why a chain stops, and the nearest calls that were not followed because nothing says whom they mean.
+/// Why a chain stops, and the nearest calls that were not followed because their target is unknown.
 fn stops(chain: &Chain, context: &Context) -> Vec<String> {
     let lang = &context.lang;
     let mut out: Vec<String> =
@@ -207,7 +208,7 @@ fn stops(chain: &Chain, context: &Context) -> Vec<String> {
     out
 }
 
-/// Where a step arrives; what else the same words may mean is counted, and named where there are few.
+/// The target of a step; other candidates for the same name are counted, and named if there are few.
 fn target(step: &ChainStep, context: &Context) -> String {
     match step.others.len() {
         0 => step.to.clone(),
@@ -221,7 +222,7 @@ fn target(step: &ChainStep, context: &Context) -> String {
     }
 }
 
-/// One row per branch and end: what is launched or called, and the lines on the way.
+/// One row per branch and end: what is launched or called, and the lines on the path.
 fn branches(chain: &Chain, context: &Context) -> String {
     let mut table = Table::new(vec![
         Column::left("branch", context.lang.text("chain-column-branch")),
@@ -245,7 +246,7 @@ fn ends_way(step: &ChainStep) -> bool {
     matches!(step.kind, callchain::Kind::Launch | callchain::Kind::Vendor) || step.to.starts_with("cublas")
 }
 
-/// The file's own name: directories repeat in every line of a branch.
+/// The file name without directories, which would repeat in every line of a branch.
 fn short(place: &CodeLocation) -> String {
     format!("{}:{}", place.file.rsplit('/').next().unwrap_or(&place.file), place.line)
 }
@@ -262,7 +263,7 @@ fn facts_table(facts: &[Fact], context: &Context) -> Table {
     table
 }
 
-/// What the lines beside the chain add up to, said only where the lines are there.
+/// Summarises the lines beside the chain, if there are any.
 fn notes(facts: &[Fact], context: &Context) -> Vec<String> {
     let has = |subject: Subject| facts.iter().any(|fact| fact.subject == subject);
     let asked_in_go = facts.iter().any(|fact| fact.subject == Subject::SplitRequest && fact.at.file.ends_with(".go"));

@@ -1,4 +1,4 @@
-//! `source TREE --graph MODEL.gguf`: every node of a model's evaluation, with what it launches.
+//! `source TREE --graph MODEL.gguf`: every node of a model's evaluation, with its launches.
 
 mod text;
 mod trace_file;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use sys::regular_file;
 
-/// What a token and a prompt of one micro-batch take.
+/// The column counts of one token and of a prompt of one micro-batch.
 const COLUMNS: &[i64] = &[1, 512];
 
 pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
@@ -82,7 +82,7 @@ pub fn run(tree: &Tree, model: &Path, args: &super::Args, context: &Context) -> 
     Ok(if agree { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The kernels of a library that the GPU takes, with what their compiler gave them. Code for other GPUs is not taken.
+/// The kernels of a library that the GPU would load, with their compiled properties. Code for other GPUs is ignored.
 fn code(path: &Path, device: &Device, context: &Context) -> say::Result<Code> {
     let file = path.display().to_string();
     let target = gpu::TargetId::named(&device.target).map_err(|_| error!("source-code-amd"))?;
@@ -105,10 +105,10 @@ fn code(path: &Path, device: &Device, context: &Context) -> say::Result<Code> {
     Ok(Code::new(&file, kernels.iter().map(|kernel| (kernel.name.as_str(), of(kernel)))))
 }
 
-/// More than the longest graphs of any model take.
+/// A size limit; the longest graphs of any model are shorter.
 const MOST_TEXT: u64 = 64 << 20;
 
-/// The graphs that a file holds in words; None of a model.
+/// The graphs in a text file; None if the file is a model.
 fn written(path: &Path, context: &Context) -> say::Result<Option<Vec<Written>>> {
     let mut file = regular_file::open(path)?;
     let mut first = Vec::new();
@@ -130,7 +130,7 @@ fn written(path: &Path, context: &Context) -> say::Result<Option<Vec<Written>>> 
     }
 }
 
-/// Says what a program had computed and the file does not have.
+/// Reports graphs that a program computed but the file does not contain.
 fn left_out(text: &str, graphs: usize, context: &Context) {
     let begun = text.lines().filter(|line| line.starts_with("@ graph ")).count();
     if begun > graphs {

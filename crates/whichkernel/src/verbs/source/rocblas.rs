@@ -1,4 +1,4 @@
-//! `source TREE` on a rocBLAS tree: which GPUs it knows, how it tells them apart, where it looks for kernels.
+//! `source TREE` on a rocBLAS tree: which GPUs it knows, how it distinguishes them, where it looks for kernels.
 
 use crate::asked::record_declared;
 use crate::context::Context;

@@ -11,16 +11,16 @@ use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-/// Up to this many rows, versions without a given value are varied.
+/// For up to this many rows, unspecified versions are varied.
 const FEW_CELLS: usize = 64;
 
-/// What a question to a tree takes is half of it.
+/// About twice what a question to a tree needs.
 const HEAP: usize = 64 << 20;
 
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<ExitCode> {
     sys::heap::in_large_pages(HEAP);
     let mut question = args.ask.question(&args.gpu)?;
-    // Rows of single counts: what is between them is not shown.
+    // Rows for single counts: nothing between them is shown.
     question.points = args.format == Format::Csv && !args.thresholds && !args.record;
     let mut overrides = args.ask.overrides()?;
     let cells = question.devices.len() * question.types.len() * question.columns.len();
@@ -42,7 +42,7 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<Ex
         (Plain::Text, false) => text(&survey, context),
     };
     context.emit_as(args.format, || survey.declared(tree), |format| Ok(plain(format)))?;
-    // The process ends here: a fifteenth of its time would go into giving back piece by piece what the system takes as a whole.
+    // The process ends here: freeing the memory piece by piece would take a fifteenth of its time.
     let survey = ManuallyDrop::new(survey);
     if context.only_looks() {
         drop(ManuallyDrop::into_inner(survey));
@@ -50,7 +50,8 @@ pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// One row per GPU, type and count, in the order asked. What is the same along a row or a range is written out once.
+/// One row per GPU, type and count, in the requested order. Text that is the same along a row or a range is formatted
+/// once.
 pub fn csv(survey: &Survey<'_>) -> String {
     let question = &survey.question;
     let rows = question.devices.len() * question.types.len() * question.columns.len();
@@ -82,7 +83,7 @@ pub fn csv(survey: &Survey<'_>) -> String {
     out
 }
 
-/// A number in decimal, without the machinery of formatting: a table has hundreds of thousands.
+/// Writes a decimal number without the formatting machinery: a table has hundreds of thousands.
 fn push_number(out: &mut String, number: i64) {
     let mut digits = [0u8; 20];
     let mut rest = number.unsigned_abs();
@@ -145,7 +146,7 @@ fn table(survey: &Survey<'_>, context: &Context) -> Table {
     table
 }
 
-/// Few questions get their reasons; many get a table.
+/// For few questions the reasons are shown, for many a table.
 fn text(survey: &Survey<'_>, context: &Context) -> String {
     let mut out = table(survey, context).text(context.width);
     let cells: usize = survey.answers.iter().flatten().map(Vec::len).sum();

@@ -1,4 +1,4 @@
-//! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product of weights.
+//! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product with weights.
 
 use super::Args;
 use crate::asked::dry::vulkan::reported;
@@ -11,7 +11,7 @@ use source::{ALL_TYPES, DEFAULT_COLUMNS, DEFAULT_TYPES, Shape, Tree, VulkanDecla
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// If no card is named.
+/// The default card.
 const CARD: &str = "rx-9070-xt";
 
 pub fn run(tree: &Tree, args: &Args, context: &Context) -> say::Result<ExitCode> {

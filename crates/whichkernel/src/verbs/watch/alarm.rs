@@ -1,4 +1,4 @@
-//! The alarm line: what counts as a fallback, in which kernel, when, and why.
+//! The alarm line: the fallback, its kernel, when it happened, and why it counts.
 
 use crate::context::Context;
 use watch::{Heard, Sign, Why};

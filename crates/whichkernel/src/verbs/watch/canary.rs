@@ -1,4 +1,4 @@
-//! `--url`: a one-token request must give launches in the target, or the watch is blind and says so.
+//! `--url`: a one-token request must cause launches in the target; otherwise the watch is blind and reports that.
 
 use super::summary;
 use crate::context::Context;
@@ -10,11 +10,11 @@ use watch::{Source, State, Tally};
 
 /// How long launches may still arrive after the answer.
 const AFTER: Duration = Duration::from_secs(2);
-/// How long a server may take until it answers at all.
+/// How long a server may take until it answers.
 const STARTING: Duration = Duration::from_secs(120);
 
-/// None if it was observed; otherwise the message for the end. The server's claims are still worth a look. `started`: we have
-/// just started the server; otherwise no answer means a wrong address.
+/// None if the canary was observed; otherwise the final message. The server's claims are still useful then. `started`:
+/// we have just started the server; otherwise no answer means a wrong address.
 pub fn in_target(
     at: &Endpoint,
     started: bool,
@@ -26,7 +26,7 @@ pub fn in_target(
     let (go, gone) = channel::<()>();
     let (address, url) = (at.clone(), at.to.url());
     std::thread::spawn(move || {
-        // A server that was only just started answers later.
+        // A server that was just started answers later.
         let patience = Instant::now() + STARTING;
         let ready = loop {
             match request::ready(&address) {
@@ -57,7 +57,7 @@ pub fn in_target(
             bail!("command-canary-silent", how, url);
         }
         match told.try_recv() {
-            // What it launched to warm up was not asked for by us.
+            // Launches for its warm-up were not caused by our request.
             Ok(None) => {
                 before = Some(tally.launches());
                 let _ = go.send(());

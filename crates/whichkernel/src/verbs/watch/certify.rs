@@ -1,4 +1,5 @@
-//! `--certify`: unobserved, observed, unobserved again; what differed, and whether what was seen may be believed.
+//! `--certify`: unobserved, observed, unobserved again; shows the differences, and whether the observations can be
+//! trusted.
 
 use super::args::{Args, How, window};
 use super::start;
@@ -17,7 +18,7 @@ use uprobe::{Options, Watcher};
 use watch::RecordContext;
 use watch::logs::Variable;
 
-/// Who watches in one run.
+/// The observer of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Nobody,
@@ -57,10 +58,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
             Role::Counter => counted.push(done),
         }
     }
-    // Whoever counted, in whichever run.
+    // Every counter, in every run.
     let everybody: Vec<&Observed> =
         plain.iter().chain(&observed).chain(&counted).filter_map(|(_, seen)| seen.as_ref()).collect();
-    // Where the same one counts in all runs, that he sees less in the one is the wrapper's doing; but not what he knows to have lost.
+    // If the same observer counts in all runs and sees less in one, the wrapper caused that. Known losses are excluded.
     let same = args.with.is_some();
     let whole = everybody.iter().all(|seen| if same { seen.lost_nothing() } else { seen.whole() });
     let vouched = everybody.iter().all(|seen| if same { seen.lost_nothing() } else { seen.vouched() });
@@ -94,7 +95,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
 
 fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, String)]) -> Observer<'a> {
     let how = match role {
-        // A foreign observer is judged with our own counting in every run, so that the launches can be compared too.
+        // A foreign observer is tested with our own counting in every run, so that launches can be compared too.
         _ if args.with.is_some() => How::Preload,
         Role::Nobody => return Observer::Nobody,
         Role::Observer => args.how,
@@ -112,7 +113,7 @@ fn who<'a>(role: Role, args: &Args, counter: Option<How>, logs: &'a [(Variable, 
 /// An observer that can count the program's launches without the observer under test; None if there is none.
 fn counter(how: How) -> Option<(How, &'static str)> {
     match how {
-        // Of dispatches through Vulkan only probes tell besides.
+        // Besides this, only probes can count dispatches through Vulkan.
         How::Preload | How::Layer => Watcher::ready(Options::default()).is_ok().then_some((How::Uprobe, "uprobe")),
         How::Uprobe | How::Perf | How::Logs => Some((How::Preload, "preload")),
     }
@@ -128,7 +129,7 @@ fn key(how: How) -> &'static str {
     }
 }
 
-/// The observations with what the comparison found of them, and the certificate itself.
+/// Records the observations with the result of the comparison, and the certificate itself.
 fn keep(args: &Args, context: &Context, certified: &Certified, seen: &mut Observed) -> say::Result<()> {
     let certificate = &certified.certificate;
     let json = answer::json(certified)?;

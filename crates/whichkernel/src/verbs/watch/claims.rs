@@ -1,4 +1,4 @@
-//! Claim against observed: the table, and the same for machines.
+//! Claims compared with observations: the table, and the same for programs.
 
 use super::{Args, target};
 use crate::context::Context;
@@ -9,7 +9,7 @@ use server::claims::{Claims, Gatherer};
 use watch::claims::{Held, Shown, hold, pieces};
 use watch::{ObserverReport, Tally};
 
-/// Looks at the command lines of what is watched, at its logs and at its address.
+/// Reads the command lines, logs and address of the watched processes.
 pub fn gatherer(args: &Args, at: Option<Endpoint>) -> say::Result<Gatherer> {
     let roots = if args.command.is_empty() { target::pids(args)? } else { Vec::new() };
     let gatherer = Gatherer::new(roots, at, &args.said);
@@ -61,7 +61,7 @@ impl Judged {
     }
 }
 
-/// What a verdict on a claim rests on.
+/// The reason for a verdict on a claim.
 pub fn why(one: &Held, lang: &Lang) -> String {
     let figures = one.reason.figures.iter().map(|(name, value)| (*name, value.clone().into()));
     lang.text_with(&format!("watch-claim-seen-{}", one.reason.key), &figures.collect::<Vec<_>>())

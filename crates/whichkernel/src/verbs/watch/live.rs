@@ -1,4 +1,4 @@
-//! The watch itself: poll, show, stop when it is time.
+//! The watch loop: polls, shows, and stops.
 
 use super::{Args, alarm, table};
 use crate::context::{Context, Format, dumb};
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use sys::interrupt;
 use watch::{Ended, ObserverReport, Source, State, Tally};
 
-/// How long nothing may happen before it is over, with `--until idle`.
+/// With `--until idle`: how long nothing may happen before the watch ends.
 const IDLE: Duration = Duration::from_secs(2);
-/// The terminal's other screen (xterm's private mode 1049), and back to the first.
+/// Switches to the terminal's alternate screen (xterm's private mode 1049), and back.
 const ASIDE: &str = "\x1b[?1049h";
 const BACK: &str = "\x1b[?1049l";
 const STEP: Duration = Duration::from_millis(100);
@@ -31,7 +31,7 @@ pub fn run(
             State::Busy => busy = Instant::now(),
             State::Quiet => {}
             State::Ended(how) => {
-                // Ctrl-C reaches the program too, and is not a failure of it.
+                // Ctrl-C also reaches the program, and is not its failure.
                 ended = (!interrupt::asked()).then_some(how);
                 break;
             }
@@ -56,14 +56,14 @@ pub fn run(
     Ok((source.finish(tally)?, ended))
 }
 
-/// Like `top` on a terminal; a line now and then in a pipe; nothing if a machine reads.
+/// Like `top` on a terminal; an occasional line in a pipe; nothing for machine-readable output.
 struct Screen<'c> {
     context: &'c Context,
     live: bool,
     lines: bool,
     next: Instant,
     said: u64,
-    /// The terminal's other screen is shown: what was on the first comes back.
+    /// Whether the alternate screen is active.
     aside: bool,
 }
 
@@ -71,13 +71,13 @@ impl<'c> Screen<'c> {
     fn new(args: &Args, context: &'c Context) -> Self {
         let text = args.format == Format::Text;
         let terminal = stdout().is_terminal() && !dumb();
-        // A program that is started here writes to this terminal too, and nothing may cover that.
+        // A program that is started here also writes to this terminal, and its output must stay visible.
         let alone = args.command.is_empty();
         let (live, lines) = (text && terminal && alone, text && !terminal);
         Screen { context, live, lines, next: Instant::now(), said: 0, aside: false }
     }
 
-    /// Once a second; whether it was time.
+    /// Updates once a second; returns whether it did.
     fn show(&mut self, tally: &Tally, elapsed: Duration) -> say::Result<bool> {
         if Instant::now() < self.next {
             return Ok(false);
@@ -111,14 +111,14 @@ impl<'c> Screen<'c> {
     }
 }
 
-/// However a watch ends, the first screen comes back.
+/// Restores the main screen however a watch ends.
 impl Drop for Screen<'_> {
     fn drop(&mut self) {
         let _ = self.clear();
     }
 }
 
-/// As many as fit below the two lines above them, so that nothing scrolls away.
+/// As many rows as fit below the two header lines, so that nothing scrolls.
 fn rows() -> usize {
     const USUAL: usize = 30;
     rustix::termios::tcgetwinsize(stdout()).map_or(USUAL, |size| usize::from(size.ws_row).saturating_sub(3).max(5))

@@ -65,7 +65,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         Some(_) => (source.finish(&mut tally)?, None),
         None => live::run(source.as_mut(), &mut tally, &mut gatherer, args, context)?,
     };
-    // A full disk costs the trace, not what was seen.
+    // If the disk is full, only the trace is lost, not the observations.
     let written = writer.map_or(Ok(()), |writer| writer.borrow_mut().finish(&tally, &account));
     let mut told = gatherer.finish();
     told.merge(source.claims());
@@ -77,7 +77,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.record {
         record::keep(context, &tally, &account, &judged, &window(args))?;
     }
-    // A launch that could not have been observed gives no answer.
+    // If no launch could have been observed, zero launches is not an answer.
     if let (None, Some(why)) = (&blind, target::nothing_in_view(args, &tally, &account)) {
         return Err(why.into());
     }
@@ -85,6 +85,6 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if let Some(blind) = blind {
         return Err(blind);
     }
-    // What was seen is true, and is not the requested run.
+    // The observations are valid, but not of the requested run.
     Ok(if ended.is_some_and(Ended::failed) { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

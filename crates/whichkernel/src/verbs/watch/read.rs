@@ -1,4 +1,4 @@
-//! `--read FILE`: a recorded file as a tally.
+//! `--read FILE`: reads a recorded file as a tally.
 
 use super::claims::Judged;
 use super::summary::Told;
@@ -19,7 +19,7 @@ pub fn run(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode>
         read => read?,
     };
     let mut claims = Claims::default();
-    // A log of the libraries is often the server's own.
+    // A log of the libraries is often also the server's log.
     if account.observer == ObserverKind::Logs {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         of_log(&file, &String::from_utf8_lossy(&bytes), &mut claims);

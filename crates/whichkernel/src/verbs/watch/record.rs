@@ -1,4 +1,4 @@
-//! `--record`: what was seen, and what was claimed, to the ledger.
+//! `--record`: records observations and claims in the ledger.
 
 use super::claims::Judged;
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Observers that must be there when the program starts.
+//! Observers that must be set up before the program starts.
 
 use super::{Args, trace::Writer};
 use crate::context::Context;
@@ -13,16 +13,16 @@ use watch::layer;
 use watch::logs::{LogSource, Variable, explain, wanted};
 use watch::preload::{Known, PreloadSource, Session, Tree, layouts};
 
-/// Logs that are switched on where none is asked for.
+/// The logs that are enabled by default.
 const USUAL: [&str; 3] = ["AMD_LOG_LEVEL", "ROCBLAS_LAYER", "TENSILE_DB"];
-/// Arguments stand at the same places for every target; where a library has several, one is as good as another.
+/// Argument offsets are the same for every target, so any target of a library will do.
 const ANY_TARGET: &str = "gfx1100";
 
 pub fn preload(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Box<dyn Source>> {
     let program = args.command.first().context(say!("command-preload-command"))?;
     let path = on_path(program).with_context(|| say!("command-no-such-program", program))?;
     watch::preload::check(&path)?;
-    // What cannot be described beforehand is watched without argument bytes, and that is said.
+    // Libraries that cannot be examined in advance are watched without argument bytes, which is reported.
     let libraries = RunRoot::Host.libraries(true, Some(&path)).unwrap_or_default();
     let target = gpu::TargetId::named(ANY_TARGET)?;
     let described = describe(&libraries, &target, true, runtime::Cache::from_env().dir()).ok();
@@ -61,7 +61,7 @@ pub fn logs(args: &Args, context: &Context) -> say::Result<Box<dyn Source>> {
     Ok(Box::new(LogSource::start(&args.command, &variables(args, context)?)?))
 }
 
-/// The logs that were asked for, each explained as it is switched on.
+/// The requested logs, each explained as it is enabled.
 pub fn variables(args: &Args, context: &Context) -> say::Result<Vec<(Variable, String)>> {
     let asked: Vec<&str> =
         if args.log.is_empty() { USUAL.to_vec() } else { args.log.iter().map(String::as_str).collect() };

@@ -1,4 +1,4 @@
-//! What is printed at the end: the table, the figures per token, and how well it was seen.
+//! The final output: the table, the figures per token, and how well launches were seen.
 
 use super::claims::Judged;
 use super::{alarm, claims, table};
@@ -8,19 +8,19 @@ use evidence::{Canary, DeviceKind, Rung};
 use std::fmt::Write;
 use watch::{Device, Ended, ObserverReport, Tally, Watched, Word, signal_name};
 
-/// Everything that is told at the end.
+/// Everything that is reported at the end.
 pub struct Told<'a> {
     pub tally: &'a Tally,
     pub account: &'a ObserverReport,
     pub judged: &'a Judged,
-    /// How the program ended, where that is what ended the watch.
+    /// How the program ended, if that ended the watch.
     pub ended: Option<Ended>,
 }
 
 impl Told<'_> {
     pub fn print(&self, format: Format, context: &Context) -> say::Result<()> {
         let Told { tally, account, judged, ended } = self;
-        // First: everything below is of a run that came to no good end.
+        // Comes first, because everything below is about a failed run.
         let failed = ended.filter(|ended| ended.failed()).map(|how| ended_line(how, context));
         if let (Some(line), Format::Csv | Format::Md | Format::Json) = (&failed, format) {
             crate::context::tell_part(format_args!("{line}"));
@@ -78,7 +78,7 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
     if !rejected.is_empty() {
         line("watch-rejected", &[("list", rejected.join(", "))]);
     }
-    // A number of what is known to be lost is not the number of what is lost.
+    // The number of known losses is not the total number of losses.
     let lost = match account.whole() {
         true => tally.lost.to_string(),
         false => lang.text_with("watch-lost-least", &[("count", tally.lost.to_string().into())]),
@@ -121,7 +121,7 @@ fn text(tally: &Tally, account: &ObserverReport, context: &Context) -> String {
 
 type Line = (&'static str, Vec<(&'static str, String)>);
 
-/// What the launches stand on, and why: a line for each device, with its processes.
+/// The rungs of the launches and the reason: a line for each device, with its processes.
 fn rungs(tally: &Tally, account: &ObserverReport, lang: &report::Lang) -> Vec<Line> {
     let mut devices: Vec<(&Device, Vec<String>)> = Vec::new();
     for (pid, _, device) in tally.devices.iter() {

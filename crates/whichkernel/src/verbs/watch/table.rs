@@ -6,7 +6,7 @@ use watch::{Row, Tally, Took};
 
 const MOST: usize = 72;
 
-/// The contract of `--format csv`.
+/// The columns of `--format csv`.
 const KEYS: [&str; 15] = [
     "phase", "kernel", "mangled", "family", "path", "type", "columns", "grid", "block", "file", "bundle", "launches",
     "timed", "total_ns", "mean_ns",
@@ -29,7 +29,7 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
         titles.extend([Column::right("total_ns", title("total-time")), Column::right("mean_ns", title("mean-time"))]);
     }
     let mut table = Table::new(titles);
-    // What is redrawn must not wrap: the other columns take about this much.
+    // Redrawn lines must not wrap: the other columns need about this much.
     const OTHERS: usize = 62;
     let limit =
         context.width.filter(|_| most.is_some()).map_or(MOST, |width| width.saturating_sub(OTHERS).clamp(16, MOST));
@@ -53,7 +53,7 @@ pub fn of(tally: &Tally, context: &Context, most: Option<usize>) -> Table {
     table
 }
 
-/// Everything, for machines.
+/// All columns, for programs.
 pub fn full(tally: &Tally) -> Table {
     let mut table = Table::new(KEYS.iter().map(|key| Column::left(key, *key)).collect());
     for row in tally.rows() {
@@ -95,7 +95,8 @@ fn dims([x, y, z]: [u32; 3]) -> String {
     if x == 0 { String::new() } else { format!("{x}x{y}x{z}") }
 }
 
-/// Template instances of some libraries have names of a thousand characters; the machine formats have them in full.
+/// Shortens a name: template instances of some libraries have a thousand characters. The machine formats have them in
+/// full.
 fn shortened(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! Whom to watch: numbers, a name, or a program to start.
+//! The target of a watch: process ids, a name, or a program to start.
 
 use super::{Args, How, start};
 use crate::context::Context;
@@ -12,7 +12,7 @@ use watch::{NothingInView, ObserverReport, Source, Tally};
 
 use super::trace::Writer;
 
-/// The requested observer, in place.
+/// Sets up the requested observer.
 pub fn source(args: &Args, trace: Option<&Rc<RefCell<Writer>>>, context: &Context) -> say::Result<Box<dyn Source>> {
     match args.how {
         How::Uprobe | How::Perf => uprobe(args, trace),
@@ -44,12 +44,12 @@ fn uprobe(args: &Args, trace: Option<&Rc<RefCell<Writer>>>) -> say::Result<Box<d
     Ok(Box::new(watcher))
 }
 
-/// Probes of our own where that is allowed; else those that `arm` made.
+/// Our own probes if allowed; else those created by `arm`.
 pub fn perf() -> uprobe::How {
     if rustix::process::geteuid().is_root() { uprobe::How::Perf } else { uprobe::How::Armed }
 }
 
-/// The processes that were asked for. One that is not there is an error, not silence.
+/// The requested processes. A missing one is an error.
 pub fn pids(args: &Args) -> say::Result<Vec<u32>> {
     let mut pids = args.pid.clone();
     for pid in &pids {
@@ -64,7 +64,7 @@ pub fn pids(args: &Args) -> say::Result<Vec<u32>> {
     Ok(pids)
 }
 
-/// Who is watched, in words; and that nothing can be seen yet, where that is so.
+/// The watched processes in words, and a note if nothing can be seen yet.
 pub fn told(args: &Args, context: &Context) -> say::Result<Vec<String>> {
     let lang = &context.lang;
     if !args.command.is_empty() {
@@ -81,7 +81,7 @@ pub fn told(args: &Args, context: &Context) -> say::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Why nothing could have been seen, where that is so: zero launches are then no answer.
+/// Why no launch could have been seen, if so: zero launches is then not an answer.
 pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> Option<NothingInView> {
     let seen = tally.launches() + tally.rejections() + tally.calls();
     if args.how == How::Layer && seen == 0 {
@@ -96,12 +96,12 @@ pub fn nothing_in_view(args: &Args, tally: &Tally, account: &ObserverReport) -> 
     match args.how {
         How::Uprobe | How::Perf => Some(NothingInView::Probes),
         How::Preload => Some(NothingInView::Preload),
-        // A log that says nothing is told as a gap.
+        // An empty log is reported as a gap.
         How::Logs | How::Layer => None,
     }
 }
 
-/// By the program's own name or the thread's; not this process.
+/// Processes by program or thread name, except this one.
 fn by_name(name: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").map(|entries| entries.flatten().collect::<Vec<_>>()).unwrap_or_default();
     let pids = entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

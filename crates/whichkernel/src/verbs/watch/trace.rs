@@ -1,4 +1,4 @@
-//! `--trace FILE`: every launch in order as it was made, one JSON object a line; at the end what was counted, and what of it is not there.
+//! `--trace FILE`: every launch in order, one JSON object per line; at the end the counts, and what is missing.
 
 use launch::lines::{Closing, End, Line, Missed};
 use say::{Context as _, say};
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use sys::files::{self, Access};
 use watch::{Fate, KindId, Name, ObservedLaunch, ObserverReport, Tally};
 
-/// Threads whose last launch is kept in mind; beyond, a refusal is written without the line that it refuses.
+/// The maximum number of threads whose last launch is remembered; beyond that, a refusal is written without a reference
+/// to its line.
 const MOST_THREADS: usize = 1 << 16;
 
 #[derive(Debug)]
@@ -17,9 +18,9 @@ pub struct Writer {
     path: PathBuf,
     out: BufWriter<File>,
     sequence: u64,
-    /// The line and kind of each thread's last launch, whose return was unknown when it was written.
+    /// The line and kind of each thread's last launch, whose return was still unknown when it was written.
     made: HashMap<(u32, u32), (u64, KindId)>,
-    /// The first thing that went wrong: a full disk must not stop the watch, and must be said.
+    /// The first error: a full disk must not stop the watch, but must be reported.
     problem: Option<std::io::Error>,
 }
 
@@ -59,7 +60,7 @@ impl Writer {
         }
     }
 
-    /// What was counted, against which the lines can be held.
+    /// Writes the counts, with which the lines can be compared.
     pub fn finish(&mut self, tally: &Tally, account: &ObserverReport) -> say::Result<()> {
         let missed = |unseen: &watch::Unseen| Missed {
             key: unseen.key().to_owned(),

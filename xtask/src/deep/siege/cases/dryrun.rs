@@ -81,19 +81,19 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Reasons of what the conclusion leaves out.
+/// The reasons for what the conclusion leaves out.
 fn reasons(conclusion: &Value) -> BTreeSet<String> {
     let left = conclusion["left_out"].as_array().map(Vec::as_slice).unwrap_or_default();
     left.iter().map(|left| text(&left["why"])).collect()
 }
 
-/// The conclusion says that there may be more, or other.
+/// Whether the conclusion says that there may be more, or something else.
 fn is_careful(conclusion: &Value) -> bool {
     let lost = conclusion["lost"].as_u64().unwrap_or(0) > 0;
     lost || !reasons(conclusion).is_empty() || ["alone", "unknown"].contains(&text(&conclusion["reach"]).as_str())
 }
 
-/// A number of the answer beside the truth.
+/// Compares a number of the answer with the truth.
 fn judged(truth: u64, seen: u64, conclusion: &Value) -> Outcome {
     let said = format!("{seen}, {}", text(&conclusion["reach"]));
     match truth == seen {
@@ -103,7 +103,7 @@ fn judged(truth: u64, seen: u64, conclusion: &Value) -> Outcome {
     }
 }
 
-/// Something that the answer must say.
+/// Something that the answer must contain.
 fn must(truth: &str, holds: bool, said: impl ToString) -> Outcome {
     let truth = truth.to_owned();
     if holds { Outcome::Equal { truth } } else { Outcome::Silent { truth, said: said.to_string() } }
@@ -113,7 +113,7 @@ fn launched(answer: &Value) -> u64 {
     answer["verdict"]["reach"]["answered"].as_u64().unwrap_or(0)
 }
 
-/// A library of this name that accepts every call, for programs to be linked with.
+/// A library of this name that accepts every call, for linking programs.
 fn library(bench: &Bench, soname: &str) -> anyhow::Result<PathBuf> {
     let path = bench.dir.join(soname);
     let (name, part) = match soname {
@@ -145,7 +145,7 @@ fn launches(bench: &Bench, count: &str, how: &str, truth: u64) -> anyhow::Result
     Ok(judged(truth, launched(&answer), &answer["verdict"]["reach"]))
 }
 
-/// 50 launches, then something that the conclusion has to name.
+/// 50 launches, then something that the conclusion must name.
 fn unfinished(bench: &Bench, how: &str, why: &str) -> anyhow::Result<Outcome> {
     let (answer, _) = dry(bench, &["--gpu", "gfx1100", "--", &plain(bench)?, "50", how])?;
     let (reach, seen) = (&answer["verdict"]["reach"], launched(&answer));
@@ -173,7 +173,7 @@ fn told(bench: &Bench, how: &str, why: Option<&str>) -> anyhow::Result<Outcome> 
     Ok(must(&format!("40, {}", why.unwrap_or("ended")), launched(&answer) == 40 && said == wanted, reach))
 }
 
-/// The child finds the runtime that it was linked with, which accepts its 30 launches; the stand-in never sees it.
+/// The child finds the runtime that it was linked with, which accepts its 30 launches; the stand-in never sees them.
 fn cleared(bench: &Bench) -> anyhow::Result<Outcome> {
     let program = plain(bench)?;
     let path = format!("LD_LIBRARY_PATH={}", bench.dir.display());
@@ -181,7 +181,7 @@ fn cleared(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(judged(30, launched(&answer), &answer["verdict"]["reach"]))
 }
 
-/// A temporary directory with room for the stand-ins, and not for all records.
+/// A temporary directory with space for the stand-ins, but not for all records.
 fn small_disk(bench: &Bench, megabytes: u32, count: u64) -> anyhow::Result<Outcome> {
     let (program, small) = (plain(bench)?, bench.dir.join("small"));
     std::fs::create_dir(&small)?;
@@ -226,7 +226,7 @@ fn no_clang() -> anyhow::Result<Outcome> {
     Ok(Outcome::Skipped { why: "no clang++-22, -21 or -19".into() })
 }
 
-/// Launches that a card accepts: all eight of a program compiled for it, none of another.
+/// The launches that a card accepts: all eight if the program was compiled for it, otherwise none.
 fn accepted(answer: &Value, card_is_compiled_for: bool) -> Outcome {
     let (reach, truth) = (&answer["verdict"]["reach"], if card_is_compiled_for { 8 } else { 0 });
     let seen = launched(answer);
@@ -247,7 +247,7 @@ fn own(bench: &Bench, card: &str, targets: &[&str], flags: &[&str]) -> anyhow::R
     Ok(accepted(&answer, targets.contains(&card)))
 }
 
-/// The second card of the machine has no code in it, and the program launches on that one.
+/// The program has no code for the second card of the machine, and launches on that one.
 fn two_cards(bench: &Bench) -> anyhow::Result<Outcome> {
     if let Some(skipped) = missing(SID) {
         return Ok(skipped);
@@ -257,7 +257,7 @@ fn two_cards(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(accepted(&dry(bench, &words)?.0, false))
 }
 
-/// A library in a directory that is not searched beforehand.
+/// A library in a directory that is not searched in advance.
 fn opened(bench: &Bench, target: &str, flags: &[&str]) -> anyhow::Result<Outcome> {
     let hidden: Vec<&str> = ["-shared", "-fPIC"].iter().chain(flags).copied().collect();
     let Some(made) = hip(bench, "libown.so", &[target], &hidden)? else { return no_clang() };
@@ -270,7 +270,7 @@ fn opened(bench: &Bench, target: &str, flags: &[&str]) -> anyhow::Result<Outcome
     let answer = dry(bench, &words)?.0;
     Ok(match (target == "gfx1100", flags.is_empty()) {
         (_, true) => accepted(&answer, target == "gfx1100"),
-        // What a compressed bundle holds is read after the run.
+        // The content of a compressed bundle is read after the run.
         (ours, false) => judged(if ours { 8 } else { 0 }, launched(&answer), &answer["verdict"]["reach"]),
     })
 }

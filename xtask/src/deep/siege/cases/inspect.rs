@@ -1,4 +1,4 @@
-//! Files with device code in unexpected places. The truth is the number of kernels that the maker of the file put in.
+//! Files with device code in unexpected places. The truth is the number of kernels that the test put into the file.
 
 use super::{Bench, Case, Outcome};
 use anyhow::{Context, ensure};
@@ -106,7 +106,7 @@ fn squashfs() -> Vec<u8> {
     block
 }
 
-/// What the command says is in a file, held against the truth.
+/// Compares what the command reports about a file with the truth.
 fn judge(bench: &Bench, path: &Path, kernels: u64) -> anyhow::Result<Outcome> {
     let out = bench.run([Path::new("inspect"), path, Path::new("--format"), Path::new("json")])?;
     let text = String::from_utf8_lossy(&out.stdout);
@@ -136,7 +136,7 @@ fn judge(bench: &Bench, path: &Path, kernels: u64) -> anyhow::Result<Outcome> {
     })
 }
 
-/// A program of the host with these bytes in a section.
+/// A host program with these bytes in a section.
 fn program(bench: &Bench, section: &str, payload: &[u8]) -> anyhow::Result<PathBuf> {
     fs::write(bench.dir.join("payload"), payload)?;
     let flags = if section == ".text" { "ax" } else { "a" };
@@ -155,13 +155,13 @@ fn in_rodata(bench: &Bench, payload: &[u8], kernels: u64) -> anyhow::Result<Outc
     in_section(bench, ".rodata", payload, kernels)
 }
 
-/// The code object through a filter, in a program. A filter that is not installed is a skip.
+/// The code object, filtered by a program, inside a host program. Skipped if the filter is not installed.
 fn packed(bench: &Bench, filter: &[&str], kernels: u64) -> anyhow::Result<Outcome> {
     let line: Vec<String> = filter.iter().map(|word| format!("'{word}'")).collect();
     archived(bench, &format!("{} < object", line.join(" ")), kernels)
 }
 
-/// What a shell writes that has the code object as the file `object`.
+/// The output of a shell command that has the code object as the file `object`.
 fn shell(bench: &Bench, line: &str) -> anyhow::Result<Vec<u8>> {
     fs::write(bench.dir.join("object"), object())?;
     let out = Command::new("sh").args(["-c", line]).current_dir(&bench.dir).output()?;
@@ -222,7 +222,7 @@ fn offloading(bench: &Bench) -> anyhow::Result<Outcome> {
     judge(bench, &bench.dir.join("liba.a"), 2)
 }
 
-/// A kernel for the target is there: yes, or not known.
+/// There is a kernel for the target: the answer must be yes, or not known.
 fn directory(bench: &Bench, name: &str, bytes: &[u8], target: &str) -> anyhow::Result<Outcome> {
     let place = bench.dir.join("place");
     fs::create_dir(&place)?;
@@ -264,7 +264,7 @@ fn undecodable(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// 16 bytes by itself, 80 with what it calls.
+/// 16 bytes alone, 80 including its callees.
 fn stack(bench: &Bench) -> anyhow::Result<Outcome> {
     let path = bench.dir.join("a.cubin");
     fs::write(&path, make::cubin(&["caller"]))?;
@@ -274,7 +274,7 @@ fn stack(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(if said == truth { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } })
 }
 
-/// Files without device code, of which the command must still say that there is none.
+/// Files without device code, for which the command must still say that there is none.
 fn ordinary(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut paths = vec![program(bench, ".rodata", b"nothing")?];
     for name in ["libstdc++.so.6", "libc.so.6", "libz.so.1", "libcrypto.so.3", "libm.so.6", "libgcc_s.so.1"] {

@@ -1,5 +1,6 @@
-//! Constructed cases, one file per observer. Each knows the truth by a count that does not come from our code (the program's own
-//! arithmetic, the compiler, the writer of a file), runs the command, and compares what the command concluded with that truth.
+//! Constructed cases, one file per observer. Each knows the truth by a count that does not come from our code (the
+//! program's own arithmetic, the compiler, the writer of a file), runs the command, and compares its conclusion with
+//! that truth.
 
 mod dryrun;
 mod inspect;
@@ -30,19 +31,19 @@ pub const CASES: [&[Case]; 8] = [
 pub struct Case {
     pub observer: &'static str,
     pub name: &'static str,
-    /// Takes a few seconds and needs nothing that the tests do not fetch: runs with every test.
+    /// Takes a few seconds and needs nothing that the tests do not fetch: runs with every test run.
     pub quick: bool,
     pub run: fn(&Bench) -> anyhow::Result<Outcome>,
 }
 
-/// What the command concluded, beside the truth.
+/// The command's conclusion, compared with the truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The answer is the truth.
     Equal { truth: String },
-    /// The answer is another, or less, and the answer itself says so.
+    /// The answer differs or is incomplete, and says so.
     Said { truth: String, said: String },
-    /// The answer is another, and nothing in it says so. The defect that this siege looks for.
+    /// The answer differs, and nothing in it says so: the defect that this siege looks for.
     Silent { truth: String, said: String },
     /// No answer: the command failed and gave the reason.
     Refused { why: String },
@@ -57,7 +58,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// The command with these words, an empty home and an empty ledger, in this case's directory.
+    /// The command with these arguments, an empty home and an empty ledger, in this case's directory.
     pub fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(&self.tool);
         command.args(words).current_dir(&self.dir).env("LANG", "C.UTF-8").env("HOME", &self.dir);
@@ -79,7 +80,7 @@ impl Bench {
     }
 }
 
-/// Runs one case in an empty directory of its own.
+/// Runs one case in an empty directory.
 pub fn run(tool: &Path, case: &Case) -> anyhow::Result<Outcome> {
     let place = tempfile::tempdir()?;
     (case.run)(&Bench { tool: tool.to_owned(), dir: place.path().to_owned() })

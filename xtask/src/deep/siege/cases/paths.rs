@@ -1,6 +1,6 @@
-//! What another user of the machine plants in root's way: links, pipes, programs, settings. The truth of each case is a file that only
-//! root reads (its bytes are the same afterwards, and nowhere to be read), a directory beside it (nothing was added) and a mark that a
-//! planted program would leave.
+//! Things that another user of the machine plants for root: symlinks, pipes, programs, settings. Each case checks a
+//! file that only root can read (its bytes must not change or appear anywhere), a directory beside it (nothing may be
+//! added) and a mark that a planted program would leave.
 
 use super::{Bench, Case, Outcome};
 use anyhow::Context;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const NOBODY: u32 = 65534;
 const SECRET: &str = "Zq7_only_root_reads_this\n";
 const TRUTH: &str = "the secret is whole and unread, and no program ran";
-/// Nothing here takes a second; a pipe that is waited for takes for ever.
+/// Nothing here takes a second; waiting for a pipe would take forever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const fn quick(name: &'static str, run: fn(&Bench) -> anyhow::Result<Outcome>) -> Case {
@@ -134,7 +134,7 @@ pub const CASES: &[Case] = &[
     }),
 ];
 
-/// A directory of theirs beside one of ours with the secret.
+/// A directory of the other user beside one of ours with the secret.
 fn yard(bench: &Bench) -> anyhow::Result<()> {
     let at = |name: &str| bench.dir.join(name);
     if at("ours").exists() {
@@ -194,7 +194,7 @@ fn below_link(bench: &Bench, link: &str, words: &[&str]) -> anyhow::Result<Outco
     judged(bench, bench.command(words))
 }
 
-/// Links under every name that an export into a directory of ours had, and under those that it might have on the way.
+/// Symlinks under every name that an export to our own directory had, and under possible temporary names.
 fn export_over_links(bench: &Bench, kind: &str) -> anyhow::Result<Outcome> {
     recorded(bench)?;
     let words = |out: &str| ["report", "--export", kind, "--out", out].map(str::to_owned);
@@ -227,12 +227,12 @@ fn report_over_links(bench: &Bench) -> anyhow::Result<Outcome> {
 fn report_with_linked_folder(bench: &Bench) -> anyhow::Result<Outcome> {
     recorded(bench)?;
     symlink_of_theirs(bench, "ours", "theirs/out/data")?;
-    // What a former report is said to have left: a name below the link, to be taken away.
+    // Claims to be the list of an earlier report: a name below the symlink that would be removed.
     fs::write(bench.dir.join("theirs/out/.whichkernel-report"), "data/secret\nindex.html")?;
     judged(bench, bench.command(["report", "--out", "theirs/out"]))
 }
 
-/// The directory is exchanged while the command runs; the results of all rounds are judged afterwards.
+/// The directory is swapped while the command runs; the results of all rounds are judged afterwards.
 fn race(bench: &Bench) -> anyhow::Result<Outcome> {
     const ROUNDS: usize = 12;
     recorded(bench)?;
@@ -510,7 +510,7 @@ fn judged(bench: &Bench, mut command: Command) -> anyhow::Result<Outcome> {
     }
 }
 
-/// What a command did that it must not. `before`: the names beside the secret; `text`: what it printed.
+/// What a command did that it must not. `before`: the names beside the secret; `text`: its output.
 fn harm(bench: &Bench, before: &[String], text: &str) -> anyhow::Result<Option<Outcome>> {
     let silent = |said: String| Ok(Some(Outcome::Silent { truth: TRUTH.into(), said }));
     let secret = fs::read_to_string(bench.dir.join("ours/secret")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `watch --how preload`: a program that launches 7 times the usual way and 5 times in a way that may not pass the shim.
+//! `watch --how preload`: a program that launches 7 times the usual way and 5 times in a way that may bypass the shim.
 
 use super::{Bench, Case, Outcome};
 use anyhow::Context;
@@ -136,8 +136,9 @@ impl Built<'_> {
     }
 }
 
-/// `truth`: launches that the program makes by its own arithmetic. `whole`: nothing goes around, and the answer has to say so.
-/// With CUDA it cannot: the fixture's kernels have no code, and a kernel whose code is unknown may launch others.
+/// `truth`: launches that the program makes by its own arithmetic. `whole`: nothing bypasses the shim, and the answer
+/// must say so. With CUDA it cannot: the fixture's kernels have no code, and a kernel whose code is unknown may launch
+/// others.
 fn case(bench: &Bench, api: Api, means: Means, truth: u64, whole: bool) -> anyhow::Result<Outcome> {
     let built = Built { bench, api };
     if matches!(means, Means::Child(_, Child::Musl)) && Command::new("musl-gcc").arg("--version").output().is_err() {
@@ -185,7 +186,7 @@ fn judged(answer: &Value, truth: u64, whole: bool) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The program ends with 7 where an exception did not arrive, and is killed where one ended it.
+/// The program exits with 7 if an exception did not arrive, and is killed if one terminated it.
 fn throws(bench: &Bench, kind: u32, launches: bool) -> anyhow::Result<Outcome> {
     let source = bench.dir.join("throws.cpp");
     std::fs::write(&source, THROWS)?;

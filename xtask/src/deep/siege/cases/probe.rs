@@ -69,12 +69,12 @@ fn of_length(answer: &Value, length: u64) -> Option<&Value> {
     answer["probes"].as_array()?.iter().find(|probe| probe["asked"] == length)
 }
 
-/// Whether the answer calls itself less than whole.
+/// Whether the answer says that it is incomplete.
 pub fn says_less(answer: &Value) -> bool {
     answer["counted"]["reach"] != "whole"
 }
 
-/// One answer that cannot be true: it must not be counted.
+/// An answer that cannot be true must not be counted.
 fn lie(bench: &Bench, kind: Kind, lie: Value) -> anyhow::Result<Outcome> {
     let over = lie.clone();
     let told = move |prompt: &[String], _| if prompt.len() as u64 == LENGTH { over.clone() } else { json!({}) };
@@ -95,7 +95,7 @@ fn lie(bench: &Bench, kind: Kind, lie: Value) -> anyhow::Result<Outcome> {
     })
 }
 
-/// What the tool says was evaluated, beside what the server evaluated.
+/// Compares what the tool says was evaluated with what the server evaluated.
 fn judged(answer: &Value, mock: &Mock) -> Outcome {
     let really = mock.evaluated(usize::try_from(LENGTH).unwrap_or(0));
     let truth = format!("{} evaluated", really.map_or("none".to_owned(), |count| count.to_string()));
@@ -115,7 +115,7 @@ fn twice(bench: &Bench, kind: Kind, slots: usize) -> anyhow::Result<Outcome> {
     Ok(judged(&answer, &mock))
 }
 
-/// No field of the answer tells that the prompt was there already.
+/// No field of the answer shows that the prompt was already cached.
 fn neighbour(bench: &Bench) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner::of(Kind::Ollama), |prompt, _| {
         if prompt.len() as u64 == LENGTH { json!({"really": 1}) } else { json!({}) }
@@ -137,7 +137,7 @@ fn context(bench: &Bench) -> anyhow::Result<Outcome> {
     })
 }
 
-/// It counts two tokens less for every prompt than it says in its answers.
+/// Its counter has two tokens less per prompt than its answers.
 fn counters(bench: &Bench) -> anyhow::Result<Outcome> {
     let mock = Mock::start(Manner { miscount: -2, ..Manner::of(Kind::Llama) }, |_, _| json!({}))?;
     let answer = asked(bench, &mock.url(), &["--tokens", "64", "--repeat", "3"])?;

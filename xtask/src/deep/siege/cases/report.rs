@@ -304,7 +304,7 @@ fn next(bench: &Bench) -> anyhow::Result<Vec<(String, bool)>> {
     Ok(next.iter().filter_map(one).collect())
 }
 
-/// Whether such commands are said to be possible, beside whether what they need is there.
+/// Compares whether such commands are reported as possible with whether their prerequisites exist.
 fn possible(bench: &Bench, begins: &str, there: bool) -> anyhow::Result<Outcome> {
     let all = next(bench)?;
     let said: Vec<bool> = all.iter().filter(|(command, _)| command.starts_with(begins)).map(|(_, it)| *it).collect();

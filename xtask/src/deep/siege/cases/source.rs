@@ -20,7 +20,7 @@ enum Edit {
     Rule(&'static str, &'static str),
     /// Commands before the backend's target is made.
     List(&'static str),
-    /// What `init_tensor` begins with.
+    /// The first statements of `init_tensor`.
     Hook(&'static str),
 }
 use Edit::{Hook, List, Rule};

@@ -97,7 +97,7 @@ fn truth(bench: &Bench) -> anyhow::Result<u64> {
     Ok(u64::from_le_bytes(*bytes.first_chunk().context("the truth")?))
 }
 
-/// Who cannot probe cannot try.
+/// The outcome if probes are not permitted here.
 fn refused(done: &Output) -> Option<Outcome> {
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     let rights = said.contains("was refused") && said.contains("CAP_BPF");
@@ -191,7 +191,8 @@ fn started(bench: &Bench, command: &[String]) -> anyhow::Result<Child> {
 fn attach(bench: &Bench, words: &[&str], children: &mut [Child]) -> anyhow::Result<Output> {
     let mut tool = bench.command(words);
     let tool = tool.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    // Nothing tells from outside when the probes are in but the target's own memory; a late one misses launches and says so.
+    // From outside, only the target's own memory shows when the probes are in place; a late probe misses launches and
+    // reports it.
     let until = Instant::now() + Duration::from_secs(4);
     while Instant::now() < until {
         std::thread::sleep(Duration::from_millis(50));
@@ -213,7 +214,7 @@ fn attached(bench: &Bench, words: &[&str]) -> anyhow::Result<Outcome> {
     judged(bench, &done)
 }
 
-/// A process of the same name has a file mapped as code that is called like the runtime and is none.
+/// A process of the same name has mapped a file as code that is named like the runtime but is not one.
 fn decoy(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut command = built(bench, HIP)?;
     let name = format!("doors{}", std::process::id());

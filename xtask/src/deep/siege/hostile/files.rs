@@ -1,4 +1,4 @@
-//! Files that are none, never end, or are far larger than they look.
+//! Things that are not regular files, that never end, or that are far larger than they look.
 
 use super::Scene;
 use anyhow::ensure;
@@ -69,7 +69,7 @@ pub fn run(scene: &mut Scene) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whatever it is: an end by itself, in time, with a word.
+/// The command must end by itself, in time, with a message.
 fn try_it(scene: &mut Scene, what: &str, words: &[&str]) -> anyhow::Result<()> {
     if scene.wants(what) {
         let came = scene.bounded(&mut scene.tool(words), BOUND)?;

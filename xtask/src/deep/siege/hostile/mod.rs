@@ -1,4 +1,4 @@
-//! Hostile files, servers and users: what was tried, what the tool did, and whether it came back in time.
+//! Hostile files, servers and users: what was tried, how the tool reacted, and whether it ended in time.
 
 mod files;
 mod servers;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Address space that a tool may take here: nothing that is read may fill the machine.
+/// The address space limit of the tool: no input may make it fill the machine's memory.
 const MEMORY: &str = "--as=8589934592";
 
 /// One thing that was tried.
@@ -29,7 +29,7 @@ pub struct Scene<'o> {
     rows: Vec<Row>,
 }
 
-/// How a tool came back.
+/// How a tool ended.
 #[derive(Debug)]
 pub struct Came {
     code: Option<i32>,
@@ -47,7 +47,7 @@ impl Came {
         }
     }
 
-    /// An end by itself, in time, without a panic.
+    /// Whether it ended by itself, in time, without a panic.
     fn well(&self) -> bool {
         self.code.is_some() && !self.messages.contains("panicked")
     }

@@ -1,4 +1,4 @@
-//! Servers that drip, never end, or send one elsewhere; on this machine's loopback, each for as long as its row takes.
+//! Servers that drip, never end, or redirect; on this machine's loopback, each for the duration of its row.
 
 use super::Scene;
 use std::io::{Read, Write};
@@ -12,13 +12,13 @@ const BOUND: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 pub enum Manner {
-    /// A byte in 0.2 seconds, for ever.
+    /// Sends a byte every 0.2 seconds, forever.
     Drips,
-    /// An answer without an end, as fast as it is read.
+    /// An endless answer, as fast as it is read.
     Endless,
-    /// To itself, for ever.
+    /// Redirects to itself, forever.
     Redirects,
-    /// Takes the connection, and says nothing.
+    /// Accepts the connection, and sends nothing.
     Silent,
 }
 

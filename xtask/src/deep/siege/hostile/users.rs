@@ -1,4 +1,4 @@
-//! Other users of the machine, and targets that want no good.
+//! Other users of the machine, and hostile targets.
 
 use super::servers::{Manner, Server};
 use super::{Came, Scene};
@@ -137,7 +137,7 @@ fn log_is_a_pipe(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Another user puts what he can into the directories of a preload session of root's.
+/// Another user puts whatever is possible into the directories of root's preload session.
 fn planted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     for (name, make) in [
         ("a FIFO", "mkfifo $d/seen.1.1"),
@@ -204,7 +204,7 @@ fn model_is_a_fifo(scene: &mut Scene, program: &Path, name: &str, option: &str) 
     stranger.go()
 }
 
-/// One of two watched processes ends, and a stranger is given its number.
+/// One of two watched processes ends, and a foreign process gets its id.
 fn reused(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     let what = "a stranger with the number of a watched process";
     if !scene.wants(what) {
@@ -236,7 +236,8 @@ fn reused(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     ends.go()?;
-    // The kernel assigns numbers in turn: the number before it was assigned last, unless another process is faster.
+    // The kernel assigns ids in sequence: the id before the wanted one is assigned last, unless another process is
+    // faster.
     let mut taken = false;
     for _ in 0..200 {
         std::fs::write("/proc/sys/kernel/ns_last_pid", (number - 1).to_string())?;
@@ -270,7 +271,7 @@ fn reused(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How a target ended is told.
+/// The report says how a target ended.
 fn crash(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     for how in ["uprobe", "preload"] {
         let what = format!("a target that crashes under {how}");
@@ -286,7 +287,7 @@ fn crash(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a command line must not carry into the ledger; and who may read that.
+/// What a command line must not carry into the ledger, and who may read the ledger.
 fn secret(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     let what = "an API key on the command line of a recorded watch";
     if scene.wants(what) {
@@ -308,7 +309,7 @@ fn secret(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ctrl-C in a dry run: the program is told, what was seen is reported, and nothing is left.
+/// Ctrl-C in a dry run: the program gets the signal, the observations are reported, and nothing is left behind.
 fn interrupted(scene: &mut Scene, program: &Path) -> anyhow::Result<()> {
     for signal in ["INT", "TERM"] {
         let what = format!("SIG{signal} to a dry run");

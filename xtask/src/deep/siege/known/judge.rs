@@ -1,4 +1,5 @@
-//! Equal, different and said, or different and silent. What counts as said is defined here and nowhere else.
+//! Judges a run: equal, different and reported, or different and silent. Only this module defines what counts as
+//! reported.
 
 use super::count::{Count, KERNELS};
 use super::observed::Run;
@@ -6,22 +7,22 @@ use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every kernel's launches, and the BLAS calls, as they were.
+    /// Every kernel's launches and the BLAS calls are correct.
     Equal,
-    /// Another number, and the report owns up to it: by which word.
+    /// The number differs, and the report says so: the covering word.
     Said(String),
-    /// Another number, and nothing in the report covers it.
+    /// The number differs, and nothing in the report covers it.
     Silent(String),
     /// No answer: the tool ended with an error, and said which.
     Refused(String),
-    /// No answer in time, or one that is none.
+    /// No answer in time, or an invalid one.
     Broken(String),
 }
 
 #[derive(Debug)]
 pub struct Judged {
     pub verdict: Verdict,
-    /// How the program fared otherwise than without the observer.
+    /// How the program's result differed from a run without the observer.
     pub harmed: Option<String>,
     /// A rung that only a real device can give.
     pub too_high: Option<String>,
@@ -29,7 +30,7 @@ pub struct Judged {
 
 pub fn judge(run: &Run, plain: &Run) -> Judged {
     let refused = run.exit.is_some_and(|code| code != 0);
-    // A tool that refuses before the start has not harmed anybody.
+    // A tool that refuses before the start has not harmed the program.
     let untouched = refused && run.line.is_none() && run.count.launches() == 0;
     let harmed = if untouched || plain.line == run.line && plain.count.done == run.count.done {
         None
@@ -51,7 +52,7 @@ pub fn judge(run: &Run, plain: &Run) -> Judged {
     Judged { verdict, harmed, too_high }
 }
 
-/// Which differences the report covers.
+/// The differences that the report covers.
 struct Cover {
     lost: bool,
     replays: bool,
@@ -136,7 +137,7 @@ fn compare(report: &Value, count: &Count) -> Verdict {
     }
 }
 
-/// Launches by the width of the grid, which tells the kernel; None if a row has several grids.
+/// Launches by the width of the grid, which identifies the kernel; None if a row has several grids.
 fn by_kernel(report: &Value) -> Option<[u64; KERNELS]> {
     let mut out = [0; KERNELS];
     for row in report["rows"].as_array()?.iter().filter(|row| row["family"] != "blas") {

@@ -46,7 +46,7 @@ pub struct Kind {
     pub build: Build,
     pub lies: Lies,
     pub mode: &'static str,
-    /// Whether the runtime's log tells of these launches too.
+    /// Whether the runtime's log contains these launches too.
     pub logs: bool,
 }
 
@@ -119,7 +119,7 @@ pub struct Start {
 }
 
 impl Kind {
-    /// None, with a note, where something to build it with is missing.
+    /// None, with a note, if something needed to build it is missing.
     pub fn start(&self, yard: &Yard) -> anyhow::Result<Option<Start>> {
         let Some(program) = yard.program(self.build)? else { return Ok(None) };
         let runtimes = match self.build {

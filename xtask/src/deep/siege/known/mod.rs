@@ -1,5 +1,5 @@
-//! Programs whose launches are known, under an observer, and the verdict by count. It needs nothing of this workspace: the command's
-//! own tests include this folder too, and meet the observers as a user does, through the command.
+//! Programs with known launches, run under an observer, and the verdict on the counts. It does not depend on this
+//! workspace: the command's own tests include this folder too, and use the observers through the command, like a user.
 #![allow(dead_code, unused_imports, reason = "the tests use a part of it")]
 
 mod count;

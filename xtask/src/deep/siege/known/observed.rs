@@ -1,4 +1,4 @@
-//! One run of a kind: by itself, or under an observer, through the command as a user has it.
+//! One run of a kind: alone, or under an observer through the command, like a user would run it.
 
 use super::count::Count;
 use super::kinds::{Kind, Start};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than any of them takes: a longer run hangs.
+/// Far more than any of them takes: a longer run has hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,21 +46,21 @@ pub struct Run {
     pub count: Count,
     /// The program's own output.
     pub line: Option<String>,
-    /// How the tool ended (the program, if there is none); None if it did not in time.
+    /// The tool's exit code (the program's, if there is no tool); None if it did not end in time.
     pub exit: Option<i32>,
     pub report: Option<Value>,
     pub messages: String,
 }
 
 impl Run {
-    /// The tool's last words.
+    /// The last line that the tool printed.
     pub fn message(&self) -> Option<String> {
         let own = |line: &&str| !line.trim().is_empty() && !line.starts_with("siege ");
         self.messages.lines().rev().find(own).map(|line| line.trim().to_owned())
     }
 }
 
-/// Files of one run.
+/// The files of one run.
 struct Place {
     count: PathBuf,
     out: PathBuf,
@@ -88,7 +88,7 @@ impl Place {
     }
 
     fn gather(&self, exit: Option<i32>, line: Option<String>) -> anyhow::Result<Run> {
-        // One that outlives its parent is waited for, to its end or until nothing moves any more: what it did counts.
+        // If a process outlives its parent, wait for its end or until its counts stop changing: its launches count.
         const STILL: u32 = 10;
         let until = Instant::now() + Duration::from_secs(2);
         let mut count = Count::read(&self.count)?;
@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-/// By itself. None if the kind cannot be built here.
+/// Runs without an observer. None if the kind cannot be built here.
 pub fn plain(yard: &Yard, kind: &Kind) -> anyhow::Result<Option<Run>> {
     let Some(start) = kind.start(yard)? else { return Ok(None) };
     let place = Place::new(yard, &start)?;
@@ -167,7 +167,7 @@ fn attached(yard: &Yard, start: &Start, place: &Place, mut tool: Command) -> any
     place.gather(code(status), line)
 }
 
-/// A signal's number is negative.
+/// A signal is returned as a negative number.
 fn code(status: Option<ExitStatus>) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
     status.and_then(|status| status.code().or_else(|| status.signal().map(|signal| -signal)))

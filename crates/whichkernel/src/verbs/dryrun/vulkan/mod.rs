@@ -59,12 +59,12 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(match outcome.interrupted {
         Some(_) => ExitCode::from(COULD_NOT_RUN),
         None if answer.is_whole() => ExitCode::SUCCESS,
-        // The program's own failure, or one that never came to the card, is an answer about the program.
+        // A failed program, or one that never reached the card, is a result about the program.
         None => ExitCode::from(CHECK_FAILED),
     })
 }
 
-/// Who and where, for the ledger.
+/// The context of the observations, for the ledger.
 fn record<'a>(
     place: &'a RunRoot,
     card: VulkanCard,

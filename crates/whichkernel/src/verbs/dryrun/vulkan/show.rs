@@ -1,4 +1,4 @@
-//! How what was selected through Vulkan looks to people.
+//! The Vulkan selections for people.
 
 use crate::asked::dry::{head, reach_line};
 use crate::context::Context;
@@ -8,7 +8,7 @@ use report::{Column, Lang, Table};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What a run and a map have in common.
+/// The columns that a run and a map share.
 pub fn columns(lang: &Lang) -> Vec<Column> {
     let title = |key: &str| lang.text(key);
     vec![
@@ -24,7 +24,7 @@ pub fn columns(lang: &Lang) -> Vec<Column> {
     ]
 }
 
-/// One row of it, in their order.
+/// One row, in the order of the columns.
 pub fn cells(row: &VulkanRow) -> [String; 9] {
     let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let code = row.code.as_ref();

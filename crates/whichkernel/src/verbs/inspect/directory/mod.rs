@@ -1,6 +1,7 @@
 //! `inspect DIR`: a runtime directory (an Ollama bundle, an unpacked tree) or a rocBLAS/hipBLASLt library directory.
 //!
-//! The GPU libraries in it, the targets of each, and the kernel catalogs; with `--gpu`, whether all of that serves one GPU.
+//! Lists its GPU libraries with their targets, and the kernel catalogs; with `--gpu`, whether everything serves one
+//! GPU.
 
 mod text;
 
@@ -24,7 +25,7 @@ use tensile::{Files, Service, serve};
 struct Catalog {
     dir: LibraryDir,
     service: Option<Service>,
-    /// The runtime was fetched without this target's files: what is not here says nothing about the package.
+    /// The runtime was fetched without this target's files: missing files say nothing about the package.
     filtered: Option<runtime::Index>,
 }
 
@@ -38,7 +39,7 @@ impl Catalog {
     }
 }
 
-/// What was unpacked for the time of the answer: it is called by its own name, and what was not written is unknown.
+/// A temporarily unpacked package: it is shown under its own name, and parts that were not unpacked are unknown.
 pub struct Package<'a> {
     pub path: &'a Path,
     pub refused: &'a [String],
@@ -79,7 +80,7 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
     let code = match &serving {
         Some(serving) if arch_asked.is_some() => exit_code(&serving.any),
         Some(serving) if args.strict => strict(serving),
-        // What could be read was shown; that it is all there is cannot be said.
+        // Everything readable was shown, but it may not be complete.
         _ if !survey.unread.is_empty() => ExitCode::from(COULD_NOT_RUN),
         _ => ExitCode::SUCCESS,
     };
@@ -98,12 +99,12 @@ pub fn run(path: &Path, package: Option<&Package<'_>>, args: &Args, context: &Co
     Ok(code)
 }
 
-/// `--strict`: something serves the GPU, and so does everything else. Where nothing does, or one thing does not, it failed.
+/// `--strict`: fails if nothing serves the GPU, or if something does not.
 fn strict(serving: &Serving) -> ExitCode {
     if serving.any.word() == Word::No { ExitCode::from(CHECK_FAILED) } else { exit_code(&serving.all) }
 }
 
-/// Names as in the package, not the temporary ones; and what was not unpacked.
+/// Uses the names in the package instead of the temporary ones, and adds what was not unpacked.
 fn named_inside(survey: &mut Survey, root: &Path, package: &Package<'_>) {
     let inside = |path: &PathBuf| path.strip_prefix(root).map_or_else(|_| path.clone(), |rest| package.path.join(rest));
     let unread = survey.unread.iter_mut().chain(survey.libraries.iter_mut().flat_map(|library| &mut library.unread));

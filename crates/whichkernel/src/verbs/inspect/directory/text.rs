@@ -1,4 +1,4 @@
-//! A directory for people.
+//! The text output for a directory.
 
 use super::{Catalog, Library};
 use crate::{context::Context, verbs::inspect::text::count};
@@ -59,7 +59,8 @@ pub fn directory(
     out
 }
 
-/// Would the GPU find kernels in anything here; with `--gpu` also whether all of it serves. Why, where that is not whole.
+/// Whether the GPU would find kernels in anything here; with `--gpu` also whether everything serves it; and why, if the
+/// answer is incomplete.
 pub fn serving(shown: &Path, arch: &Arch, serving: &Serving, all: bool, context: &Context) -> String {
     let lang = &context.lang;
     let say = |conclusion: &evidence::Conclusion, key: &str| {
@@ -148,7 +149,7 @@ fn library_table(root: &Path, libraries: &[Library], asked: bool, context: &Cont
     table.text(context.width)
 }
 
-/// Target ids; and SPIR-V, which a driver compiles for any.
+/// Target ids, and SPIR-V, which a driver compiles for any target.
 fn targets(library: &Library, context: &Context) -> String {
     let mut names: Vec<String> = library.targets.keys().cloned().collect();
     if library.modules > 0 {

@@ -64,7 +64,7 @@ fn columns(lang: &Lang, numbered: bool) -> Vec<Column> {
     all.into_iter().skip(if numbered { 0 } else { 2 }).collect()
 }
 
-/// One row for each launch; a node that launches nothing that is known has one too.
+/// One row per launch; a node without a known launch has one row too.
 fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
     for step in &evaluation.steps {
         let row = |kernel: String, grid: String, block: String| {
@@ -82,19 +82,19 @@ fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
         for launch in &step.launches {
             table.row(row(launch.full(), dims(launch.grid), dims(launch.block)));
         }
-        // Where the driver does all of it, that is the answer.
+        // If the driver does all of it, that is the answer.
         for call in step.moves.iter().filter(|_| step.launches.is_empty() && step.undetermined.is_none()) {
             table.row(row(format!("({})", call.function), String::new(), String::new()));
         }
         if let Some(why) = &step.undetermined {
-            // Text has the reasons below the table, each once.
+            // In text, the reasons are below the table, each once.
             let why = if numbered { format!("UNDETERMINED: {why}") } else { "UNDETERMINED".to_owned() };
             table.row(row(why, String::new(), String::new()));
         }
     }
 }
 
-/// Why rows are open, with the nodes that are.
+/// Why rows are open, with their nodes.
 fn reasons(evaluation: &GraphEvaluation, out: &mut String) {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for step in &evaluation.steps {

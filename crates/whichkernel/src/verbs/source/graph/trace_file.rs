@@ -6,14 +6,14 @@ use source::graph::{At, RecordedLaunch, SeenEvaluation, Trace};
 use std::path::Path;
 use sys::regular_file;
 
-/// More than any trace of one model's run.
+/// A size limit; any trace of one model's run is smaller.
 const MOST_TRACE: u64 = 256 << 20;
 
-/// A line of `dryrun --trace`, as far as it matters here.
+/// The relevant fields of a line of `dryrun --trace`.
 #[derive(serde::Deserialize)]
 struct Line {
     evaluation: u64,
-    /// What was called; a launch has its kernel besides.
+    /// The call; a launch also has its kernel.
     api: String,
     kernel: Option<String>,
     grid: Option<[i64; 3]>,
@@ -24,12 +24,12 @@ struct Line {
     device: Option<u32>,
     #[serde(default)]
     time_ns: u64,
-    /// What the driver returned; 0: it took it.
+    /// The driver's return value; 0 means accepted.
     #[serde(default)]
     status: i64,
 }
 
-/// The launches of a dry run, evaluation by evaluation; how many columns one had is said by its first product.
+/// The launches of a dry run by evaluation; the first product of an evaluation gives its column count.
 pub fn read(path: &Path) -> say::Result<Trace> {
     let shown = || path.display().to_string();
     let bytes = regular_file::whole(path, MOST_TRACE).about(shown())?;
@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> say::Result<Trace> {
     let (mut lines, mut told): (u64, Option<u64>) = (0, None);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         if let Ok(Closing { end }) = serde_json::from_str(line) {
-            // What its writer has lost is not in its lines.
+            // Launches that the writer lost are not in the lines.
             let all = end.lines.saturating_add(end.lost).saturating_add(end.unknown_replays);
             told = Some(told.unwrap_or(0).saturating_add(all));
             continue;
@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> say::Result<Trace> {
         let line: Line =
             serde_json::from_str(line).with_context(|| say!("command-not-a-trace-line", path, line = number + 1))?;
         let at = At { process: line.pid, device: line.device, time_ns: line.time_ns };
-        // A call into a library has no grid of its own: its line's grid is ignored.
+        // A library call has no grid of its own, so its line's grid is ignored.
         let launch = match line.kernel {
             Some(kernel) => RecordedLaunch { kernel, grid: line.grid, block: line.block, refused: line.status != 0 },
             None => RecordedLaunch { kernel: line.api, grid: None, block: None, refused: line.status != 0 },

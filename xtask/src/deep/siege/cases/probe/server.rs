@@ -1,5 +1,5 @@
-//! A model server of a few lines on the loopback, for what no real one does on command: answers that contradict themselves, a cache whose
-//! contents are known, times with a known step. It counts what it really evaluated.
+//! A model server of a few lines on the loopback, for things that no real server does on command: contradictory
+//! answers, a cache with known contents, times with a known step. It counts what it actually evaluated.
 
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -16,7 +16,8 @@ pub struct Seen {
     pub evaluated: Vec<u64>,
 }
 
-/// How it answers: the prompt's tokens and how many there were before, for what is laid over its honest answer.
+/// How it answers: from the prompt's tokens and the number of earlier prompts, returns fields that override the honest
+/// answer.
 pub type Answer = dyn Fn(&[String], usize) -> Value + Send + Sync;
 
 pub struct Mock {
@@ -74,7 +75,7 @@ impl Mock {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What was evaluated for the last prompt of so many tokens.
+    /// The number of tokens evaluated for the last prompt of this length.
     pub fn evaluated(&self, tokens: usize) -> Option<u64> {
         let seen = self.seen.lock().ok()?;
         let place = seen.prompts.iter().rposition(|prompt| prompt.len() == tokens)?;
@@ -132,7 +133,7 @@ fn respond(manner: &Manner, seen: &Mutex<Seen>, answer: &Answer, path: &str, bod
     }
 }
 
-/// An honest answer, with what the case lays over it.
+/// An honest answer with the overrides of the case.
 fn generated(manner: &Manner, seen: &mut Seen, answer: &Answer, body: &Value) -> Value {
     let mut prompt: Vec<String> = match body.get("prompt") {
         Some(Value::Array(list)) => list.iter().map(Value::to_string).collect(),
