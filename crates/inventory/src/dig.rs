@@ -124,7 +124,7 @@ impl<'d> Dig<'d> {
             Mark::Fatbin => self.images.container(source, rest, place.of(rest).start),
             Mark::Ccob | Mark::Bundle => return self.bundle(source, rest, mark, place),
             Mark::Offload => self.packaged(source, rest, place),
-            Mark::Bitcode => bitcode(source, rest).inspect(|range| self.opaque(place, *range, mark.content())),
+            Mark::Bitcode => bitcode(source, rest).inspect(|range| self.opaque(place, *range, mark.into())),
             Mark::Gzip | Mark::Zlib | Mark::Zstd | Mark::Xz => {
                 let unpacked = unpack(source, rest.start, mark, &mut self.budget);
                 return self.unpacked(unpacked, rest, mark, place);
@@ -134,14 +134,14 @@ impl<'d> Dig<'d> {
             Mark::P256 => p256(source, rest),
             Mark::Squashfs => {
                 let size = source.bytes(rest.start, 48, "squashfs").map_or(0, |head| long(&head, 40));
-                self.opaque(place, upto(size), mark.content());
+                self.opaque(place, upto(size), mark.into());
                 Some(upto(size))
             }
             Mark::Lzma | Mark::Bzip2 | Mark::Lz4 | Mark::SevenZip | Mark::Rar | Mark::Cab | Mark::Base64 => {
                 // These formats do not state their length. The item extends as far as the bytes look like noise.
                 let run = marks.dense.iter().find(|run| run.start <= rest.start + 0x2000 && rest.start < run.end);
                 let range = Range { start: rest.start, end: run.map_or(rest.start + 1, |run| run.end) };
-                self.opaque(place, range, mark.content());
+                self.opaque(place, range, mark.into());
                 Some(range)
             }
             Mark::Spirv => None,
@@ -168,14 +168,14 @@ impl<'d> Dig<'d> {
             Some((elf.header.machine, elf.end()))
         });
         let Some((machine, size)) = parsed else {
-            self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, Mark::Elf.content());
+            self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, Mark::Elf.into());
             return Ok(None);
         };
         let range = Range { start: rest.start, end: rest.start.saturating_add(size).min(rest.end) };
         if machine == EM_AMDGPU {
             self.object(source, range, place, None)?;
         } else if self.images.cubin(source, range, place.of(range).start).is_none() {
-            self.opaque(place, range, Mark::Elf.content());
+            self.opaque(place, range, Mark::Elf.into());
         }
         Ok(Some(range))
     }
@@ -215,24 +215,24 @@ impl<'d> Dig<'d> {
         let Some(Piece::Bundle(bundle)) = walk(source, rest, 0).next() else {
             // The plain magic also occurs in strings of programs that read bundles.
             if mark == Mark::Ccob {
-                self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, mark.content());
+                self.opaque(place, Range { start: rest.start, end: rest.start + 1 }, mark.into());
             }
             return Ok(None);
         };
         let range = bundle.range();
         let Ok(opened) = bundle.open(source, ccob::DEFAULT_LIMIT) else {
-            self.opaque(place, range, mark.content());
+            self.opaque(place, range, mark.into());
             return Ok(Some(range));
         };
         let inner = if opened.is_unpacked() { place.into(mark, range) } else { place.clone() };
         if opened.table.problem.is_some() {
-            self.opaque(place, range, mark.content());
+            self.opaque(place, range, mark.into());
         }
         for entry in opened.table.entries.iter().filter(|entry| entry.size > 0) {
             let start = opened.table.base.saturating_add(entry.offset);
             let part = Range { start, end: start.saturating_add(entry.size) };
             match &entry.problem {
-                Some(_) => self.opaque(place, range, mark.content()),
+                Some(_) => self.opaque(place, range, mark.into()),
                 None => self.object(opened.source(), part, &inner, Some(&entry.id))?,
             }
         }
@@ -258,7 +258,7 @@ impl<'d> Dig<'d> {
             starts.iter().any(|start| magic.starts_with(start)) || magic.trim_ascii_start().starts_with(b".version")
         });
         if !known {
-            self.opaque(place, range, Mark::Offload.content());
+            self.opaque(place, range, Mark::Offload.into());
         }
         // Its image is read by its own mark.
         None
@@ -282,7 +282,7 @@ impl<'d> Dig<'d> {
         };
         let range = Range { start: rest.start, end: rest.start + size };
         if place.inside.len() >= DEEPEST {
-            self.opaque(place, range, mark.content());
+            self.opaque(place, range, mark.into());
             return Ok(Some(range));
         }
         if let Ok(marks) = Search::all(&bytes) {
@@ -313,7 +313,7 @@ impl<'d> Dig<'d> {
                 self.unpacked(unpacked, rest, Mark::Zip, place)
             }
             _ => {
-                self.opaque(place, range, Mark::Zip.content());
+                self.opaque(place, range, Mark::Zip.into());
                 Ok(Some(range))
             }
         }

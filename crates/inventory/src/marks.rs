@@ -3,7 +3,6 @@
 //! count.
 
 use crate::dense::Dense;
-use crate::embedded::Content;
 use codeobject::{Range, ReadAt, Result};
 use memchr::{memchr_iter, memmem};
 use std::sync::LazyLock;
@@ -44,10 +43,6 @@ say::named! {
 }
 
 impl Mark {
-    pub fn content(self) -> Content {
-        Content::Format(self.name().to_owned())
-    }
-
     /// Whether it is uncompressed device code.
     pub fn is_code(self) -> bool {
         matches!(self, Mark::Elf | Mark::Fatbin | Mark::Ccob | Mark::Bundle | Mark::Ptx)

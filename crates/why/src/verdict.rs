@@ -311,7 +311,7 @@ fn next(answer: &Answer, facts: &Facts) -> Option<String> {
     let command = |one: &NotChecked| one.command.clone();
     let watch = || {
         let pid = facts.server.as_ref()?.pid.filter(|_| facts.card().is_some() && facts.on_cpu() != Some(true))?;
-        Some(format!("sudo whichkernel watch --pid {pid}"))
+        Some(CommandLine::new("sudo whichkernel watch --pid {}", [pid.to_string()]).into())
     };
     watch().or_else(|| answer.not_checked.iter().find_map(command))
 }

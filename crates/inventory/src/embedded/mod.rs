@@ -4,6 +4,7 @@
 
 pub(crate) mod images;
 
+use crate::marks::Mark;
 use crate::object::ObjectReport;
 use codeobject::{Error, Problem, Range};
 use say::{Message, Say, say};
@@ -46,6 +47,12 @@ impl Content {
             Content::Noise => "high-entropy",
             Content::TooManyMarks => "too many marks",
         }
+    }
+}
+
+impl From<Mark> for Content {
+    fn from(mark: Mark) -> Content {
+        Content::Format(mark.name().to_owned())
     }
 }
 

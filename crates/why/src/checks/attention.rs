@@ -1,6 +1,6 @@
 //! Attention, its cache, and how many tokens are evaluated at once.
 
-use super::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
+use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
 use crate::cause::{Cost, Id, Seen};
 use crate::facts::Facts;
 use crate::fixes;

@@ -1,6 +1,6 @@
 //! Which GPU, which library, and which code in it.
 
-use super::{Found, Outcome, gpu_in_use, seen, unchecked};
+use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked};
 use crate::cause::{Cost, Id, Phase, Seen};
 use crate::facts::{Card, Facts};
 use crate::fixes;

@@ -1,6 +1,6 @@
 //! The build: what its rules choose, what newer ones choose, and how it was compiled.
 
-use super::{Found, Outcome, gpu_in_use, seen, unchecked, untold};
+use super::outcome::{Found, Outcome, gpu_in_use, seen, unchecked, untold};
 use crate::cause::{Id, Seen};
 use crate::facts::{Facts, Rules};
 use crate::fixes;

@@ -1,6 +1,6 @@
 //! The card's state as the driver publishes it, and who else is there.
 
-use super::{Found, Outcome, gib, gpu_in_use, seen, unchecked};
+use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked};
 use crate::cause::{Cost, Id, Seen};
 use crate::facts::{Card, Facts};
 use crate::fixes;

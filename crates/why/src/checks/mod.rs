@@ -5,22 +5,14 @@ mod backend;
 mod build;
 mod machine;
 mod offload;
+mod outcome;
 
-use crate::cause::{Cause, Cost, Fix, Id, Seen};
-use crate::facts::{Facts, Known};
-use crate::sure::Sure;
-use say::Message;
+use crate::cause::Id;
+use crate::facts::Facts;
 
 pub use backend::BACKENDS;
-
-/// What came of looking for one cause.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    Cause(Box<Cause>),
-    Fine(Message),
-    NotChecked { why: Message, command: Option<String> },
-    NotApplicable,
-}
+pub use outcome::Outcome;
+pub(crate) use outcome::gib;
 
 /// Every cause of the list has exactly one outcome: the compiler counts them.
 pub fn check(id: Id, facts: &Facts) -> Outcome {
@@ -50,62 +42,4 @@ pub fn check(id: Id, facts: &Facts) -> Outcome {
         Id::TwoServers => machine::two_servers(facts),
         Id::Queueing => machine::queueing(facts),
     }
-}
-
-/// A cause in the making: what was seen decides how sure it is.
-struct Found {
-    id: Id,
-    text: Message,
-    sure: Sure,
-    evidence: Vec<Seen>,
-    reason: Option<Message>,
-    cost: Cost,
-}
-
-impl Found {
-    fn new(id: Id, text: Message, sure: Sure, evidence: Vec<Seen>) -> Found {
-        Found { id, text, sure, evidence, reason: None, cost: Cost::unknown() }
-    }
-
-    fn reason(self, reason: Option<Message>) -> Found {
-        Found { reason, ..self }
-    }
-
-    fn cost(self, cost: Cost) -> Found {
-        Found { cost, ..self }
-    }
-
-    fn fix(self, fix: impl Into<Option<Fix>>) -> Outcome {
-        let Found { id, text, sure, evidence, reason, cost } = self;
-        let (rung, grade) = sure.graded(&format!("why.{}", id.name()));
-        let fix = fix.into();
-        // Its number is given when all are in their order.
-        Outcome::Cause(Box::new(Cause { id, n: 0, text, sure, rung, grade, evidence, reason, cost, fix }))
-    }
-}
-
-fn seen<T>(known: &Known<T>) -> Seen {
-    Seen::new(&known.place, Message::verbatim(&known.said))
-}
-
-fn unchecked(why: Message) -> Outcome {
-    Outcome::NotChecked { why, command: None }
-}
-
-/// What a fact that nobody told is missing for: without a server, for the machine; otherwise for the server's log.
-fn untold(facts: &Facts) -> Outcome {
-    match &facts.server {
-        None => unchecked(say::say!("why-unchecked-machine")),
-        Some(server) if server.pid.is_none() && !server.log_read => unchecked(say::say!("why-unchecked-process")),
-        Some(_) => unchecked(say::say!("why-unchecked-log")),
-    }
-}
-
-/// Whether anything of the model is on a GPU; questions about GPU code have no meaning elsewhere.
-fn gpu_in_use(facts: &Facts) -> bool {
-    !facts.cards.is_empty() && facts.on_cpu() != Some(true)
-}
-
-pub(crate) fn gib(bytes: u64) -> String {
-    format!("{:.1}", bytes as f64 / (1_u64 << 30) as f64)
 }

@@ -1,6 +1,6 @@
 //! How much of the model is on the GPU, and what does not fit.
 
-use super::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
+use super::outcome::{Found, Outcome, gib, gpu_in_use, seen, unchecked, untold};
 use crate::cause::{Cost, Id, Phase, Seen};
 use crate::facts::{Facts, Server};
 use crate::fixes;

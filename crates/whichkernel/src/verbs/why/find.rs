@@ -2,6 +2,7 @@
 
 use doctor::{Facts, Process};
 use say::bail;
+use say::shell::CommandLine;
 use server::{Endpoint, Key, Role};
 use sys::http::Address;
 
@@ -59,7 +60,8 @@ pub fn choose(found: &Facts, wanted: &Wanted<'_>, key: Option<Key>) -> say::Resu
         ([(process, to)], _) => Ok(Chosen { at: at(to, key), pid: Some(process.pid) }),
         (several, _) => {
             let line = |(process, _): &&(&Process, &Address)| {
-                format!("whichkernel why --pid {} ({})", process.pid, process.role.name())
+                let command = CommandLine::new("whichkernel why --pid {}", [process.pid.to_string()]);
+                format!("{command} ({})", process.role.name())
             };
             bail!("why-several", list = several.iter().map(line).collect::<Vec<_>>().join(", "))
         }

@@ -8,6 +8,7 @@ use crate::context::{COULD_NOT_RUN, Context, Format};
 use probe::lanes::{self, Lane, What, compare};
 use probe::live::{Live, Plan};
 use report::{Column, Table};
+use say::shell::CommandLine;
 use say::{Message, bail, say};
 use server::Endpoint;
 use std::process::ExitCode;
@@ -232,7 +233,8 @@ fn plan(screen: &Screen<'_>, args: &Args, looked: &Looked, cause: &Cause, fix: &
     out.push('\n');
     out.push_str(&match changes {
         Some(_) => {
-            let same = format!("whichkernel why --pid {pid} --fix {} --measure --yes", cause.n);
+            let words = [pid.to_string(), cause.n.to_string()];
+            let same = CommandLine::new("whichkernel why --pid {} --fix {} --measure --yes", words);
             format!("{}\n  {same}\n", text(say!("why-plan-not-run")))
         }
         None => format!("{}\n", text(say!("why-plan-by-hand"))),
