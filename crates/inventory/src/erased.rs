@@ -4,7 +4,7 @@ use crate::object::{Found, Look};
 use codeobject::{CodeObject, Detail, Kernel, TargetId};
 use std::any::Any;
 
-/// The results of a look: its `Out`, created when first needed.
+/// The output (`Out`) of a [`Look`], created on first use.
 #[derive(Default)]
 pub(crate) struct Gathered(Option<Box<dyn Any + Send>>);
 

@@ -46,7 +46,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// A figure is the best of `rounds` rounds of `each` calls.
+    /// Starts the child. Each figure that it reports is the fastest of `rounds` rounds, with `each` calls per round.
     pub fn start(function: Function<'_>, rounds: u32, each: u32) -> io::Result<Timing> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let (talk, theirs) = UnixStream::pair()?;

@@ -145,7 +145,7 @@ fn what_the_device_decides_is_an_unknown_replay_or_a_gap_with_a_name() {
     let (true, Some(ours)) = (root("uprobe on conditional graphs"), Ours::hip()) else { return };
     let (tally, account, _) = attached(&ours.program, &["elsewhere", "wait"]);
     assert_eq!((launches(&tally), tally.unknown_replays), (Launches::from([(1, 2), (2, 1)]), 2), "{account:?}");
-    assert!(has(&account, "launches through 1 graphs that kernels can launch"), "{account:?}");
+    assert!(has(&account, "launches through 1 graph that kernels can launch"), "{account:?}");
 }
 
 /// A graph and a capture that began before the attach.

@@ -215,7 +215,7 @@ impl Graphs {
         }
     }
 
-    /// Changes what a node launches in later instantiations. False if it is unknown what it launched before.
+    /// Changes what a node launches in later instantiations. Returns false if the node's previous launch is unknown.
     pub fn change(&mut self, node: u64, part: Part) -> bool {
         let (made, unsure) = self.node_of(part);
         if let Some(tree) = self.owners.get(&node).copied().and_then(|graph| self.tree(graph)) {

@@ -172,7 +172,7 @@ const FAILING: [&str; 64] = [
     "why --name nonsense",
     "why http://127.0.0.1:9",
     "explain gemm 8 8 8 --gpu 9070xt --runtime nonsense",
-    "diff text empty --gemm text --gpu 9070xt --library hipblaslt",
+    "diff text empty --gemm empty --gpu 9070xt --library hipblaslt",
     "inspect text --lint",
 ];
 

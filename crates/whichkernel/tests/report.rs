@@ -115,7 +115,7 @@ fn pages_and_every_export_are_written_where_one_says() {
     // Another program's folder is not changed.
     fs::create_dir(place.path("thesis")).unwrap();
     fs::write(place.path("thesis/mine.txt"), "mine").unwrap();
-    assert!(place.fails("report --out thesis", 2).contains("no report of ours"));
+    assert!(place.fails("report --out thesis", 2).contains("no whichkernel report"));
     assert!(place.fails("report --export pdf", 2).contains("parquet"), "what there is, is named");
 }
 
@@ -402,7 +402,7 @@ fn a_file_to_begin_with_loads_runs_and_is_never_written_over() {
     let checked = schema_check::answer(PROGRAM, &checked.stdout);
     let declared = checked["claims"].as_array().unwrap().iter().find(|claim| claim["id"] == "declared-path");
     assert_eq!(declared.unwrap()["grade"], "confirmed", "what the tables say was looked up: {checked}");
-    assert!(place.fails("investigate init mine.toml", 2).contains("left as it is"));
+    assert!(place.fails("investigate init mine.toml", 2).contains("was not changed"));
     assert_eq!(place.text("mine.toml"), text);
     fs::write(place.path("slip.toml"), text.replace("rung = \"shipped\"", "rugn = \"shipped\"")).unwrap();
     assert!(place.fails("check slip.toml", 2).contains("did you mean `rung`?"));

@@ -44,7 +44,7 @@ fn what_is_no_such_file_or_no_card_that_is_played_is_refused_by_every_verb() {
                 "\"properties\":{",
                 "\"properties\":{\"VkPhysicalDeviceShaderCorePropertiesAMD\":{\"wavefrontsPerSimd\":16},",
             ),
-            "no card that Mesa's stand-in plays",
+            "not a card that Mesa's stand-in supports",
         ),
         (
             "less.json",

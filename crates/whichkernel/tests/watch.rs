@@ -248,7 +248,7 @@ fn a_process_without_a_gpu_runtime_is_no_answer() {
         sleeper.wait().expect("reaped");
     }
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && said.contains("Is the server there"), "{said}");
+    assert!(refused.status.code() == Some(2) && said.contains("Is it running, with a model loaded"), "{said}");
     let said = String::from_utf8_lossy(&english.stderr).into_owned();
     assert_eq!(english.status.code(), Some(2), "{said}");
     assert_eq!(said.matches("wk-sleeper (").count(), 2, "both are named: {said}");

@@ -187,7 +187,7 @@ fn a_server_that_drips_holds_nobody_up() {
     let mut doctor = Command::new(WHICHKERNEL);
     doctor.args(["doctor", "--format", "json"]).env("HOME", home.path()).env("OLLAMA_HOST", &server);
     let output = doctor.output().expect("a run");
-    assert!(text(&output.stdout).contains("gave no whole answer within 2 s"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("did not send a complete response within 2 s"), "{}", text(&output.stdout));
     if !test_artifacts::root("watch --pid of another process") {
         return;
     }
@@ -196,5 +196,5 @@ fn a_server_that_drips_holds_nobody_up() {
     let output = watch(home.path(), &["--pid", &pid, "--url", &format!("http://{server}")]);
     sleeper.kill().and_then(|()| sleeper.wait()).expect("its end");
     let said = text(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("gave no whole answer within 5 s"), "{said}");
+    assert!(output.status.code() == Some(2) && said.contains("did not send a complete response within 5 s"), "{said}");
 }

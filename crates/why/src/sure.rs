@@ -75,7 +75,7 @@ impl Sure {
 mod tests {
     use super::*;
 
-    /// The table of the words: `seen` is confirmed, a server's own word is limited, a rule is inferred.
+    /// Each `Sure` maps to one grade: `Seen` to confirmed, `Reported` to limited, `Expected` to inferred.
     #[test]
     fn words_and_grades_agree() {
         for (sure, rung, grade) in [
