@@ -252,7 +252,7 @@ fn an_archive_that_was_touched_is_refused_whole() {
     let touched = [
         (text.replace("\"value\":1", "\"value\":2"), "row 2 was altered or moved"),
         (text.replace(&format!("{second}\n"), ""), "row 2 is missing"),
-        (text.replace("raw evidence 1\\n", "raw evidence X\\n"), "was altered: it has the hash"),
+        (text.replace("raw evidence 1\\n", "raw evidence X\\n"), "was altered: its hash is"),
         (text.replace("whichkernel.ledger/1", "whichkernel.ledger/9"), "this version reads"),
         (text[..text.len() / 2].to_owned(), "EOF"),
         ("{}".to_owned(), "the archive is not whole"),

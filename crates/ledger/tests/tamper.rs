@@ -124,7 +124,10 @@ fn a_missing_head_or_database_is_seen() {
     let (_keep, dir) = fresh();
     let head = fs::read(dir.join("head")).unwrap();
     fs::remove_file(dir.join("head")).unwrap();
-    assert_eq!(problems(&dir), ["head: the head file is missing, so it is unknown whether rows are missing at the end"]);
+    assert_eq!(
+        problems(&dir),
+        ["head: the head file is missing, so it is unknown whether rows are missing at the end"]
+    );
     fs::write(dir.join("head"), head).unwrap();
     fs::remove_file(dir.join("ledger.sqlite")).unwrap();
     assert_eq!(problems(&dir), ["database: the database is gone; the head names rows"]);

@@ -183,7 +183,7 @@ fn what_was_answered_before_the_end_is_kept() {
         ("busy", after_six(|| http("429 Too Many Requests", r#"{"error":"slow down"}"#))),
         ("more than", after_six(|| Some(format!("HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n", 1_u64 << 40)))),
         (
-            "no whole answer within 2 s",
+            "did not send a complete response within 2 s",
             after_six(|| {
                 std::thread::sleep(Duration::from_secs(30));
                 None

@@ -63,7 +63,7 @@ fn nobody_answers_or_goes_at_once() {
     });
     let error = get(&at, "/", HASTY).expect_err("no answer");
     assert!(matches!(error, HttpError::Slow { got: 0, .. }), "{error}");
-    assert!(error.to_string().contains("within 0.7 s (0 bytes came)"), "{error}");
+    assert!(error.to_string().contains("within 0.7 s (0 bytes received)"), "{error}");
     drop(hold);
     let at = server(|_| Ok(()));
     assert!(matches!(get(&at, "/", PATIENT), Err(HttpError::Cut { got: 0, .. } | HttpError::Broken { .. })));

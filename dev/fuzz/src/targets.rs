@@ -208,7 +208,7 @@ fn target_id(data: &[u8]) {
 
 /// A catalog and the extra operations' table: read, walked, and asked for one target.
 fn catalog(data: &[u8]) {
-    let _ = tensile::extop::parse(data);
+    let _ = (tensile::extop::parse(data), tensile::select::CatalogFile::parse(data.to_vec()));
     let Ok(catalog) = tensile::Catalog::parse(data) else { return };
     let _ = (catalog.leaves(None), catalog.leaves(Some("gfx1201")), catalog.solutions_for("gfx1201").count());
     if let Some(library) = &catalog.library {

@@ -8,3 +8,4 @@ pub mod gguf_header;
 pub mod record_declared;
 pub mod tree;
 pub mod tree_record;
+pub mod why;

@@ -1,11 +1,11 @@
 //! Without a verb: a quick summary of this machine: GPU, server, model, path, problems, and what to run next.
 
+use crate::asked::why::find::{Wanted, choose};
+use crate::asked::why::short::{speed, verdict};
+use crate::asked::why::text::Screen;
 use crate::context::Context;
 use crate::graded::with_needs;
 use crate::labelled::{Entry, labelled};
-use crate::verbs::why::find::{Wanted, choose};
-use crate::verbs::why::short::{speed, verdict};
-use crate::verbs::why::text::Screen;
 use doctor::{Facts, Host, Report, Trials, Weight};
 use evidence::{Conclusion, Glance, Reach, Rung, Word};
 use inventory::{File, Sha256};

@@ -1,11 +1,11 @@
 //! What is investigated, and the first lines: this machine with its verdict, a file, or the built-in field notes and why.
 
 use super::Args;
+use crate::asked::why::find::{Wanted, choose};
+use crate::asked::why::short::{speed, verdict};
+use crate::asked::why::text::{Screen, phase};
 use crate::context::Context;
 use crate::graded::load;
-use crate::verbs::why::find::{Wanted, choose};
-use crate::verbs::why::short::{speed, verdict};
-use crate::verbs::why::text::{Screen, phase};
 use doctor::{Facts, Host};
 use evidence::Investigation;
 use investigate::Machine;

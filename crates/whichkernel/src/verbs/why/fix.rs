@@ -3,7 +3,7 @@
 use super::Args;
 use super::look::Looked;
 use super::running::Running;
-use super::text::{Screen, phase, rate};
+use crate::asked::why::text::{Screen, phase, rate};
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use probe::lanes::{self, Lane, What, compare};
 use probe::live::{Live, Plan};

@@ -1,26 +1,20 @@
 //! Looking at a server: who it is, what it says, what its process and machine show, and how fast it answers.
 
 use super::Args;
-use super::find::{Chosen, Wanted, choose};
+use crate::asked::why::find::{Chosen, Wanted, choose};
+use crate::asked::why::server_facts::{counters, facts, who};
 use crate::context::Context;
 use doctor::Host;
 use probe::live::{Live, Session};
-use say::{Message, Say as _, bail, say};
-use server::claims::{Gatherer, of_log, tree};
-use server::log_facts::Stage;
-use server::{Counters, Identity, Kind, identify, llama_build};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use say::{Message, Say as _, say};
+use server::{Counters, Identity};
 use std::time::Duration;
-use why::gather::{self, Told};
 use why::{ANSWER, Answer, Asked, Facts, Now, PROMPT};
 
 /// Requests that are sent.
 const RUNS: u64 = 3;
 /// An answer that no server cuts off.
 const SHORT: u64 = 16;
-/// Of a longer log only its beginning, where the load is.
-const MOST_LOG: u64 = 64 << 20;
 
 /// A server, everything that is known of it, and the answer.
 pub struct Looked {
@@ -55,87 +49,6 @@ impl Looked {
         let answer = Answer { asked, ..Answer::of(&facts, now, unmeasured) };
         Ok(Looked { chosen, facts, answer, counters })
     }
-}
-
-/// Without a request: for the command alone and the first lines of `investigate`.
-pub fn passive(host: &Host, found: &doctor::Facts, chosen: &Chosen) -> say::Result<Facts> {
-    facts(host, found, chosen, &[], who(chosen)?, counters(chosen), None)
-}
-
-fn who(chosen: &Chosen) -> say::Result<Identity> {
-    let who = match identify(&mut &chosen.at) {
-        Ok(who) => who,
-        Err(why) => bail!("why-no-answer", url = chosen.at.to.url(), why),
-    };
-    if who.wants_key() {
-        return Err(who.locked(&chosen.at).into());
-    }
-    if who.identity.kind == Kind::Unknown {
-        return Err(who.stranger(&chosen.at).into());
-    }
-    Ok(who.identity)
-}
-
-fn counters(chosen: &Chosen) -> Option<Counters> {
-    let answer = chosen.at.get("/metrics").ok().filter(|answer| answer.status == 200)?;
-    Some(Counters::read(&answer.body)).filter(|counters| counters.kind.is_some())
-}
-
-fn facts(
-    host: &Host,
-    found: &doctor::Facts,
-    chosen: &Chosen,
-    logs: &[PathBuf],
-    identity: Identity,
-    counters: Option<Counters>,
-    gpu: Option<&str>,
-) -> say::Result<Facts> {
-    let family = chosen.pid.map(|pid| tree(vec![pid])).unwrap_or_default();
-    let told = told(host, chosen, logs, &family, identity, counters)?;
-    let facts = gather::with_server(host, found, &family, &told);
-    Ok(match gpu {
-        Some(gpu) => gather::on_card(facts, super::named(gpu)?, Some(&told)),
-        None => facts,
-    })
-}
-
-fn told(
-    host: &Host,
-    chosen: &Chosen,
-    logs: &[PathBuf],
-    family: &BTreeSet<u32>,
-    identity: Identity,
-    counters: Option<Counters>,
-) -> say::Result<Told> {
-    let roots: Vec<u32> = chosen.pid.into_iter().collect();
-    // Without a process of ours there is nobody whose command line could be read: no roots would mean our own children.
-    let roots = if roots.is_empty() { vec![0] } else { roots };
-    let gatherer = match Gatherer::new(roots, Some(chosen.at.clone()), logs) {
-        Ok(gatherer) => gatherer,
-        Err((what, why)) => bail!("about-why", what, why),
-    };
-    let mut claims = gatherer.finish();
-    let mut texts: Vec<String> = logs.iter().filter_map(|path| text(path)).collect();
-    for pid in family {
-        texts.extend([1, 2].iter().filter_map(|fd| text(Path::new(&format!("/proc/{pid}/fd/{fd}")))));
-    }
-    let unit = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
-    if family.iter().any(|pid| unit(pid).contains("/ollama.service"))
-        && let Some(journal) = doctor::ollama_journal(host)
-    {
-        of_log("journalctl -u ollama", &journal, &mut claims);
-        texts.push(journal);
-    }
-    let mut log = Stage::default();
-    texts.iter().flat_map(|text| text.lines()).for_each(|line| log.line(line));
-    let build = llama_build::build(&identity, log.build);
-    let (log, url) = ((!texts.is_empty()).then_some(log), Some(chosen.at.to.url()));
-    Ok(Told { identity, claims, log, counters, build, url })
-}
-
-fn text(path: &Path) -> Option<String> {
-    let bytes = sys::regular_file::start(path, MOST_LOG).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Decode and prefill in tokens per second; an error says why there is none.

@@ -1,12 +1,10 @@
 //! `whichkernel why`: is this model slow, why, and what helps.
 
-pub mod find;
 mod fix;
-pub mod look;
+mod look;
 mod running;
-pub mod short;
-pub mod text;
 
+use crate::asked::why::server_facts::named;
 use crate::context::{Context, Format};
 use look::Looked;
 use say::{Context as _, bail, ensure, say};
@@ -127,14 +125,6 @@ fn header(mut file: impl std::io::Read) -> Result<gguf::Gguf, say::Message> {
             Err(gguf::Error::Truncated { .. }) if bytes.len() as u64 == size && size < 64 << 20 => size *= 4,
             Err(error) => return Err(error.message()),
         }
-    }
-}
-
-/// A card as its profile knows it; what is misspelled is answered with the nearest.
-pub fn named(gpu: &str) -> say::Result<why::Card> {
-    match gpu::limits(gpu) {
-        Some(limits) => Ok(gather::named(limits)),
-        None => Err(gpu::find(gpu).err().map_or_else(|| say!("why-missing-card").into(), say::Error::from)),
     }
 }
 

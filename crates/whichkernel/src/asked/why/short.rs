@@ -1,7 +1,7 @@
 //! The verdict in a line or two, without a request: for the command alone and the first lines of `investigate`.
 
 use super::find::Chosen;
-use super::look::passive;
+use super::server_facts::passive;
 use super::text::{phase, rate};
 use crate::context::Context;
 use doctor::{Facts, Host};
