@@ -135,7 +135,7 @@ fn a_launch_function_that_nobody_knows_is_a_gap_with_a_number() {
     assert_eq!(truth, Launches::from([(1, 1), (2, 3), (3, 2), (4, 2)]));
     assert_eq!((launches(&tally), tally.lost), (Launches::from([(1, 1), (3, 2)]), 3), "{account:?}");
     assert!(has(&account, "launches through 3 calls of hipLaunchKernelOnTuesdays (libamdhip64.so.6)"), "{account:?}");
-    assert!(has(&account, "launches through graphs that 1 calls of hipGraphAddQuietly"), "{account:?}");
+    assert!(has(&account, "launches through graphs that 1 call of hipGraphAddQuietly"), "{account:?}");
     let (_, account, _) = attached(&ours.program, &["everything", "wait"]);
     assert!(!has(&account, "launches through"), "it is there, and known not to have been called: {account:?}");
 }
