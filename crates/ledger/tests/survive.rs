@@ -255,7 +255,7 @@ fn an_archive_that_was_touched_is_refused_whole() {
         (text.replace("raw evidence 1\\n", "raw evidence X\\n"), "was altered: its hash is"),
         (text.replace("whichkernel.ledger/1", "whichkernel.ledger/9"), "this version reads"),
         (text[..text.len() / 2].to_owned(), "EOF"),
-        ("{}".to_owned(), "the archive is not whole"),
+        ("{}".to_owned(), "the archive is incomplete"),
         ("[1, 2]".to_owned(), "expected an archive"),
     ];
     let dir = keep.path().join("mine");
