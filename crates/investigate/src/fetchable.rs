@@ -55,7 +55,7 @@ impl Graded {
     }
 }
 
-/// Whether a tree can decide the claim: an observer of trees has it in view, for this very tree.
+/// Whether a tree can decide the claim: an observer of trees covers it for exactly this tree.
 fn closed_by_tree(tree: &SourceTree, stated: &Stated) -> bool {
     let claim = &stated.claim;
     let subject = Subject::source(tree.name, tree.commit, Default::default());

@@ -1,4 +1,4 @@
-//! The closed list of causes, and what is said of one that was found.
+//! The closed list of causes, and the description of a cause that was found.
 
 use crate::bound::Input;
 use crate::sure::Sure;
