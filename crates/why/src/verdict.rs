@@ -229,7 +229,10 @@ fn verdict(
                 };
                 made(Says::ExpectedFine, None, Sure::Expected, text)
             }
-            (Some(_), None) => made(Says::ExpectedFine, None, Sure::Expected, say!("why-says-expected-fine")),
+            (Some(_), None) => {
+                let why = say!("why-missing-fit");
+                made(Says::NotKnown, None, Sure::NotKnown, say!("why-says-not-known-model", why))
+            }
         };
     };
     let sure = if measured { Sure::Measured } else { Sure::Seen };

@@ -16,7 +16,6 @@ why-says-nothing-wrong-found = Nothing wrong found
 why-says-nothing-wrong-but = Nothing wrong found in what could be checked
 why-says-not-known = Not known whether this server is slow: { $why }
 why-says-not-known-model = Not known: { $why }
-why-says-expected-fine = Nothing slow expected
 why-says-expected-fine-context = Nothing slow expected up to about { $tokens } tokens of context
 why-says-on-cpu = The model runs on the CPU; no GPU was found
 
@@ -39,6 +38,7 @@ why-limit-fp16 = fp16 matrix units, { $peak } TFLOPS
 why-limit-fp16-long = fp16 matrix units, { $peak } TFLOPS; { $work } GFLOP per token
 why-limit-missing = not known: { $what }
 why-missing-model = the model's header was not read
+why-missing-fit = whether the model fits into the card's memory
 why-missing-size = the header does not state the model's size
 why-missing-bandwidth = no published bandwidth of { $card }
 why-missing-system = the speed of the system memory

@@ -16,7 +16,6 @@ why-says-nothing-wrong-found = 問題は見つかりませんでした
 why-says-nothing-wrong-but = 確認できた範囲では問題は見つかりませんでした
 why-says-not-known = このサーバーが低速かどうかは不明: { $why }
 why-says-not-known-model = 不明: { $why }
-why-says-expected-fine = 低速になる見込みなし
 why-says-expected-fine-context = コンテキスト約 { $tokens } トークンまでは低速になる見込みなし
 why-says-on-cpu = モデルは CPU で動作。GPU は見つかりません
 
@@ -39,6 +38,7 @@ why-limit-fp16 = fp16 行列演算器 { $peak } TFLOPS
 why-limit-fp16-long = fp16 行列演算器 { $peak } TFLOPS。1 トークンあたり { $work } GFLOP
 why-limit-missing = 不明: { $what }
 why-missing-model = モデルのヘッダーが読めない
+why-missing-fit = モデルがカードのメモリに収まるかどうか
 why-missing-size = ヘッダーにモデルの大きさがない
 why-missing-bandwidth = { $card } の公表帯域なし
 why-missing-system = 主記憶の速度
