@@ -88,7 +88,7 @@ fn libraries(binary: &Path) -> anyhow::Result<Vec<Entry>> {
     for owner in owners {
         let version = output("dpkg-query", &["-W", "-f=${source:Package} ${source:Version}", &owner])?;
         let terms = fs::read_to_string(format!("/usr/share/doc/{owner}/copyright"))?;
-        let text = format!("From Debian's source package {version}, https://snapshot.debian.org\n\n{terms}");
+        let text = format!("From the source package {version} of Debian\n\n{terms}");
         entries.push(Entry::new(format!("usr/share/doc/{owner}/copyright"), text));
     }
     Ok(entries)
