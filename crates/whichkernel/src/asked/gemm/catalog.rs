@@ -1,5 +1,6 @@
 //! The catalog that is asked: of a library, in a runtime, for a card.
 
+use crate::asked::dry::DEFAULT_RUNTIME;
 use dryrun::RunRoot;
 use gpu::Profile;
 use runtime::catalogs::{LibraryDir, of_library};
@@ -32,8 +33,11 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    pub fn open(runtime: &str, library: Library, gpu: &str) -> say::Result<Catalog> {
+    /// Without a runtime: Debian's, in full if it is in the cache, otherwise its catalogs alone.
+    pub fn open(runtime: Option<&str>, library: Library, gpu: &str) -> say::Result<Catalog> {
         let profile = gpu::find(gpu)?;
+        let full = || RunRoot::find(DEFAULT_RUNTIME).is_ok();
+        let runtime = runtime.unwrap_or_else(|| if full() { DEFAULT_RUNTIME } else { "debian-sid-catalogs" });
         let place = RunRoot::find(runtime)?;
         let root = match &place {
             RunRoot::Tree { root, .. } => root.clone(),

@@ -71,8 +71,8 @@ pub fn run(
         }
         (None, None) => bail!("command-gemm-what"),
     };
-    let a = Catalog::open(a, library.into(), gpu)?;
-    let b = Catalog::open(b, library.into(), gpu)?;
+    let a = Catalog::open(Some(a), library.into(), gpu)?;
+    let b = Catalog::open(Some(b), library.into(), gpu)?;
     let (left, right) = (answered(&a.selector(), products.clone()), answered(&b.selector(), products));
     let mut changes: Vec<Change> = left.iter().zip(&right).filter_map(|(a, b)| change(a, b)).collect();
     changes.sort_by(|a, b| b.factor.total_cmp(&a.factor).then(b.parameters.cmp(&a.parameters)));

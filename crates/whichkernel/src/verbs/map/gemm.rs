@@ -68,8 +68,7 @@ const SIZES: [u64; 11] = [1, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 pub fn run(dry: &dry::Ask, ask: &GemmAsk, context: &Context) -> say::Result<ExitCode> {
     let [gpu] = dry.gpu.as_slice() else { bail!("command-gemm-one-gpu") };
     let Some(library) = ask.library else { bail!("command-gemm-what") };
-    let runtime = dry.runtime.as_deref().unwrap_or(dry::DEFAULT_RUNTIME);
-    let catalog = Catalog::open(runtime, library.into(), gpu)?;
+    let catalog = Catalog::open(dry.runtime.as_deref(), library.into(), gpu)?;
     let trans = ask.trans.clone().unwrap_or_else(|| "TN".to_owned());
     let one = Ask { ty: ask.element.clone(), trans: Some(trans.clone()), ..Ask::default() };
     let (selector, k) = (catalog.selector(), ask.k.unwrap_or(4096));

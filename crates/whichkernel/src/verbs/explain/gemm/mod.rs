@@ -69,8 +69,7 @@ impl Args {
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let products = args.products()?;
     let library = args.library.map_or(Library::HipBlasLt, Library::from);
-    let runtime = args.runtime.as_deref().unwrap_or(crate::asked::dry::DEFAULT_RUNTIME);
-    let catalog = Catalog::open(runtime, library, &args.gpu)?;
+    let catalog = Catalog::open(args.runtime.as_deref(), library, &args.gpu)?;
     let selector = catalog.selector();
     if let (Format::Text, None, [product]) = (args.format, &args.model, products.as_slice())
         && args.from.is_none()

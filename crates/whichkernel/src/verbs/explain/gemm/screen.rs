@@ -177,7 +177,7 @@ impl Screen<'_> {
         let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
         let usual = |name: &&String| name.starts_with("debian-") && **name != self.catalog.runtime;
-        let open = |name: &String| Catalog::open(name, self.catalog.library, &self.catalog.profile.name).ok();
+        let open = |name: &String| Catalog::open(Some(name), self.catalog.library, &self.catalog.profile.name).ok();
         let others = names.iter().filter(usual).filter_map(open);
         others.filter(|other| other.version != self.catalog.version && other.selector().serves()).collect()
     }
