@@ -67,8 +67,11 @@ fn a_catalog_that_is_not_whole_gives_no_kernel() {
     };
     let leaf = NotComputed::Missing(LEAF.to_owned());
     assert_eq!(choose(&without(LEAF), "1.1", "gfx1100"), Choice::NotComputed(leaf));
-    assert_eq!(choose(&without(ROOT), "1.1", "gfx1100"), Choice::None);
-    assert_eq!(choose(&Memory::new(files.clone()), "1.1", "gfx1101"), Choice::None);
+    assert_eq!(choose(&without(ROOT), "1.1", "gfx1100"), Choice::NotComputed(NotComputed::Missing(ROOT.to_owned())));
+    assert_eq!(
+        choose(&Memory::new(files.clone()), "1.1", "gfx1101"),
+        Choice::NotComputed(NotComputed::Missing("TensileLibrary_lazy_gfx1101.dat".to_owned()))
+    );
     let version = NotComputed::Version("hipblaslt 1.3".to_owned());
     assert_eq!(choose(&Memory::new(files.clone()), "1.3", "gfx1100"), Choice::NotComputed(version));
     let len = files[LEAF].len();

@@ -110,11 +110,15 @@ struct Found {
     row: Option<(&'static str, Key)>,
 }
 
+fn root_name(hardware: &Hardware) -> String {
+    format!("TensileLibrary_lazy_{}.dat", hardware.processor)
+}
+
 impl<'f> Selector<'f> {
     /// `version` is the library's own, major and minor at least.
     pub fn new(files: &'f dyn Files, library: Library, version: &str, hardware: Hardware) -> Selector<'f> {
         let release = Release::of(library, version).ok_or_else(|| format!("{} {version}", library.name()));
-        let name = format!("TensileLibrary_lazy_{}.dat", hardware.processor);
+        let name = root_name(&hardware);
         let mut out = Selector {
             files,
             library,
@@ -224,7 +228,8 @@ impl<'f> Selector<'f> {
 impl Walk<'_> {
     fn choose(&mut self, call: &Call) -> Result<Choice, NotComputed> {
         let root = match &self.selector.root {
-            None => return Ok(Choice::None),
+            // A directory without the root may be incomplete: nothing follows from it.
+            None => return Err(NotComputed::Missing(root_name(&self.selector.hardware))),
             Some(root) => root.clone()?,
         };
         let count = if self.problem.library == Library::HipBlasLt { call.requested as usize } else { 1 };
