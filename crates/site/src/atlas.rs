@@ -36,14 +36,15 @@ pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
         ("tokens.css".to_owned(), TOKENS.to_owned()),
         ("report.css".to_owned(), STYLE.to_owned()),
         ("report.js".to_owned(), SCRIPT.to_owned()),
-        ("index.html".to_owned(), index(atlas, &targets, &words)),
+        ("releases.html".to_owned(), index(atlas, &targets, &words)),
     ];
+    out.extend(crate::web::web(&crate::web::releases(atlas)).into_iter().filter(|(name, _)| name != "tokens.css"));
     out.extend(sheets(atlas).into_iter().map(|it| (format!("{}.csv", it.name), csv::file(it.columns, it.rows))));
     out.extend(targets.iter().map(|target| (page_of(target), target_page(atlas, &targets, target, &words))));
     out
 }
 
-fn page_of(target: &str) -> String {
+pub(crate) fn page_of(target: &str) -> String {
     let plain: String = target.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
     format!("{plain}.html")
 }
@@ -275,7 +276,7 @@ fn page(
             aside.side {
                 nav aria-label="Pages / ページ" {
                     ul {
-                        li { a href="index.html" aria-current=[here("")] { (words.say("atlas-back")) } }
+                        li { a href="releases.html" aria-current=[here("")] { (words.say("atlas-back")) } }
                         @for target in targets { li { a href=(page_of(target)) aria-current=[here(target)] { (target) } } }
                     }
                 }
@@ -314,10 +315,10 @@ mod tests {
         let of =
             |name: &str| files.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str()).unwrap_or("");
         assert!(of("gfx1201.html").contains("Q4_K"), "a page of the target");
-        assert!(of("index.html").contains("href=\"gfx1201.html\""));
+        assert!(of("releases.html").contains("href=\"gfx1201.html\""));
         assert_eq!(of("releases.csv").lines().count(), 6, "{}", of("releases.csv"));
-        assert!(of("index.html").contains("b7999 – b8000"), "those that could not be read are named, with why");
-        assert!(of("index.html").contains("no &lt;dispatcher&gt;"));
+        assert!(of("releases.html").contains("b7999 – b8000"), "those that could not be read are named, with why");
+        assert!(of("releases.html").contains("no &lt;dispatcher&gt;"));
         assert!(of("releases.csv").contains("b8002,2026-01-01,c,b8001,"));
         let table = source::decision_table::find("b9000").expect("a table that comes with the program");
         let rows: usize = table

@@ -20,11 +20,13 @@ mod raw_files;
 mod read;
 mod sentence;
 mod svg;
+mod web;
 mod words;
 mod write;
 
 pub use atlas::{Sheet, atlas, sheets};
 pub use input::{Input, LedgerFacts, Next, Note};
+pub use web::{WORKER, embedded, releases, web};
 pub use words::Pair;
 pub use write::{File, Site, WriteError};
 

@@ -2,9 +2,11 @@
 
 use crate::carried_answers::Spared;
 use crate::device::Vendor;
-use crate::outcome::{Answer, Reason};
+use crate::op::no_type;
+use crate::outcome::{Answer, Outcome, Reason};
 use crate::path::Path;
 use crate::ranges::{Stretch, choice_of, stretches};
+use crate::session::WOULD_ABORT;
 use crate::survey::Survey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,27 @@ pub struct Entry {
     pub rule: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tiles: Option<usize>,
+    /// What the rules left open; for an undetermined path only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Open>,
+}
+
+/// Why no path is known: the line that could not be evaluated (empty if the reason has none), and the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Open {
+    pub kind: OpenKind,
+    pub place: String,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpenKind {
+    /// The tree has no such type.
+    NoSuchType,
+    /// The program would stop with an error.
+    Aborts,
+    NotEvaluated,
 }
 
 impl Entry {
@@ -149,6 +172,8 @@ pub struct Found<'t> {
     pub from: i64,
     pub to: Option<i64>,
     pub rule: &'t [Rule],
+    /// None for a settled path, and in tables that were made before reasons were kept.
+    pub open: Option<&'t Open>,
 }
 
 impl Found<'_> {
@@ -229,7 +254,7 @@ impl DecisionTable {
             let Some(name) = survey.question.devices.get(device).map(|device| device.target.clone()) else { continue };
             let mut types = BTreeMap::new();
             for ((ty, answers), places) in survey.question.types.iter().zip(of_device(device)).zip(places) {
-                let entries = table.entries(answers, places.iter().map(|place| reasons(*place)));
+                let entries = table.entries(ty, answers, places.iter().map(|place| reasons(*place)));
                 types.insert(ty.clone(), index(&mut table.plans, entries));
             }
             let cc = survey.cc.get(device).copied().flatten();
@@ -239,7 +264,7 @@ impl DecisionTable {
     }
 
     /// `reasons` has the reasons of the stretches, in order.
-    fn entries<'r>(&mut self, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
+    fn entries<'r>(&mut self, ty: &str, answers: &[Answer], reasons: impl Iterator<Item = &'r [Reason]>) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (stretch, reasons) in stretches(answers).into_iter().zip(reasons) {
             let rule = index(&mut self.rules, deciding(reasons, stretch.path));
@@ -254,7 +279,8 @@ impl DecisionTable {
             }
             let tiles = if tiles.is_empty() { None } else { Some(index(&mut self.tiles, tiles)) };
             let path = stretch.path.map_or("UNDETERMINED", Path::name).to_owned();
-            entries.push(Entry { to: stretch.to, path, rule, tiles });
+            let open = answers.iter().filter(|answer| answer.from == stretch.from).find_map(|it| open(ty, &it.outcome));
+            entries.push(Entry { to: stretch.to, path, rule, tiles, open });
         }
         entries
     }
@@ -286,12 +312,26 @@ impl DecisionTable {
                 let tiles = entry.tiles.and_then(|tiles| self.tiles.get(tiles));
                 let tile = tiles.and_then(|tiles| tiles.iter().find(|(to, _)| columns <= *to)).map(|(_, tile)| *tile);
                 let rule = self.rules.get(entry.rule).map_or(&[][..], Vec::as_slice);
-                return Some(Found { path: &entry.path, tile, from, to: entry.to, rule });
+                let open = entry.open.as_ref();
+                return Some(Found { path: &entry.path, tile, from, to: entry.to, rule, open });
             }
             from = entry.to.unwrap_or(i64::MAX).saturating_add(1);
         }
         None
     }
+}
+
+/// What an outcome leaves open.
+fn open(ty: &str, outcome: &Outcome) -> Option<Open> {
+    let Outcome::Undetermined { place, why, .. } = outcome else { return None };
+    let kind = if why.ends_with(&no_type(ty)) {
+        OpenKind::NoSuchType
+    } else if why.contains(WOULD_ABORT) {
+        OpenKind::Aborts
+    } else {
+        OpenKind::NotEvaluated
+    };
+    Some(Open { kind, place: place.clone(), why: why.clone() })
 }
 
 fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {

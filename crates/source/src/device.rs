@@ -131,6 +131,11 @@ impl Device {
         self.set("sharedMemPerBlockOptin", Property::Int(bytes));
     }
 
+    /// The card as people know it, or the target if no card was named.
+    pub fn title(&self) -> String {
+        self.card.as_deref().map_or_else(|| self.target.clone(), gpu::title)
+    }
+
     pub fn platform(&self) -> Platform {
         Platform { properties: self.properties.clone(), ..Platform::default() }
     }

@@ -1,7 +1,9 @@
 //! Explains a choice of kernel: one question to the decision tables, and the answer with alternatives.
 
 use crate::Device;
-use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Rule};
+use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Open};
+use crate::lines::DecidingLine;
+use crate::reason::{ReasonAnswer, ReasonCode};
 use crate::versions::Known;
 use evidence::{Basis, Conclusion, LeftOutWhy, Rung, Unit};
 use schemars::JsonSchema;
@@ -112,7 +114,9 @@ impl Question {
                 .flatten()
                 .map(|(from, to, path)| ByColumns { from, to, path })
                 .collect(),
-            rule: answer.map(|answer| answer.rule).unwrap_or_default(),
+            reason: settled.as_ref().map(|(_, found)| self.reason(found)),
+            undetermined: answer.and_then(|answer| answer.open),
+            rule: settled.as_ref().map(|(table, found)| self.lines(table, found)).unwrap_or_default(),
             cc: last.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
             source: table.map(|table| table.source.as_str()),
             version: table.map(|table| table.version.as_str()),
@@ -123,7 +127,12 @@ impl Question {
             },
             neighbours: found
                 .iter()
-                .map(|(table, found)| Neighbour { version: &table.version, path: found.path, tile: found.tile })
+                .map(|(table, found)| Neighbour {
+                    version: &table.version,
+                    path: found.path,
+                    tile: found.tile,
+                    rule: self.lines(table, found),
+                })
                 .collect(),
             presets: table.map(|table| table.presets.as_slice()).unwrap_or_default(),
             otherwise: self.otherwise(),
@@ -131,6 +140,16 @@ impl Question {
                 .map(|device| device.in_order().into_iter().map(str::to_owned).collect())
                 .unwrap_or_default(),
         })
+    }
+
+    /// The deciding lines, with the values of this question.
+    pub fn lines(&self, table: &DecisionTable, found: &Found<'_>) -> Vec<DecidingLine> {
+        DecidingLine::all(found, table, (&self.device.target, self.main_type(), self.at()))
+    }
+
+    fn reason(&self, found: &Found<'_>) -> ReasonAnswer {
+        let code = ReasonCode::of(found);
+        ReasonAnswer { code, text: code.sentence(found, &self.device.title(), self.main_type()).to_string() }
     }
 
     /// Other column counts, other cards, other versions. Alternatives on which the tables for the version disagree are
@@ -192,8 +211,12 @@ pub struct Explained<'q> {
     pub to: Option<i64>,
     /// Empty where the two that it lies between do not say it alike.
     pub by_columns: Vec<ByColumns<'q>>,
+    /// Why this path, or why none is known; null if `path` is null because two neighbours differ.
+    pub reason: Option<ReasonAnswer>,
+    /// What the rules leave open, where they do not decide.
+    pub undetermined: Option<&'q Open>,
     /// The conditions that decided.
-    pub rule: &'q [Rule],
+    pub rule: Vec<DecidingLine>,
     /// The compute capability as ggml encodes it.
     pub cc: Option<String>,
     /// The table that `path`, `rule` and `presets` come from.
@@ -227,6 +250,8 @@ pub struct Neighbour<'q> {
     pub version: &'q str,
     pub path: &'q str,
     pub tile: Option<i64>,
+    /// The conditions that decided there.
+    pub rule: Vec<DecidingLine>,
 }
 
 /// One thing changed, and what is chosen then.

@@ -179,7 +179,20 @@ impl Stage {
 }
 
 pub(crate) fn missing(what: &str) -> Stop {
-    Stop::Undetermined { at: Default::default(), why: format!("the tree has no {what}") }
+    Stop::Undetermined { at: Default::default(), why: no(what) }
+}
+
+fn no(what: &str) -> String {
+    format!("the tree has no {what}")
+}
+
+/// The reason if a tree does not have a type.
+pub(crate) fn no_type(ty: &str) -> String {
+    no(&type_name(ty))
+}
+
+fn type_name(ty: &str) -> String {
+    format!("GGML_TYPE_{ty}")
 }
 
 impl Op {
@@ -217,7 +230,7 @@ impl Op {
 
 impl Tensor {
     fn build(&self, machine: &mut Machine<'_>, stage: &Stage) -> Run<Value> {
-        let name = format!("GGML_TYPE_{}", self.ty);
+        let name = type_name(&self.ty);
         let number = machine.constant_named(&name).ok_or_else(|| missing(&name))?;
         let size = ask(machine, "ggml_type_size", number)?;
         let block = ask(machine, "ggml_blck_size", number)?;

@@ -349,6 +349,9 @@ fn with_absent(program: &Program, why: String) -> String {
     }
 }
 
+/// The start of a reason if the code stops with an error.
+pub(crate) const WOULD_ABORT: &str = "the program would abort";
+
 pub(crate) fn explain(program: &Program, stop: &Stop) -> (String, String) {
     let (place, why) = explain_stop(program, stop);
     (place, with_absent(program, why))
@@ -361,7 +364,7 @@ fn explain_stop(program: &Program, stop: &Stop) -> (String, String) {
             let why = if text.is_empty() { why.clone() } else { format!("{why}: `{text}`") };
             (program.files.place(*at), why)
         }
-        Stop::Abort { at, what } => (program.files.place(*at), format!("the program would abort: {what}")),
+        Stop::Abort { at, what } => (program.files.place(*at), format!("{WOULD_ABORT}: {what}")),
         Stop::Need(name) => (String::new(), format!("{} is defined nowhere in the tree", program.text(*name))),
         Stop::Decided => (String::new(), "nothing was launched".to_owned()),
     }

@@ -120,3 +120,4 @@ command-gemm-tokens = --tokens takes numbers from 1 to 1048576
 command-gemm-one-gpu = give one GPU with --gpu
 command-gemm-lint = { $path } has no Tensile catalog for { $target }
 command-gemm-lint-target = { $path } has catalogs for { $known }; choose one with --gpu
+command-inspect-model = { $path } is a model file and contains no GPU code; `whichkernel inspect` without this option lists its tensors

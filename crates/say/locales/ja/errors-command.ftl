@@ -120,3 +120,4 @@ command-gemm-tokens = --tokens に指定できるのは 1 から 1048576 まで�
 command-gemm-one-gpu = --gpu で GPU を 1 つ指定してください
 command-gemm-lint = { $path } に { $target } 用の Tensile カタログがありません
 command-gemm-lint-target = { $path } には { $known } のカタログがあります。--gpu で 1 つ選んでください
+command-inspect-model = { $path } はモデルファイルで、GPU コードを含みません。このオプションなしの `whichkernel inspect` でテンソルを一覧できます

@@ -58,6 +58,10 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release"])]
     pub terms: bool,
 
+    /// List the cards, types and versions that can be asked about
+    #[arg(long, conflicts_with_all = ["words", "gpu", "ty", "columns", "release", "terms", "backend"])]
+    pub choices: bool,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -105,6 +109,10 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
     if args.terms {
         context.emit(args.format, &Terms { terms: terms().collect() })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.choices {
+        context.emit(args.format, &source::choices::choices())?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.backend.is_some() {

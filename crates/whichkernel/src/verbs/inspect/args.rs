@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; static libraries and packages (.a, .whl, .zip, .deb, .tar);
-    /// directories; process IDs. Patterns (lib*.so) may be quoted
+    /// Libraries, executables, code objects, offload bundles, CCOBs, kpack archives; models (.gguf); static libraries and packages (.a, .whl, .zip,
+    /// .deb, .tar); directories; process IDs. Patterns (lib*.so) may be quoted
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 

@@ -10,6 +10,7 @@ mod has_target;
 mod kernels;
 mod launch_map;
 pub mod lint;
+mod model;
 mod modules;
 mod needed;
 mod nvidia;
@@ -39,6 +40,7 @@ enum Target<'a> {
     Fingerprint(&'a Path),
     Needed(&'a Path),
     Lint(&'a Path),
+    Model(&'a Path),
     Process(u32),
 }
 
@@ -59,6 +61,7 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Fingerprint(path) => fingerprint::run(path, args, context),
         Target::Needed(path) => needed::run(path, args, context),
         Target::Lint(path) => lint::run(path, args, context),
+        Target::Model(path) => model::run(path, args, context),
         Target::Process(pid) => process::run(pid, args, context),
     }
 }
@@ -102,6 +105,9 @@ fn target<'a>(path: &'a Path, args: &Args) -> Target<'a> {
     }
     if path.is_dir() {
         return Target::Directory(path);
+    }
+    if model::is_model(path) {
+        return Target::Model(path);
     }
     match inputs::pack(path) {
         Some(Pack::Ar) => Target::Members(path),
