@@ -15,7 +15,6 @@ mod needed;
 mod nvidia;
 mod process;
 mod record;
-mod select;
 mod text;
 
 pub use args::Args;
