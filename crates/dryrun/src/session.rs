@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use sys::files::{self, Access};
@@ -27,6 +26,7 @@ use sys::guard::GroupGuard;
 use sys::on_path;
 use sys::private_dir;
 use sys::private_dir::{MOST_FILES, SessionDir, put};
+use sys::unix::ExitStatusExt;
 
 /// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,9 +241,7 @@ impl Running {
 
     /// Asks a server to exit, as a service manager would.
     pub fn stop(&self) {
-        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        }
+        let _ = sys::host::signal(self.child.id(), sys::abi::SIGTERM);
     }
 
     /// Waits for the end and reads the records.
@@ -470,8 +468,8 @@ pub(crate) fn connect(streams: Streams, command: &mut Command) -> Result<(), Dry
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
         Streams::Shown => {
-            let copy = rustix::io::dup(std::io::stderr()).map_err(|e| io_at("standard error")(e.into()))?;
-            command.stdout(Stdio::from(copy)).stderr(Stdio::inherit());
+            let copy = sys::host::standard_error().map_err(io_at("standard error"))?;
+            command.stdout(copy).stderr(Stdio::inherit());
         }
     }
     Ok(())

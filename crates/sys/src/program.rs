@@ -49,9 +49,8 @@ pub fn command(program: impl AsRef<OsStr>) -> io::Result<Command> {
     let program = program.as_ref();
     let found = if Path::new(program).is_absolute() { may_run(Path::new(program))? } else { find(program)? };
     let mut command = Command::new(found);
-    // Some programs depend on the name they are called by (clang++ is a symlink to clang).
-    std::os::unix::process::CommandExt::arg0(&mut command, program);
-    let root = rustix::process::geteuid().is_root();
+    crate::system::called(&mut command, program);
+    let root = crate::host::is_root();
     if root {
         command.env_clear().env("PATH", search_path());
     }

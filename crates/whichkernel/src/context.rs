@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use sys::terminal;
 
 /// A requested check failed (`check`, `diff`, `--strict`).
 pub const CHECK_FAILED: u8 = 1;
@@ -197,7 +198,7 @@ fn width(terminal: bool) -> Option<usize> {
     if !terminal {
         return None;
     }
-    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+    terminal::size(terminal::Stream::Output).map(|(columns, _)| columns).filter(|&columns| columns > 0)
 }
 
 fn default_ledger() -> PathBuf {

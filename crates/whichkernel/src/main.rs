@@ -10,7 +10,6 @@ mod api_key;
 mod asked;
 mod backends;
 mod bundle_progress;
-mod census;
 mod command_check;
 mod command_line;
 mod context;

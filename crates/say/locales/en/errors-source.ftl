@@ -103,3 +103,4 @@ source-skipped-special = not a regular file
 source-skipped-utf8 = the name is not UTF-8
 source-skipped-left-out = left out: the tree has more source text than is read at once; the largest files are left out first
 source-skipped-not-followed = { $bytes } bytes, too large to follow its includes
+source-no-archives = this build reads no archives; unpack it first

@@ -103,3 +103,4 @@ source-skipped-special = 通常のファイルではない
 source-skipped-utf8 = 名前が UTF-8 ではない
 source-skipped-left-out = 除外: ソースの合計が一度に読める量を超えたため、大きいファイルから除外
 source-skipped-not-followed = { $bytes } バイトあり、大きすぎて include をたどれません
+source-no-archives = このビルドはアーカイブを読めません。先に展開してください

@@ -14,13 +14,13 @@ use codeobject::launch_map::Image;
 use say::{Message, Say, say};
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use sys::abi;
 use sys::bpf;
 use sys::bpf::{Map, MapKind, Ring, Use};
 use sys::perf_event;
 use sys::perf_event::{Attr, Event, bit};
+use sys::unix::OwnedFd;
 use watch::WatchError;
 
 /// The sizes that matter when there are many launches.

@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 /// Uses the desktop's opener. Not for root, which has no desktop and must not pass on its privileges.
 pub fn browse(path: &Path) -> std::io::Result<()> {
-    if rustix::process::geteuid().is_root() {
+    if sys::host::is_root() {
         return Err(std::io::Error::other("root opens no browser"));
     }
     let mut opener = sys::program::command("xdg-open")?;

@@ -1,8 +1,9 @@
 //! The same kernels in two targets, bundles or files: registers, memory and instructions, side by side.
 
-use crate::census::{census, nothing, parse_target};
+use crate::bundle_progress::Progress;
 use crate::context::{Context, Format};
 use crate::emit::{Plain, exit_code};
+use findings::count::{census, nothing, parse_target};
 use inventory::File;
 use launch::NameFilter;
 use observe::census::{By, KernelDiff, KernelDifference, Pair, Select, Side, kernel_diff, pairs};
@@ -75,7 +76,8 @@ fn side(
     let file = File::open(Path::new(path))?;
     let kernel = ask.kernel.as_deref().map(NameFilter::new).transpose()?;
     let select = Select { target: target.map(parse_target).transpose()?, kernel };
-    let (groups, report) = census(&file, select, By::Kernel, (false, true), context)?;
+    let mut progress = Progress::new(context, "isa-progress");
+    let (groups, report) = census(&file, select, By::Kernel, (false, true), |bundle| progress.step(bundle))?;
     if groups.objects == 0 {
         return Err(nothing(Path::new(path), target, &groups, &report));
     }

@@ -1,6 +1,9 @@
 //! The flags of `inspect`.
 
 use crate::context::Format;
+use codeobject::TargetId;
+use findings::select::{Select, amd};
+use gpu::Arch;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -81,4 +84,24 @@ pub struct Args {
     /// Record the observations in the ledger; for a file with --target, each kernel too
     #[arg(long)]
     pub record: bool,
+}
+
+impl Args {
+    /// `--target`, or `--gpu`, which may also be the name of a card.
+    fn gpu(&self) -> Option<&str> {
+        self.gpu_target.as_deref().or(self.gpu.as_deref())
+    }
+
+    pub fn select(&self) -> say::Result<Select> {
+        Select::new(self.gpu(), self.kernel.as_deref())
+    }
+
+    pub fn wanted(&self) -> say::Result<Option<Arch>> {
+        Ok(self.gpu().map(Arch::parse).transpose()?)
+    }
+
+    /// The same as AMD's target id; None if it is another vendor's.
+    pub fn wanted_target(&self) -> say::Result<Option<TargetId>> {
+        Ok(self.wanted()?.as_ref().and_then(amd))
+    }
 }

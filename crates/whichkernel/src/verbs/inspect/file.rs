@@ -2,7 +2,6 @@
 
 use super::extract::Extract;
 use super::kernels::{self, Rows};
-use super::select::{Select, wanted_target};
 use super::{Args, bundle_table, has_target, launch_map, modules, nvidia, record, text};
 use crate::bundle_progress::Progress;
 use crate::context::{COULD_NOT_RUN, Context, Format};
@@ -45,8 +44,8 @@ pub fn run(file: &File, args: &Args, context: &Context) -> say::Result<ExitCode>
 
 fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
     let mut progress = Progress::new(context, "inspect-progress");
-    let target = wanted_target(args)?;
-    let select = Select::new(args)?;
+    let target = args.wanted_target()?;
+    let select = args.select()?;
     let wanted = target.as_ref().filter(|_| args.record);
     let mut kernels = Gathered::default();
     let gather = Gather { target: wanted, list: args.record };
@@ -73,7 +72,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileRepo
 }
 
 fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let look = Rows { select: Select::new(args)?, format: args.format };
+    let look = Rows { select: args.select()?, format: args.format };
     match args.format {
         // Same form as `Kernels`, written incrementally.
         Format::Json => {
@@ -109,7 +108,7 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<File
 
 fn extract(file: &File, dir: &Path, args: &Args, context: &Context) -> say::Result<FileReport> {
     files::create_dir_all(dir, Access::Public).with_context(|| say!("command-cannot-make", path = dir))?;
-    let look = Extract { select: Select::new(args)?, dir: dir.to_owned(), names: Mutex::default() };
+    let look = Extract { select: args.select()?, dir: dir.to_owned(), names: Mutex::default() };
     let (mut files, mut bytes) = (0, 0);
     let report = inspect(file, &Options::all(), false, &look, |_, mut out: super::extract::Files| {
         if !out.failed.is_empty() {

@@ -1,9 +1,9 @@
 //! `--kernels`: one row per kernel, written as the bundles are read.
 
-use super::select::Select;
 use crate::context::Format;
 use codeobject::nvidia::{CubinKernel, Inventory, Row};
 use codeobject::{CodeObject, Detail, Kernel, demangle};
+use findings::select::Select;
 use inventory::{Found, Look};
 use observe::answers::{KernelRow, agprs, code_size};
 use report::{csv_line, plain};

@@ -16,7 +16,6 @@ mod needed;
 mod nvidia;
 mod process;
 mod record;
-mod select;
 mod text;
 
 pub use args::Args;

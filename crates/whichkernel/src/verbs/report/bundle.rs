@@ -60,7 +60,7 @@ fn users() -> Vec<String> {
 }
 
 fn machines() -> Vec<String> {
-    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let node = sys::host::name();
     let file =
         sys::regular_file::text(std::path::Path::new("/etc/hostname"), 1 << 10).unwrap_or_default().trim().to_owned();
     let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();

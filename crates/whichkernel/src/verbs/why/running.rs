@@ -1,15 +1,14 @@
 //! A server process of this user's: how it was started, how it is stopped, and how it is started again.
 
-use rustix::process::{Pid, Signal, kill_process};
 use say::{Context as _, Message, Say as _, bail, say};
 use server::process::{option, strings};
 use server::{Endpoint, request};
-use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use sys::files::{self, Access};
+use sys::unix::CommandExt as _;
+use sys::unix::MetadataExt as _;
 use why::Change;
 
 /// Longer than any server needs to end.
@@ -32,7 +31,7 @@ pub struct Running {
 impl Running {
     pub fn read(pid: u32) -> say::Result<Running> {
         let proc = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
-        let own = std::fs::metadata(proc("")).is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw());
+        let own = std::fs::metadata(proc("")).is_ok_and(|meta| meta.uid() == sys::host::user());
         if !own {
             bail!("why-fix-user", pid);
         }
@@ -78,9 +77,7 @@ impl Running {
 
     /// Asks it to end, and waits.
     pub fn stop(&self) -> say::Result<()> {
-        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
+        let _ = sys::host::signal(self.pid, sys::abi::SIGTERM);
         let begun = Instant::now();
         while !gone(self.pid) {
             if begun.elapsed() > STOP {

@@ -5,7 +5,7 @@
 //! could have created. Nothing blocks on a pipe. An existing file is replaced by a new one, or refused if it has a
 //! second hard link.
 
-use crate::walk::{parent, trusted};
+use super::walk::{parent, trusted};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use say::{Key, Message, key, say};
@@ -119,6 +119,16 @@ pub fn remove(path: &Path) -> io::Result<()> {
 pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     let (dir, name) = parent(path)?;
     std::fs::remove_dir_all(Path::new(&format!("/proc/self/fd/{}", dir.as_raw_fd())).join(name))
+}
+
+/// Sets the mode of a file or a directory.
+pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
+
+/// The same for an open file.
+pub fn set_file_mode(file: &File, mode: u32) -> io::Result<()> {
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
 }
 
 /// Waits until the names in a directory are on disk.

@@ -6,8 +6,8 @@
 //! it cannot be swapped in between. Reads are bounded, and symlinks of another root stay in that root (openat2(2)). A FUSE file
 //! of another user needs no extra check: the kernel refuses it to us (`allow_other` in Documentation/filesystems/fuse/fuse.rst).
 
+use super::walk::{FIRST_GROUP_OF_PEOPLE, directory};
 use crate::files::kind_name;
-use crate::walk::{FIRST_GROUP_OF_PEOPLE, directory};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use say::{Key, Message, Say, say};
 use std::fs::{File, Metadata};

@@ -1,6 +1,7 @@
 //! bpf(2): maps, programs and the ring. A descriptor owns each, so that they end with this process in any case.
 
 use crate::fake;
+pub use crate::kernel_types::{MapKind, Use};
 use say::say;
 use std::ffi::CStr;
 use std::io;
@@ -13,15 +14,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 const KPROBE: u32 = 2;
 /// `bpf_probe_read_user` is for GPL-compatible programs only.
 const LICENSE: &CStr = c"Dual MIT/GPL";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MapKind {
-    Hash = 1,
-    Array = 2,
-    /// Evicts the oldest entry for the newest.
-    Lru = 9,
-    Ring = 27,
-}
 
 /// A BPF map.
 #[derive(Debug)]
@@ -164,17 +156,6 @@ pub fn uprobe(program: &OwnedFd, path: &str, offsets: &[u64], at_return: bool) -
     let fd = call(command::LINK_CREATE, &mut attr)?;
     // SAFETY: the kernel just gave us this descriptor.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// What a program is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
-    /// A perf event.
-    Event,
-    /// [`uprobe`].
-    Link,
-    /// A tracepoint, by its name.
-    Tracepoint,
 }
 
 impl Use {

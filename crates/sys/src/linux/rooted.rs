@@ -1,8 +1,8 @@
 //! Paths as a process with another root sees them: `/proc/PID/root`, an unpacked tree, the disk of another machine. Symlinks are
 //! resolved inside that root, even if they change concurrently (openat2(2) with RESOLVE_IN_ROOT).
 
+use super::walk::{Links, MOST_LINKS, Walk, directory};
 use crate::fake;
-use crate::walk::{Links, MOST_LINKS, Walk, directory};
 use rustix::fs::{Dir, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;

@@ -1,19 +1,17 @@
 //! The census of a file for output, or why there is none: `isa` and `diff` count in the same way.
 
-use crate::bundle_progress::Progress;
-use crate::context::Context;
-use codeobject::TargetId;
+use crate::census::{By, Census, Groups, Select, Unread};
+use codeobject::{Bundle, TargetId};
 use gpu::Arch;
 use inventory::{Environment, File, FileReport, Options, inspect};
 use launch::NameFilter;
-use observe::census::{By, Census, Groups, Select, Unread};
 use report::thousands;
 use say::{Say as _, bail, error, say};
 use std::path::Path;
 
 /// An error for an unknown name, with the nearest names.
 pub fn no_kernel(file: &File, target: Option<&TargetId>, filter: &NameFilter) -> say::Error {
-    let (names, whole) = observe::shipped::kernel_names(file, target);
+    let (names, whole) = crate::shipped::kernel_names(file, target);
     let near = filter.nearest(names.iter().map(String::as_str));
     let near = (!near.is_empty()).then(|| say!("command-hint-near-it", near = near.join(", ")));
     let rest = (!whole).then(|| say!("command-as-far-as-read"));
@@ -50,23 +48,22 @@ pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &File
     }
 }
 
-/// Counts a whole file; `hash` hashes the file, `bytes` hashes every function. Parts that the inventory could not read
+/// Counts a whole file; `hash` hashes the file, `bytes` hashes every function; `step` hears of each bundle. Parts that the inventory could not read
 /// are included in what was not counted.
 pub fn census(
     file: &File,
     select: Select,
     by: By,
     (hash, bytes): (bool, bool),
-    context: &Context,
+    mut step: impl FnMut(Option<&Bundle>) -> say::Result<()>,
 ) -> say::Result<(Groups, FileReport)> {
     let look = Census { bytes, ..Census::new(select, by) };
     let mut groups = Groups::new(file.path().to_string_lossy(), by);
-    let mut progress = Progress::new(context, "isa-progress");
     let report = inspect(file, &Options::all(), hash, &look, |bundle, objects| {
         for object in &objects {
             groups.add(object, &look.select);
         }
-        progress.step(bundle)
+        step(bundle)
     })?;
     for problem in report.all_problems() {
         groups.unread.push(Unread { what: file.path().display().to_string().into(), why: problem.message() });

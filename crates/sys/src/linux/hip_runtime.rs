@@ -3,7 +3,7 @@
 //! The only module of this crate that knows about GPUs: a function's name and signature must be next to each other for
 //! the call to be sound.
 
-use crate::dynamic_library::DynamicLibrary;
+use super::dynamic_library::DynamicLibrary;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 

@@ -1,7 +1,6 @@
 //! The selection of code objects and kernels.
 
-use super::Args;
-use crate::census::no_kernel;
+use crate::count::no_kernel;
 use codeobject::TargetId;
 use gpu::Arch;
 use inventory::{File, Found};
@@ -21,9 +20,10 @@ pub struct Select {
 }
 
 impl Select {
-    pub fn new(args: &Args) -> say::Result<Self> {
-        let arch = wanted(args)?;
-        let kernel = args.kernel.as_deref().map(NameFilter::new).transpose()?;
+    /// `gpu`: a target, or the name of a card; `kernel`: a name or a regular expression.
+    pub fn new(gpu: Option<&str>, kernel: Option<&str>) -> say::Result<Self> {
+        let arch = gpu.map(Arch::parse).transpose()?;
+        let kernel = kernel.map(NameFilter::new).transpose()?;
         let target = arch.as_ref().and_then(amd);
         Ok(Select { arch, target, kernel, matched: AtomicU64::new(0), shown: AtomicU64::new(0) })
     }
@@ -75,18 +75,8 @@ impl Select {
     }
 }
 
-/// `--target`, or `--gpu`, which may also be the name of a card.
-pub fn wanted(args: &Args) -> say::Result<Option<Arch>> {
-    let text = args.gpu_target.as_ref().or(args.gpu.as_ref());
-    Ok(text.map(|text| Arch::parse(text)).transpose()?)
-}
-
-/// The same as AMD's target id; None if it is another vendor's.
-pub fn wanted_target(args: &Args) -> say::Result<Option<TargetId>> {
-    Ok(wanted(args)?.as_ref().and_then(amd))
-}
-
-fn amd(arch: &Arch) -> Option<TargetId> {
+/// AMD's target id; None if it is another vendor's.
+pub fn amd(arch: &Arch) -> Option<TargetId> {
     match arch {
         Arch::Amd(target) => TargetId::parse(&target.to_string()),
         Arch::Spirv => TargetId::parse(gpu::arch::SPIRV),

@@ -1,60 +1,12 @@
 //! perf_event_open(2): probes, and the kernel's records of processes and mappings.
 
 use crate::fake;
+pub use crate::kernel_types::{Attr, UprobePlace, bit, sample};
 use crate::mount::check;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The first 128 bytes of `struct perf_event_attr` (PERF_ATTR_SIZE_VER7, include/uapi/linux/perf_event.h).
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Attr {
-    pub kind: u32,
-    pub size: u32,
-    pub config: u64,
-    pub sample_period: u64,
-    pub sample_type: u64,
-    pub read_format: u64,
-    pub flags: u64,
-    pub wakeup: u32,
-    pub bp_type: u32,
-    pub config1: u64,
-    pub config2: u64,
-    pub branch: u64,
-    pub regs_user: u64,
-    pub stack_user: u32,
-    pub clockid: i32,
-    pub regs_intr: u64,
-    pub aux_watermark: u32,
-    pub max_stack: u16,
-    pub reserved: u16,
-}
-
-/// Bits of `flags`.
-pub mod bit {
-    pub const DISABLED: u64 = 1;
-    pub const INHERIT: u64 = 1 << 1;
-    pub const EXCLUDE_KERNEL: u64 = 1 << 5;
-    pub const MMAP: u64 = 1 << 8;
-    pub const COMM: u64 = 1 << 9;
-    pub const ENABLE_ON_EXEC: u64 = 1 << 12;
-    pub const TASK: u64 = 1 << 13;
-    pub const SAMPLE_ID_ALL: u64 = 1 << 18;
-    pub const MMAP2: u64 = 1 << 23;
-    pub const COMM_EXEC: u64 = 1 << 24;
-    pub const USE_CLOCKID: u64 = 1 << 25;
-}
-
-/// Bits of `sample_type`.
-pub mod sample {
-    pub const TID: u64 = 1 << 1;
-    pub const TIME: u64 = 1 << 2;
-    pub const ID: u64 = 1 << 6;
-    pub const REGS_USER: u64 = 1 << 12;
-    pub const STACK_USER: u64 = 1 << 13;
-}
 
 /// PERF_FLAG_FD_CLOEXEC
 const CLOEXEC: libc::c_ulong = 8;
@@ -169,17 +121,6 @@ pub fn release_later<T: Send + 'static>(events: Vec<T>) {
     if !events.is_empty() {
         std::thread::spawn(move || release(events));
     }
-}
-
-/// The position of a uprobe.
-#[derive(Debug, Clone, Copy)]
-pub struct UprobePlace<'p> {
-    /// The PMU's type number.
-    pub pmu: u32,
-    pub path: &'p str,
-    /// The offset in the file.
-    pub offset: u64,
-    pub at_return: bool,
 }
 
 /// The type number of the uprobe PMU, if the kernel has one.

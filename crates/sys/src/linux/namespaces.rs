@@ -4,39 +4,10 @@
 //! before the fork. An error is written to a pipe as an errno and the number of the step.
 
 use crate::fake;
+pub use crate::kernel_types::NamespaceStep;
 use crate::mount::{check, mount};
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::io;
-
-#[derive(Debug)]
-pub enum NamespaceStep {
-    /// A mount namespace; root tries without a user namespace first. The maps keep the user's own ids.
-    Unshare {
-        root: bool,
-        uid_map: Vec<u8>,
-        gid_map: Vec<u8>,
-    },
-    /// Makes mounts invisible outside.
-    Private,
-    Tmpfs(CString),
-    Directory(CString),
-    File(CString),
-    Link {
-        target: CString,
-        at: CString,
-    },
-    Bind {
-        source: CString,
-        target: CString,
-    },
-    /// Best effort: a tree on an unusual file system is still usable if it cannot be made read-only.
-    ReadOnly {
-        target: CString,
-        flags: libc::c_ulong,
-    },
-    Chroot(CString),
-    Chdir(CString),
-}
 
 /// The command's child takes these steps between fork and exec; `tell` receives the number of a failed step.
 pub fn before_exec(command: &mut std::process::Command, steps: Vec<NamespaceStep>, tell: i32) {
