@@ -15,6 +15,7 @@ mod source_ops;
 mod tests;
 mod watch_preload;
 mod watch_uprobe;
+mod web;
 
 use anyhow::bail;
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
         "ten million launches and 4,000 threads under uprobes: every one seen, none lost",
         watch_uprobe::run,
     ),
+    ("web", "the web page in Chromium against the command line: many questions, the largest library, times", web::run),
 ];
 
 pub fn run(wanted: &[String]) -> anyhow::Result<ExitCode> {

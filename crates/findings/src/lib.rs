@@ -8,5 +8,6 @@
 pub mod answers;
 pub mod census;
 pub mod count;
+pub mod kernel_rows;
 pub mod select;
 pub mod shipped;

@@ -140,6 +140,9 @@ mod tests {
         }
         assert_eq!(reference("sm_89").map(|card| card.name).as_deref(), Some("rtx-4090"));
         assert_eq!((generation("gfx90a"), generation("gfx906")), (Some("CDNA 2"), Some("GCN 5 (Vega)")));
-        assert_eq!((generation("gfx1151"), generation("sm_120a"), generation("x")), (Some("RDNA 3.5"), Some("Blackwell"), None));
+        assert_eq!(
+            (generation("gfx1151"), generation("sm_120a"), generation("x")),
+            (Some("RDNA 3.5"), Some("Blackwell"), None)
+        );
     }
 }

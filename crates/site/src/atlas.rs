@@ -27,8 +27,9 @@ pub fn sheets(atlas: &Atlas) -> [Sheet; 2] {
     [releases(atlas), choices(atlas)]
 }
 
-/// Every file of the site, by its name.
-pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
+/// Every file of the site, by its name. `module`: the caller puts the WebAssembly module of the page beside them. Without
+/// it, the picture of all releases is the first page.
+pub fn atlas(atlas: &Atlas, module: bool) -> Vec<(String, String)> {
     let words = Words::default();
     let targets: BTreeSet<&str> =
         atlas.tables.iter().flat_map(|table| table.targets.keys().map(String::as_str)).collect();
@@ -38,7 +39,11 @@ pub fn atlas(atlas: &Atlas) -> Vec<(String, String)> {
         ("report.js".to_owned(), SCRIPT.to_owned()),
         ("releases.html".to_owned(), index(atlas, &targets, &words)),
     ];
-    out.extend(crate::web::web(&crate::web::releases(atlas)).into_iter().filter(|(name, _)| name != "tokens.css"));
+    let web = crate::web::web(&crate::web::releases(atlas), module);
+    if let Some((_, first)) = web.iter().find(|(name, _)| name == "atlas.html" && !module) {
+        out.push(("index.html".to_owned(), first.clone()));
+    }
+    out.extend(web.into_iter().filter(|(name, _)| name != "tokens.css"));
     out.extend(sheets(atlas).into_iter().map(|it| (format!("{}.csv", it.name), csv::file(it.columns, it.rows))));
     out.extend(targets.iter().map(|target| (page_of(target), target_page(atlas, &targets, target, &words))));
     out
@@ -311,7 +316,7 @@ mod tests {
 
     #[test]
     fn every_target_has_a_page_and_every_stretch_a_row() {
-        let files = atlas(&made());
+        let files = atlas(&made(), true);
         let of =
             |name: &str| files.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str()).unwrap_or("");
         assert!(of("gfx1201.html").contains("Q4_K"), "a page of the target");

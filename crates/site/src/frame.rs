@@ -36,7 +36,10 @@ pub fn whole(page: &Page, study: &Study<'_>) -> String {
         (top(study))
         div.shell {
             (side(study, &page.name))
-            main id="main" data-page=(page.name) { (page.body) }
+            main id="main" data-page=(page.name) {
+                (page.body)
+                @if page.name == "map" { p.small { a href="web/atlas.html" { (study.words.say("site-every-release")) } } }
+            }
         }
         (foot(study))
         @for (id, value) in &page.data { (data(id, value)) }

@@ -13,21 +13,26 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Scripts of the page's own, and its module. Requests go nowhere but to the folder that the page came from.
 const POLICY: &str = "default-src 'none'; script-src 'self' file: 'wasm-unsafe-eval'; style-src 'self' file:; worker-src 'self' blob:; connect-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
-const PAGES: [(&str, &str, &[&str]); 3] = [
-    ("index", include_str!("../web/index.html"), &["web.js", "offline.js", "module.js", "ask.js"]),
-    ("file", include_str!("../web/file.html"), &["web.js", "offline.js", "module.js", "file.js"]),
+type Part = (&'static str, &'static str, &'static [&'static str]);
+
+/// Name, content and scripts.
+const PAGES: [Part; 3] = [
+    ("index", include_str!("../web/index.html"), &["web.js", "module.js", "ask.js"]),
+    ("file", include_str!("../web/file.html"), &["web.js", "module.js", "file.js"]),
     ("atlas", include_str!("../web/atlas.html"), &["web.js", "atlas-data.js", "atlas.js"]),
 ];
 
-/// The script that runs the module in a worker. From disk, `offline.js` has its text too.
+/// The script that runs the module in a worker. For reading from disk, it is also in `offline.js`.
 pub const WORKER: &str = include_str!("../web/worker.js");
 
-/// Every file of the page but the module, by name. `data`: see [`releases`] and [`embedded`].
-pub fn web(data: &Value) -> Vec<(String, String)> {
+/// Every file of the page but the module, by name. `data`: see [`releases`] and [`embedded`]. Without a module there is
+/// only the picture of all releases.
+pub fn web(data: &Value, module: bool) -> Vec<(String, String)> {
     let words = Words::default();
-    let mut out: Vec<(String, String)> = PAGES
+    let pages: Vec<_> = PAGES.iter().filter(|(name, ..)| module || *name == "atlas").collect();
+    let mut out: Vec<(String, String)> = pages
         .iter()
-        .map(|(name, main, scripts)| (format!("{name}.html"), page(name, main, scripts, &words)))
+        .map(|(name, main, scripts)| (format!("{name}.html"), page(name, main, scripts, &pages, &words)))
         .collect();
     let files = [
         ("tokens.css", TOKENS),
@@ -38,15 +43,15 @@ pub fn web(data: &Value) -> Vec<(String, String)> {
         ("file.js", include_str!("../web/file.js")),
         ("atlas.js", include_str!("../web/atlas.js")),
         ("worker.js", WORKER),
-        // Replaced where the module is put beside the page for reading from disk.
-        ("offline.js", "// The page came from a server: the module is fetched.\n"),
     ];
+    let wanted = |name: &str| module || !["module.js", "ask.js", "file.js", "worker.js"].contains(&name);
+    let files = files.into_iter().filter(|(name, _)| wanted(name));
     out.extend(files.map(|(name, text)| (name.to_owned(), text.to_owned())));
     out.push(("atlas-data.js".to_owned(), format!("window.whichkernelAtlas = {data};\n")));
     out
 }
 
-fn page(name: &str, main: &str, scripts: &[&str], words: &Words) -> String {
+fn page(name: &str, main: &str, scripts: &[&str], all: &[&Part], words: &Words) -> String {
     let title = words.pair(&format!("site-web-{name}"), &[]);
     let head = html! {
         meta http-equiv="Content-Security-Policy" content=(POLICY);
@@ -60,25 +65,26 @@ fn page(name: &str, main: &str, scripts: &[&str], words: &Words) -> String {
         // Each verdict has a shape of its own.
         (PreEscaped(include_str!("../web/verdicts.svg")))
         a.skip href="#main" { (words.say("site-skip")) }
-        (top(name, words))
+        (top(name, all, words))
         main id="main" { (PreEscaped(main)) }
         footer { p { (words.say("site-web-foot")) } }
     };
     document(&title.en, &title.ja, head, body)
 }
 
-fn top(current: &str, words: &Words) -> Markup {
+fn top(current: &str, all: &[&Part], words: &Words) -> Markup {
+    let first = format!("{}.html", all.first().map_or("atlas", |(name, ..)| *name));
     let switch = |key: &str, value: &str, text: Markup| {
         html! { button type="button" data-set=(format!("{key}={value}")) aria-pressed="false" { (text) } }
     };
     html! {
         header.top {
-            a.name href="index.html" data-page="index.html" { "whichkernel" }
+            a.name href=(first) data-page=(first) { "whichkernel" }
             nav aria-label="Pages / ページ" {
                 ul {
-                    @for (name, ..) in PAGES {
+                    @for (name, ..) in all {
                         @let file = format!("{name}.html");
-                        li { a href=(file) data-page=(file) aria-current=[(name == current).then_some("page")] { (words.say(&format!("site-web-nav-{name}"))) } }
+                        li { a href=(file) data-page=(file) aria-current=[(*name == current).then_some("page")] { (words.say(&format!("site-web-nav-{name}"))) } }
                     }
                 }
             }
@@ -117,15 +123,16 @@ pub fn releases(atlas: &Atlas) -> Value {
 /// The releases whose tables come with the program.
 pub fn embedded() -> Value {
     let tables: Vec<&DecisionTable> = decision_table::all().iter().collect();
-    let names = tables.iter().map(
-        |it| json!({"name": it.version, "date": it.date, "commit": it.commit, "source": it.source}),
-    );
+    let names =
+        tables.iter().map(|it| json!({"name": it.version, "date": it.date, "commit": it.commit, "source": it.source}));
     data(names.collect(), &tables, (false, tables.len()), false)
 }
 
 fn same_paths(a: &DecisionTable, b: &DecisionTable) -> bool {
     a.targets.len() == b.targets.len()
-        && a.targets.iter().all(|(target, of)| of.types.keys().all(|ty| a.stretches(target, ty) == b.stretches(target, ty)))
+        && a.targets
+            .iter()
+            .all(|(target, of)| of.types.keys().all(|ty| a.stretches(target, ty) == b.stretches(target, ty)))
 }
 
 /// `plans` has every distinct list of ranges once; `cells` has the releases at which a cell got another one.
@@ -158,9 +165,7 @@ fn data(releases: Vec<Value>, tables: &[&DecisionTable], (exact, evaluated): (bo
         .map(|card| json!({"target": card.target, "title": card.title.split(" (").next(), "generation": card.generation.unwrap_or_default()}))
         .collect();
     let named: BTreeSet<&str> = listed.iter().filter(|card| card.reference).map(|card| card.target.as_str()).collect();
-    cards.extend(
-        targets.difference(&named).map(|target| json!({"target": target, "title": target, "generation": ""})),
-    );
+    cards.extend(targets.difference(&named).map(|target| json!({"target": target, "title": target, "generation": ""})));
     for card in &mut cards {
         if let Some(target) = card["target"].as_str().filter(|_| pages).map(crate::atlas::page_of) {
             card["page"] = json!(target);
@@ -178,15 +183,18 @@ mod tests {
 
     #[test]
     fn the_page_has_every_file_that_it_names() {
-        let files = web(&embedded());
+        let files = web(&embedded(), true);
         let names: BTreeSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
             for part in text.split(['"', '#']) {
-                let local = [".js", ".css", ".html"].iter().any(|end| part.ends_with(end)) && !part.contains([' ', '<']);
+                let local =
+                    [".js", ".css", ".html"].iter().any(|end| part.ends_with(end)) && !part.contains([' ', '<']);
                 assert!(!local || names.contains(part), "{name} names {part}");
             }
             assert!(text.contains("default-src 'none'") && !text.contains("style=\""), "{name}");
         }
+        let alone: Vec<String> = web(&embedded(), false).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(alone, ["atlas.html", "tokens.css", "web.css", "web.js", "atlas.js", "atlas-data.js"]);
     }
 
     #[test]
@@ -199,8 +207,11 @@ mod tests {
                 let turns = data["cells"][target][ty].as_array().expect("turns");
                 let (at, plan) = (turns.last().expect("a turn")[0].as_u64(), turns.last().expect("a turn")[1].as_u64());
                 assert!(at.is_some_and(|at| at as usize <= last));
-                let spans: Vec<(i64, i64, &str)> =
-                    table.stretches(target, ty).into_iter().map(|(a, b, path)| (a, b.unwrap_or(COLUMNS), path)).collect();
+                let spans: Vec<(i64, i64, &str)> = table
+                    .stretches(target, ty)
+                    .into_iter()
+                    .map(|(a, b, path)| (a, b.unwrap_or(COLUMNS), path))
+                    .collect();
                 assert_eq!(data["plans"][plan.expect("a plan") as usize], json!(spans), "{target} {ty}");
             }
         }

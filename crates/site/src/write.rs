@@ -59,6 +59,10 @@ impl Site {
         for (name, text) in [("tokens.css", TOKENS), ("report.css", STYLE), ("report.js", SCRIPT)] {
             self.files.insert(name.to_owned(), text.as_bytes().to_vec());
         }
+        // The picture of all releases that come with the program; pages link it.
+        for (name, text) in crate::web::web(&crate::web::embedded(), false) {
+            self.files.insert(format!("web/{name}"), text.into_bytes());
+        }
         for (name, text) in study.tables.borrow().iter() {
             self.files.insert(format!("data/{name}"), text.clone().into_bytes());
         }
@@ -101,7 +105,7 @@ impl Site {
         if used && !mark.is_file() {
             return Err(WriteError::NotOurs(dir.to_owned()));
         }
-        for sub in ["", "data", "raw"] {
+        for sub in ["", "data", "raw", "web"] {
             let sub = dir.join(sub);
             files::create_dir_all(&sub, Access::Public).map_err(|error| fail(&sub, error))?;
         }

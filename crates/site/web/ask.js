@@ -52,9 +52,23 @@ document.addEventListener("DOMContentLoaded", () => {
     return byColumns.map((it) => ({ from: it.from, to: it.to ?? 1024, path: it.path }));
   }
 
+  /** Releases with a date, in order: those with a table, and the exact ones at which the path changed. */
+  function dated(found) {
+    const line = found.versions.filter((it) => it.source === "llama.cpp" && it.date);
+    const build = (it) => Number(it.version.slice(1));
+    const known = found.answer.changes;
+    const none = (path) => (path === "UNDETERMINED" ? null : path);
+    for (const it of known ? known.changes : []) {
+      if (!line.some((other) => other.version === it.version)) line.push({ ...it, path: none(it.after) });
+      // The release before it has no name here, but its choice is known up to that day.
+      line.push({ version: "b" + (build(it) - 0.5), date: it.date, path: none(it.before), until: it });
+    }
+    return line.sort((a, b) => build(a) - build(b));
+  }
+
   /** Releases over time. A stretch between two releases that differ is hatched, unless the exact commit is known. */
   function versionBar(found, marked) {
-    const line = found.versions.filter((it) => it.source === "llama.cpp" && it.date);
+    const line = dated(found);
     const last = found.versions.find((it) => it.source === "llama.cpp" && !it.date);
     const WIDTH = last ? 86 : 100;
     const [first, end] = [Date.parse(line[0].date), Date.parse(line.at(-1).date)];
@@ -62,6 +76,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const bar = svg("svg", { class: "fluid", height: 62, role: "img" });
     bar.append(wk.hatch());
     const changes = [];
+    let hatched = false;
     let start = 0;
     line.forEach((it, i) => {
       const next = line[i + 1];
@@ -73,12 +88,16 @@ document.addEventListener("DOMContentLoaded", () => {
       if (b - a > 9) bar.append(svg("text", { x: a + "%", dx: 7, y: 21, class: family }, word(path)));
       if (next) {
         const c = X(next.date);
-        bar.append(svg("rect", { x: b + "%", y: 4, width: Math.max(0, c - b) + "%", height: 26, fill: "url(#hatch)" }));
-        changes.push([path, it, next.path, next]);
+        const exact = it.until && it.until.version === next.version;
+        if (!exact) {
+          bar.append(svg("rect", { x: b + "%", y: 4, width: Math.max(0, c - b) + "%", height: 26, fill: "url(#hatch)" }));
+          hatched = true;
+        }
+        changes.push([path, it, next.path, next, exact]);
       }
       start = i + 1;
     });
-    for (const it of line) {
+    for (const it of line.filter((known) => !known.until)) {
       bar.append(svg("line", { x1: X(it.date) + "%", x2: X(it.date) + "%", y1: 32, y2: 36, class: "hair" }));
     }
     for (let year = new Date(first).getUTCFullYear() + 1; year <= new Date(end).getUTCFullYear(); year++) {
@@ -101,13 +120,13 @@ document.addEventListener("DOMContentLoaded", () => {
     const name = (it) => `${it.version} (${it.date})`;
     const none = t("not determined", "未確定");
     const text = changes.length
-      ? changes.map(([before, from, after, to]) => t(
-        `${before || none} through ${name(from)}, ${after || none} from ${name(to)}.`,
-        `${name(from)} までは ${before || none}、${name(to)} からは ${after || none}。`)).join(" ")
+      ? changes.map(([before, from, after, to, exact]) => exact
+        ? t(`${before || none} before ${name(to)}, ${after || none} since then.`, `${name(to)} より前は ${before || none}、それ以降は ${after || none}。`)
+        : t(`${before || none} through ${name(from)}, ${after || none} from ${name(to)}.`, `${name(from)} までは ${before || none}、${name(to)} からは ${after || none}。`)).join(" ")
       : t(`The same in all ${line.length} releases since ${line[0].date}.`,
         `${line[0].date} 以降の ${line.length} リリースすべてで同じです。`);
     bar.setAttribute("aria-label", text);
-    return { bar, text, changed: changes.length > 0 };
+    return { bar, text, hatched, commits: changes.filter((it) => it[4]).map((it) => it[3]) };
   }
 
   function gpuList(found, mine) {
@@ -166,9 +185,12 @@ document.addEventListener("DOMContentLoaded", () => {
     $("sure-0").textContent = open
       ? t("The source code: no answer", "ソースコードの規則：答えが定まらない")
       : t("The source code says so", "ソースコードの規則");
-    $("sure-1").textContent = found.between ? say(found.between) : open
-      ? say(found.reason)
-      : t("The rule in the source, for dense 4096 × 4096 weights.", "4096 × 4096 の密な重みに対する、ソース上の規則です。");
+    // Without an answer, the sentence above has the reason.
+    $("sure-1").textContent = open
+      ? found.between
+        ? t("The nearest releases with a table differ.", "表のある前後のリリースで異なります。")
+        : t("The rules do not decide.", "規則では決まりません。")
+      : found.between ? say(found.between) : t("The rule in the source, for dense 4096 × 4096 weights.", "4096 × 4096 の密な重みに対する、ソース上の規則です。");
     const grade = open ? "g-unresolved" : inferred ? "g-inferred" : "g-confirmed";
     $("sure-g").setAttribute("class", "g " + grade);
     $("sure-g").firstElementChild.setAttribute("href", "#" + grade);
@@ -216,7 +238,7 @@ document.addEventListener("DOMContentLoaded", () => {
     bars.replaceChildren();
     const own = spans(answer.by_columns);
     if (own.length) bars.append(tokensBar(own, answer.columns));
-    else for (const it of answer.neighbours) bars.append(el("p", { class: "small mono quiet" }, it.version + ": " + word(it.path)));
+    else for (const it of answer.neighbours) bars.append(el("p", { class: "small mono quiet" }, it.version), tokensBar(spans(it.by_columns), answer.columns));
     $("cap-tokens").textContent = !own.length
       ? t("The two nearest releases differ.", "前後のリリースで異なります。")
       : own.length > 1
@@ -225,8 +247,9 @@ document.addEventListener("DOMContentLoaded", () => {
         : path ? t("The same at every count.", "どのトークン数でも同じです。") : t("Not determined.", "未確定です。");
     const versions = versionBar(found, answer.version ? [answer.version] : answer.neighbours.map((it) => it.version));
     $("by-version").replaceChildren(versions.bar);
-    $("cap-version").textContent = versions.text;
-    $("hatchkey").hidden = !versions.changed;
+    $("cap-version").replaceChildren(versions.text, ...versions.commits.flatMap((it) => [" ",
+      el("a", { href: "https://github.com/ggml-org/llama.cpp/commit/" + it.commit, class: "mono", rel: "noreferrer" }, it.commit.slice(0, 10))]));
+    $("hatchkey").hidden = !versions.hatched;
     $("by-gpu").replaceChildren(gpuList(found, path));
     const same = found.gpus.filter((it) => it.path === path).length;
     const all = found.gpus.length;
@@ -265,6 +288,7 @@ document.addEventListener("DOMContentLoaded", () => {
       shown = found;
       draw();
       document.body.dataset.answered = String(turn);
+      if (turn === 1) document.body.dataset.milliseconds = String(Math.round(performance.now()));
     } catch (error) {
       if (error) broken(error);
     }

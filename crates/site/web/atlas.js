@@ -38,6 +38,12 @@ document.addEventListener("DOMContentLoaded", () => {
   const word = (it) => it || "?";
   const tokens = (count) => t(count === 1 ? "1 token" : `${count} tokens`, `${count} トークン`);
 
+  /** The last change in the picked row is the most interesting cell of it. */
+  function lastChange() {
+    for (let i = line.length - 1; i > 0; i--) if (path(picked.row, line[i]) !== path(picked.row, line[i - 1])) return i;
+    return line.length - 1;
+  }
+
   function mark() {
     for (const old of document.querySelectorAll(".sel")) old.remove();
     const row = document.querySelectorAll("#a-rows svg.row")[picked.row];
@@ -272,5 +278,6 @@ document.addEventListener("DOMContentLoaded", () => {
     wait = setTimeout(draw, 120);
   });
   more();
+  picked.column = lastChange();
   draw();
 });

@@ -39,10 +39,13 @@ document.addEventListener("DOMContentLoaded", () => {
     $("fstate").textContent = t("reading", "読み取り中");
     show("reading");
     progress({ read: 0, size: file.size || 1 });
+    const begun = performance.now();
     try {
       const found = await wk.ask({ ask: "open", name: file.name, gpu: $("card").value || null }, file, progress);
       if (mine !== turn) return;
       if (found.error) throw new Error(say(found.error));
+      document.body.dataset.milliseconds = String(Math.round(performance.now() - begun));
+      document.body.dataset.memory = String(found.memory);
       result(found);
       await kernels(mine);
     } catch (error) {

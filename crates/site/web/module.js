@@ -4,9 +4,21 @@
   let worker = null;
   let waiting = [];
 
-  function start() {
-    // From disk, a page may neither start a worker from a file nor fetch one: `offline.js` then has both as text.
-    const offline = window.whichkernelOffline;
+  /** From disk, a page may neither start a worker from a file nor fetch one: `offline.js` has both as text. */
+  function offlineParts() {
+    if (location.protocol !== "file:" || window.whichkernelOffline) return Promise.resolve(window.whichkernelOffline);
+    return new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.onload = () => resolve(window.whichkernelOffline);
+      script.onerror = () => reject(new Error("offline.js is missing: serve the folder instead of opening it from disk"));
+      script.src = "offline.js";
+      document.head.append(script);
+    });
+  }
+  let starting = null;
+
+  async function start() {
+    const offline = await offlineParts();
     const url = offline ? URL.createObjectURL(new Blob([offline.worker], { type: "text/javascript" })) : "worker.js";
     worker = new Worker(url);
     worker.onmessage = ({ data }) => {
@@ -28,19 +40,14 @@
   }
   function stop() {
     if (worker) worker.terminate();
-    worker = null;
+    [worker, starting] = [null, null];
     waiting = [];
   }
 
   /** Answers a question; `file` is kept by the worker for later questions, `progress` hears how much was read. */
-  function ask(request, file, progress) {
+  async function ask(request, file, progress) {
+    if (!worker) await (starting = starting || start());
     return new Promise((resolve, reject) => {
-      try {
-        if (!worker) start();
-      } catch (error) {
-        reject(error);
-        return;
-      }
       waiting.push({ resolve, reject, progress });
       worker.postMessage({ request: JSON.stringify(request), file });
     });

@@ -84,8 +84,12 @@ pub fn choices() -> Choices {
     let known: BTreeSet<&str> = cards.iter().map(|card| card.target.as_str()).collect();
     let targets = newest.into_iter().flat_map(|table| table.targets.keys());
     let other_targets = targets.filter(|target| !known.contains(target.as_str())).cloned().collect();
-    let tensors: BTreeSet<&str> =
-        newest.into_iter().flat_map(|table| table.targets.values()).flat_map(|it| it.types.keys()).map(String::as_str).collect();
+    let tensors: BTreeSet<&str> = newest
+        .into_iter()
+        .flat_map(|table| table.targets.values())
+        .flat_map(|it| it.types.keys())
+        .map(String::as_str)
+        .collect();
     let mixes = gguf::file_types().filter(|name| !tensors.contains(name));
     let names: BTreeSet<&str> = tensors.iter().copied().chain(mixes).collect();
     Choices {

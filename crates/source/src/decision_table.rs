@@ -331,7 +331,9 @@ fn open(ty: &str, outcome: &Outcome) -> Option<Open> {
     } else {
         OpenKind::NotEvaluated
     };
-    Some(Open { kind, place: place.clone(), why: why.clone() })
+    // Reasons without a line are placed before the first file.
+    let place = if place.starts_with('<') { String::new() } else { place.clone() };
+    Some(Open { kind, place, why: why.clone() })
 }
 
 fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {

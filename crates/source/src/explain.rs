@@ -2,6 +2,7 @@
 
 use crate::Device;
 use crate::decision_table::{self, Build, COLUMNS, DecisionTable, Found, Open};
+use crate::exact::{self, Changes};
 use crate::lines::DecidingLine;
 use crate::reason::{ReasonAnswer, ReasonCode};
 use crate::versions::Known;
@@ -108,12 +109,7 @@ impl Question {
             tile: answer.and_then(|answer| answer.tile),
             from: answer.map(|answer| answer.from),
             to: answer.and_then(|answer| answer.to),
-            by_columns: self
-                .stretches()
-                .into_iter()
-                .flatten()
-                .map(|(from, to, path)| ByColumns { from, to, path })
-                .collect(),
+            by_columns: self.stretches().map(by_columns).unwrap_or_default(),
             reason: settled.as_ref().map(|(_, found)| self.reason(found)),
             undetermined: answer.and_then(|answer| answer.open),
             rule: settled.as_ref().map(|(table, found)| self.lines(table, found)).unwrap_or_default(),
@@ -131,11 +127,13 @@ impl Question {
                     version: &table.version,
                     path: found.path,
                     tile: found.tile,
+                    by_columns: by_columns(table.stretches(target, self.main_type())),
                     rule: self.lines(table, found),
                 })
                 .collect(),
             presets: table.map(|table| table.presets.as_slice()).unwrap_or_default(),
             otherwise: self.otherwise(),
+            changes: exact::changes(target, self.main_type(), self.at()),
             takes_code_for: gpu::Arch::parse(target)
                 .map(|device| device.in_order().into_iter().map(str::to_owned).collect())
                 .unwrap_or_default(),
@@ -180,6 +178,10 @@ impl Question {
         }
         out
     }
+}
+
+pub(crate) fn by_columns<'t>(stretches: Vec<(i64, Option<i64>, &'t str)>) -> Vec<ByColumns<'t>> {
+    stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect()
 }
 
 /// `MMQ, tile 128`.
@@ -228,6 +230,8 @@ pub struct Explained<'q> {
     pub neighbours: Vec<Neighbour<'q>>,
     pub presets: &'q [Build],
     pub otherwise: Vec<Otherwise>,
+    /// The releases at which the path changed, with their commits; null if there is no range of releases of which every one was evaluated.
+    pub changes: Option<Changes<'q>>,
     /// The targets whose shipped code the device takes, its own first; empty where that goes by number (NVIDIA's).
     pub takes_code_for: Vec<String>,
 }
@@ -250,6 +254,7 @@ pub struct Neighbour<'q> {
     pub version: &'q str,
     pub path: &'q str,
     pub tile: Option<i64>,
+    pub by_columns: Vec<ByColumns<'q>>,
     /// The conditions that decided there.
     pub rule: Vec<DecidingLine>,
 }

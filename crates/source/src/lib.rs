@@ -23,6 +23,7 @@ pub mod device;
 mod device_globals;
 mod device_queries;
 mod dispatcher;
+pub mod exact;
 pub mod explain;
 mod fused_paths;
 mod ggml_dialect;

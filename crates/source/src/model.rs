@@ -2,7 +2,7 @@
 
 use crate::Device;
 use crate::decision_table::DecisionTable;
-use crate::explain::ByColumns;
+use crate::explain::{ByColumns, by_columns};
 use evidence::Rung;
 use gguf::{Gguf, Tensor, file_type_name};
 use schemars::JsonSchema;
@@ -101,11 +101,8 @@ impl<'t> ModelAnswer<'t> {
             .map(|((role, kind), tensors)| TypeOfTensors {
                 by_columns: asked
                     .filter(|_| matches!(role, Role::Matrix | Role::Embedding))
-                    .map(|(device, table)| table.stretches(&device.target, &kind))
-                    .unwrap_or_default()
-                    .into_iter()
-                    .map(|(from, to, path)| ByColumns { from, to, path })
-                    .collect(),
+                    .map(|(device, table)| by_columns(table.stretches(&device.target, &kind)))
+                    .unwrap_or_default(),
                 kind,
                 role,
                 tensors: tensors.len(),

@@ -90,7 +90,9 @@ impl ReasonCode {
             Path::Blas => ReasonCode::Fallback,
             _ if holds(rules, is("amd_wmma_available(cc)"), yes) => ReasonCode::Wmma,
             _ if holds(rules, cores, yes) => ReasonCode::TensorCores,
-            _ if holds(rules, names_generation, yes) && !holds(rules, |it| counts(it) && it.starts_with("return"), yes) => {
+            _ if holds(rules, names_generation, yes)
+                && !holds(rules, |it| counts(it) && it.starts_with("return"), yes) =>
+            {
                 ReasonCode::Generation
             }
             _ if holds(rules, counts, yes) && found.to.is_some() => ReasonCode::TokenLimit,
@@ -181,7 +183,9 @@ mod tests {
             let amd = target.starts_with("gfx");
             match ReasonCode::of(&found) {
                 // RDNA 3 and later.
-                ReasonCode::Wmma => assert!(target.starts_with("gfx11") || target.starts_with("gfx12"), "{target} {kind}"),
+                ReasonCode::Wmma => {
+                    assert!(target.starts_with("gfx11") || target.starts_with("gfx12"), "{target} {kind}")
+                }
                 ReasonCode::TensorCores => assert!(!amd, "{target} {kind}"),
                 ReasonCode::MfmaExcluded => assert!(target.starts_with("gfx9"), "{target} {kind}"),
                 // The sentence names the count below as the last one of another kernel.

@@ -96,11 +96,7 @@ pub fn card(gpu: &str, around: &dyn Surroundings) -> say::Result<Device> {
     let found = Device::find(gpu).or_else(|error| numbered(gpu).map_or(Err(error), |name| Device::find(&name)));
     match found {
         Ok(device) => Ok(device),
-        Err(_) => bail!(
-            "command-explain-no-such-gpu",
-            gpu = format!("{gpu:?}"),
-            hint = hint(gpu, &around.terms())
-        ),
+        Err(_) => bail!("command-explain-no-such-gpu", gpu = format!("{gpu:?}"), hint = hint(gpu, &around.terms())),
     }
 }
 
@@ -109,11 +105,9 @@ pub fn weights(kind: &str, around: &dyn Surroundings) -> say::Result<(String, Ve
     let named = kind.trim_start_matches("GGML_TYPE_").to_ascii_uppercase();
     match types(&named) {
         Some(types) => Ok((named, types)),
-        None => bail!(
-            "command-explain-no-such-type",
-            named = format!("{named:?}"),
-            hint = hint(&named, &around.terms())
-        ),
+        None => {
+            bail!("command-explain-no-such-type", named = format!("{named:?}"), hint = hint(&named, &around.terms()))
+        }
     }
 }
 

@@ -290,3 +290,4 @@ site-web-nav-index = Ask
 site-web-nav-file = Check a file
 site-web-nav-atlas = Every release
 site-web-foot = Everything runs in this page. No file and no question leaves your computer. The command line tool gives the same answers and can also watch a running process.
+site-every-release = What every release in the program's tables chooses, on every card

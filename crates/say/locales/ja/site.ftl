@@ -256,3 +256,4 @@ site-web-nav-index = 調べる
 site-web-nav-file = ファイルを調べる
 site-web-nav-atlas = 全リリース
 site-web-foot = 計算はすべてこのページの中で行います。ファイルも質問の内容も外部に送信しません。コマンドライン版は同じ答えを返し、実行中のプロセスの観測もできます。
+site-every-release = 内蔵の表にある全リリース・全カードの選択

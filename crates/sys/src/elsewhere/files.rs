@@ -161,7 +161,7 @@ impl Drop for Replacement {
 
 /// Whether a regular file has this name; an error if anything else has.
 fn replaceable(path: &Path) -> io::Result<bool> {
-    let refused = |kind| Err(io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)));
+    let refused = |kind: say::Key| Err(io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)));
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),

@@ -68,7 +68,12 @@ impl Show for Choices {
             table.row([version.clone(), one.version.clone(), one.source.clone(), one.date.clone()]);
         }
         for one in &self.ollama {
-            table.row([version.clone(), one.release.clone(), "ollama".to_owned(), format!("{} {}", one.build, one.date)]);
+            table.row([
+                version.clone(),
+                one.release.clone(),
+                "ollama".to_owned(),
+                format!("{} {}", one.build, one.date),
+            ]);
         }
         Some(table)
     }

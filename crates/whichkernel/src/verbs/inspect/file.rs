@@ -7,6 +7,7 @@ use crate::bundle_progress::Progress;
 use crate::context::{COULD_NOT_RUN, Context, Format};
 use crate::emit::Plain;
 use answer::Answer as _;
+use findings::kernel_rows::{KernelRows, RowText};
 use inventory::{File, FileReport, Options, inspect};
 use observe::answers::{Extracted, FileAnswer, Kernels};
 use observe::shipped::{Gather, Gathered};
@@ -72,7 +73,7 @@ fn overview(file: &File, args: &Args, context: &Context) -> say::Result<FileRepo
 }
 
 fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<FileReport> {
-    let look = Rows { select: args.select()?, format: args.format };
+    let look = KernelRows { select: args.select()?, format: Rows(args.format) };
     match args.format {
         // Same form as `Kernels`, written incrementally.
         Format::Json => {
@@ -82,14 +83,14 @@ fn list_kernels(file: &File, args: &Args, context: &Context) -> say::Result<File
         format => context.print(&kernels::header(format))?,
     }
     let mut rows = 0;
-    let mut write = |out: kernels::Text| {
+    let mut write = |out: RowText| {
         if args.format == Format::Json && rows > 0 && out.count > 0 {
             context.print(",\n")?;
         }
         rows += out.count;
         context.print(&out.rows)
     };
-    let report = inspect(file, &Options::all(), false, &look, |_, out: kernels::Text| write(out))?;
+    let report = inspect(file, &Options::all(), false, &look, |_, out: RowText| write(out))?;
     if let Some(found) = &report.nvidia {
         nvidia::complain(file, found, context);
         write(look.nvidia(found))?;
