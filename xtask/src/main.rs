@@ -11,6 +11,7 @@ mod isa_oracle;
 mod isa_tables;
 mod ollama_pins;
 mod packages;
+mod ports;
 mod python;
 mod test;
 
@@ -37,6 +38,8 @@ cargo xtask COMMAND
                    the packages of a release: tar.gz, deb, rpm, wheel, container image, manifests
   dist-check DIR [ROOT.tar...]
                    installs these packages into clean roots, asks each, and prints the seconds (needs root)
+  ports [windows|arm64|wasm...]
+                   builds for other systems with Debian sid's Rust in a root of its own (needs root and mmdebstrap)
   fetch [--deep]   bring the test artifacts into the tests' cache
 ";
 
@@ -55,6 +58,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "ollama-pins" => ollama_pins::run(&rest),
         "dist" => dist::run(&rest),
         "dist-check" => dist::trial::run(&rest),
+        "ports" => ports::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

@@ -163,6 +163,26 @@ fn unsafe_is_allowed_where_the_page_says_and_nowhere_else() {
     assert_eq!(allowing, named.map(str::to_owned).into(), "ARCHITECTURE.md names them");
 }
 
+#[test]
+fn only_sys_knows_the_operating_system() {
+    let mut sources = Vec::new();
+    sources_below(&top().join("crates"), &mut sources);
+    let inside = |path: &Path, dir: &str| path.starts_with(top().join("crates").join(dir));
+    let is_product = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "src") && !inside(path, "sys");
+    let words = ["std::os::", "os::unix", "os::fd", "rustix", "libc::", "target_os", "cfg(unix", "(windows)"];
+    let mut found = Vec::new();
+    for path in sources.iter().filter(|path| is_product(path)) {
+        let text = read(path);
+        for (number, line) in product_lines(&text) {
+            if words.iter().any(|word| line.contains(word)) && !line.trim_start().starts_with("//") {
+                found.push(format!("{}:{number}: {line}", path.display()));
+            }
+        }
+    }
+    assert!(sources.len() > 300, "sources are found at all: {}", sources.len());
+    assert!(found.is_empty(), "use `sys` instead:\n{}", found.join("\n"));
+}
+
 /// Only lines that are compiled into the product count: the tests of the whole program are beside the command line,
 /// whatever they test.
 #[test]

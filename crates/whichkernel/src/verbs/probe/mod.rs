@@ -103,6 +103,17 @@ pub struct Args {
     serve: Vec<String>,
 }
 
+impl Args {
+    pub fn watches(&self) -> bool {
+        self.watch
+    }
+
+    /// Whether it asks a server that it has to find first.
+    pub fn looks_for_a_server(&self) -> bool {
+        self.url.is_none() && self.replay.is_none() && self.lane.is_empty()
+    }
+}
+
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let device = args.gpu.as_deref().map(Device::find).transpose()?;
     let wanted = Wanted { device, ..Wanted::default() };

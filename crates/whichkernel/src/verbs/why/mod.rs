@@ -75,6 +75,13 @@ pub struct Args {
     format: Format,
 }
 
+impl Args {
+    /// Whether it asks about a model file, not about a server.
+    pub fn is_about_a_file(&self) -> bool {
+        self.model.is_some()
+    }
+}
+
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.model.is_some() {
         return expected(args, context);
