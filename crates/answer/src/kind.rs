@@ -11,7 +11,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// `schema`: the text of its JSON Schema.
+    /// `schema` is the text of the answer's JSON Schema.
     pub fn of<A: Answer>(schema: &'static str) -> Kind {
         Kind { name: A::SCHEMA, schema }
     }

@@ -1,4 +1,4 @@
-//! Go: functions, types, calls with their receivers, cgo, goroutines, condition variables and channels, routes.
+//! Reads Go: functions, types, calls with their receivers, cgo, goroutines, condition variables, channels and routes.
 
 use super::index::{Alias, Class, Function, Language, Local, Part, Reach, Route, Shape, Use};
 use super::syntax::{field, line, parse, split_last, text, unquote, walk};
@@ -220,7 +220,7 @@ fn made_from(node: Node, source: &str) -> (String, String) {
 
 /// An expression as a chain of names: `s.scheduleRunner()`, `a.b[]`; `?` for other parts.
 fn chain(node: Node, source: &str) -> String {
-    // Recursion uses the stack; real code has no chains of hundreds.
+    // The depth is limited because recursion uses the stack. Real code has no chains of hundreds of names.
     fn go(node: Node, source: &str, depth: usize) -> String {
         let inner = |name: &str| node.child_by_field_name(name).map_or("?".to_owned(), |it| go(it, source, depth + 1));
         if depth > 64 {

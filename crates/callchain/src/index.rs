@@ -1,5 +1,4 @@
-//! The results of both parsers for a tree, in one vocabulary: functions, classes, and what each function calls, refers
-//! to and waits for.
+//! The results of both parsers in one form: functions, classes, and what each function calls, refers to and waits for.
 
 use super::edge::Edge;
 use std::collections::HashMap;
@@ -18,13 +17,13 @@ pub enum Reach {
     Call,
     /// `C.name(...)`: from Go into C.
     Cgo,
-    /// A function named as a value: handed over as an argument or stored.
+    /// A function used as a value: passed as an argument or stored.
     Reference,
     /// `go f()`: a goroutine started here.
     Spawn,
     /// Wakes the waiters of this condition variable, or sends on this channel.
     Wake,
-    /// The other side: waits on the condition variable, or receives from the channel.
+    /// Waits on this condition variable, or receives from this channel.
     Wait,
     /// A kernel launch, `kernel<<<...>>>`.
     Launch,
@@ -46,12 +45,12 @@ pub struct Local {
     /// Empty if the type is not written out.
     pub of: String,
     pub from: String,
-    /// The index among several values of that expression.
+    /// The index of this variable among the values of that expression.
     pub nth: usize,
     pub line: u32,
-    /// The last line in its scope.
+    /// The last line where it is visible.
     pub until: u32,
-    /// A field without its own name: its struct also has its methods.
+    /// A field without its own name. The methods of its type also belong to the struct.
     pub embedded: bool,
 }
 
@@ -80,7 +79,7 @@ pub struct Function {
     pub returns: Vec<String>,
     /// `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
     pub cases: Vec<(String, String, u32)>,
-    /// No other file can call it.
+    /// Whether code in other files cannot call it.
     pub internal: bool,
     /// Virtual, or overriding.
     pub dynamic: bool,
@@ -147,7 +146,7 @@ pub struct Remap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     Struct,
-    /// Go: whatever has these methods.
+    /// A Go interface: any type with these methods implements it.
     Interface(Vec<(String, Vec<String>)>),
     /// A type alias.
     Other(String),
@@ -203,7 +202,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Adds the results of one file; `file` indices are relative to that file and set here.
+    /// Adds the results of one file. Sets their `file` indices, which are relative until then.
     pub fn add(&mut self, path: &str, part: Part) {
         let file = self.files.len();
         self.files.push(path.to_owned());
@@ -324,7 +323,7 @@ impl Index {
     }
 }
 
-/// `tree2` for a path in a second tree, empty for the first.
+/// The directory of the tree that contains a path: `tree2` for a second tree, empty for the first.
 fn tree_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or("");
     let number = first.strip_prefix("tree").unwrap_or("");

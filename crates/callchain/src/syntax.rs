@@ -1,4 +1,5 @@
-//! Small helpers over tree-sitter nodes: text, lines, and a walk that needs no recursion, so depth costs no stack.
+//! Helpers for tree-sitter nodes: text, lines, and a walk without recursion, so that deep nesting does not overflow the
+//! stack.
 
 use tree_sitter::{Language, Node, Parser, Tree};
 

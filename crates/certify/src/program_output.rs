@@ -1,4 +1,4 @@
-//! The program's output about devices, layers and speed: lines of llama.cpp and Ollama.
+//! What the program's output says about devices, layers and speed: lines of llama.cpp and Ollama.
 
 use regex::Regex;
 use std::sync::LazyLock;

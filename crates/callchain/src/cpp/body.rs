@@ -7,7 +7,7 @@ use super::lex::Word;
 use super::tokens::Tokens;
 use crate::index::{Function, Local, Reach, Route, Use};
 
-/// Names before a parenthesis that are not calls.
+/// Keywords that can precede a parenthesis without being a call.
 const NO_CALL: [&str; 19] = [
     "if",
     "for",
@@ -61,7 +61,7 @@ pub const LAMBDA: &str = "(lambda)";
 
 impl Reader<'_, '_> {
     /// Reads one body. A lambda that is stored in a field or variable, or passed to `on_...`, becomes a separate
-    /// function under that name: it runs when that name is called, not here.
+    /// function under that name, because it runs when that name is called.
     pub(super) fn body(
         &mut self,
         mut function: Function,
@@ -200,7 +200,7 @@ impl Reader<'_, '_> {
             if path && end > from && t.is_name(end - 1) {
                 let (qualifier, name) = t.qualified(end - 1);
                 let object = if qualifier.is_empty() { qualifier } else { format!("{qualifier}::") };
-                // The line of the call, so that a launch through a wrapper finds its kernel.
+                // Keep the line of the call, so that a launch through a wrapper finds its kernel.
                 function.uses.push(note(Reach::Reference, &name, object, line));
             }
         }
@@ -371,8 +371,8 @@ fn value(t: &Tokens, start: usize) -> (String, String) {
     }
 }
 
-/// The text before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`; `?` if it is not a chain
-/// of names.
+/// The expression before a called name: `impl->queue_tasks`, `create_response()`, `slots[]`, `ns::`. Returns `?` if it
+/// is not a chain of names.
 fn object(t: &Tokens, name: usize) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = name;
@@ -418,7 +418,7 @@ fn object(t: &Tokens, name: usize) -> String {
     trimmed(&parts)
 }
 
-/// Removes the operator before the called name, except `->` and `::`, which tell how it is called.
+/// Removes the operator before the called name, except `->` and `::`, which show how the name is accessed.
 fn trimmed(parts: &[String]) -> String {
     parts.concat().trim_end_matches('.').to_owned()
 }

@@ -3,7 +3,7 @@
 use super::tokens::Tokens;
 use crate::index::{Alias, Function};
 
-/// The parenthesis of its parameters, and the braces of its body.
+/// The positions of a lambda's parameter list and of its body.
 pub(super) struct Lambda {
     pub parameters: Option<usize>,
     pub open: usize,

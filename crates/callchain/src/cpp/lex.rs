@@ -46,7 +46,7 @@ struct Lexer<'s> {
     remaps: Vec<(String, Remap)>,
 }
 
-/// Relevant punctuation of more than one byte, longest first.
+/// Punctuation of more than one byte that the reader needs, longest first.
 const MARKS: [&str; 8] = ["<<<", ">>>", "->", "::", "&&", "||", "==", "!="];
 
 impl<'s> Lexer<'s> {

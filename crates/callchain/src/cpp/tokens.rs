@@ -28,7 +28,7 @@ const DECORATION: [&str; 10] = [
     "void",
     "explicit",
 ];
-/// Words that may stand between a function's parameters and its body.
+/// Words that may appear between a function's parameters and its body.
 const AFTER: [&str; 9] = ["const", "noexcept", "override", "final", "try", "volatile", "mutable", "requires", "throw"];
 
 impl<'s> Tokens<'s> {
