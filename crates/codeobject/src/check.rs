@@ -1,4 +1,4 @@
-//! Checks whether all places that name a code object's target agree. The loader uses e_flags.
+//! Checks whether all places that name a code object's target agree with e_flags, which the loader uses.
 
 use crate::code_object::CodeObject;
 use crate::target::TargetId;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// A word of the metadata vocabulary; known words need no allocation.
 pub type Word = Cow<'static, str>;
 
-/// One argument of a kernel, as in the kernarg segment.
+/// One argument of a kernel, as stored in the kernarg segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Argument {
     pub offset: u32,
@@ -27,7 +27,7 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Filled in by the runtime, not passed by the program.
+    /// Whether the runtime fills in this argument, instead of the program.
     pub fn is_hidden(&self) -> bool {
         self.value_kind.starts_with("hidden_")
     }
@@ -36,7 +36,7 @@ impl Argument {
 /// The metadata of one kernel. Missing fields are None.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The mangled name: also the symbol of the code.
+    /// The mangled name, which is also the symbol of the code.
     pub name: String,
     /// The symbol of the descriptor, `name` + ".kd".
     pub symbol: String,
@@ -69,7 +69,7 @@ pub struct Metadata {
     pub place: (u64, u64),
 }
 
-/// How much of a kernel's metadata is read. The arguments are four fifths of it.
+/// How much of a kernel's metadata is read. The arguments take up four fifths of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
     /// Everything.
@@ -159,8 +159,8 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
     let start = reader.offset();
     let mut argument = Argument::default();
     for _ in 0..reader.expect_map(".args")? {
-        // Three keys make up nearly everything: 26 arguments times 70,000 kernels in one library. Each is compared
-        // together with its length byte, in one piece.
+        // Three keys make up nearly all of the metadata: one library has 26 arguments for each of 70,000 kernels. Each
+        // key is compared together with its length byte, in one step.
         if reader.eat(b"\xa7.offset") {
             argument.offset = number(reader, ".offset")?.unwrap_or(0);
             continue;
@@ -181,14 +181,14 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
             _ => reader.skip("argument value")?,
         }
     }
-    // This also prevents a page of empty maps from becoming gigabytes of arguments.
+    // Also prevents a page of empty maps from becoming gigabytes of arguments.
     if argument.value_kind.is_empty() {
         return Err(Error::new(start, ".value_kind", Problem::Missing));
     }
     Ok(argument)
 }
 
-/// The entries of a note besides the kernels.
+/// The entries of a note other than the kernels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     /// `amdhsa.version`: [1,0] V3, [1,1] V4, [1,2] V5 and V6.
@@ -249,7 +249,7 @@ fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
     u32::try_from(value).map(Some).map_err(|_| Error::new(offset, field, over))
 }
 
-/// Truth values are written as booleans or as 0 and 1.
+/// Booleans are written as such, or as 0 and 1.
 fn truth(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<bool>> {
     Ok(match reader.token(field)? {
         Token::Bool(value) => Some(value),

@@ -39,7 +39,7 @@ pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
     Some(Flags { target, generic_version })
 }
 
-/// EF_AMDGPU_MACH_AMDGCN_*: number and processor. `llvm-readelf` is the oracle of the test.
+/// The numbers and processors of EF_AMDGPU_MACH_AMDGCN_*. A test compares them with the output of `llvm-readelf`.
 pub const MACH: &[(u8, &str)] = &[
     (0x20, "gfx600"),
     (0x21, "gfx601"),
@@ -107,7 +107,7 @@ pub const MACH: &[(u8, &str)] = &[
 mod tests {
     use super::*;
 
-    /// Both lists must contain the same processors; the message names the incomplete list.
+    /// Both lists must contain the same processors. The failure message names the incomplete list.
     #[test]
     fn every_processor_of_the_flags_is_one_of_the_rooms_of_targets() {
         for (_, name) in MACH {

@@ -1,4 +1,4 @@
-//! NVIDIA fatbins of real libraries: LZ4, zstd and raw entries, and resources as `cuobjdump` gives them.
+//! Tests NVIDIA fatbins of real libraries: LZ4, zstd and raw entries, and resources as `cuobjdump` prints them.
 
 use std::{collections::BTreeSet, fs};
 
@@ -9,9 +9,9 @@ use codeobject::{
 
 const LIMIT: usize = 64 << 20;
 
-/// Per library and compute capability: registers, stack and static shared memory summed over its 202 kernels, from
-/// `cuobjdump -res-usage` of CUDA 13.4 (device functions that are not kernels left out). On `cuda121` that
-/// `cuobjdump` stops after its first image.
+/// For each library and compute capability: registers, stack and static shared memory summed over its 202 kernels, from
+/// `cuobjdump -res-usage` of CUDA 13.4 (without device functions that are not kernels). For `cuda121`, that `cuobjdump`
+/// stops after the first image.
 type Sums = &'static [(u32, u32, u32, u64)];
 #[rustfmt::skip]
 const RESOURCES: &[(&str, Sums)] = &[
@@ -83,7 +83,7 @@ fn damaged_containers_are_errors_with_offsets_never_panics() {
     let sections = host_sections(&data).expect("an ELF file");
     let section = sections.iter().find(|s| s.region == Region::Relocatable).expect("one");
     let section = &data[section.offset as usize..(section.offset + section.size) as usize];
-    // The first container is a few kilobytes: every truncation of it, and every byte of it damaged.
+    // The first container has only a few kilobytes, so the test tries every truncation and damages every byte.
     let whole = walk(section).containers[0].size;
     let small = &section[..whole];
     for keep in 0..whole {

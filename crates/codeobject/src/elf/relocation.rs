@@ -1,4 +1,4 @@
-//! Relocations with addends, as x86-64 and AMDGPU use them, and without.
+//! Relocations with addends (as in x86-64 and AMDGPU files) and without.
 
 use super::{Elf, SHT_REL, SHT_RELA, Section};
 use crate::error::Result;
@@ -37,7 +37,7 @@ impl Elf<'_> {
         Ok(self.data(section)?.chunks_exact(size).map(relocation).collect())
     }
 
-    /// Every relocation of the file with a place in `start..end`, in file order.
+    /// Every relocation of the file that applies to an address in `start..end`, in file order.
     pub fn relocations_within(&self, start: u64, end: u64) -> Result<Vec<Relocation>> {
         let mut found = Vec::new();
         for section in self.sections().iter().filter(|section| section.kind == SHT_RELA) {

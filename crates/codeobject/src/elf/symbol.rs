@@ -59,7 +59,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// The symbol at an index, as relocations name them.
+    /// The symbol at an index, which is how relocations refer to symbols.
     pub fn get(&self, index: u32) -> Option<Symbol<'_>> {
         self.table.chunks_exact(SYMBOL).nth(index as usize).map(|record| self.symbol(record))
     }

@@ -36,8 +36,8 @@ pub struct CubinKernel {
 }
 
 impl CubinKernel {
-    /// Bytes of stack per thread, including the frames of called functions if the cubin states them; all ones mean an unknown
-    /// depth (recursion, calls by pointer).
+    /// Bytes of stack per thread, including the frames of called functions if the cubin states them. A value of all
+    /// ones means an unknown depth (recursion, calls by pointer).
     pub fn stack_bytes(&self) -> Option<u32> {
         match self.stack {
             Some(u32::MAX) => None,
@@ -57,8 +57,9 @@ pub struct Cubin {
 }
 
 impl Cubin {
-    /// Whether it is for one chip only (`sm_90a`): EF_CUDA_ACCELERATORS of `llvm/include/llvm/BinaryFormat/ELF.h`, at
-    /// another position since version 8 of the format. CUDA 13 omits it; then only the fatbin's entry has it.
+    /// Whether the cubin is for one chip only (`sm_90a`): EF_CUDA_ACCELERATORS of
+    /// `llvm/include/llvm/BinaryFormat/ELF.h`, which is another bit since version 8 of the format. CUDA 13 omits it;
+    /// then only the fatbin's entry has this information.
     pub fn is_for_one_chip(&self) -> bool {
         self.flags & if self.abi >= 8 { 0x8 } else { 0x800 } != 0
     }

@@ -38,7 +38,7 @@ impl Region {
         }
     }
 
-    /// Whether a runtime loads it directly; relocatable code goes through the device linker first.
+    /// Whether a runtime loads it directly. Relocatable code must be linked by the device linker first.
     pub fn is_loadable(self) -> bool {
         self != Region::Relocatable
     }
@@ -173,7 +173,7 @@ pub struct Walked {
     pub padding: u64,
     /// Bytes that are neither container nor padding, as (offset in the section, length).
     pub unknown: Vec<(u64, u64)>,
-    /// Offsets in these are relative to the section too.
+    /// Errors, with offsets relative to the section.
     pub errors: Vec<FatbinError>,
 }
 
@@ -193,8 +193,8 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Opens every entry of every section: containers in parallel, one image at a time each, no image larger than
-    /// `limit` bytes unpacked.
+    /// Opens every entry of every section. Containers are read in parallel, each with one image in memory at a time.
+    /// Images that unpack to more than `limit` bytes are not opened.
     pub fn read(source: &dyn ReadAt, limit: usize) -> Result<Self> {
         let mut found = Self::default();
         for section in host_sections(source)? {
@@ -307,7 +307,7 @@ fn gap(source: &dyn ReadAt, start: u64, left: u64) -> Result<(u64, bool)> {
     const STEP: u64 = 1 << 16;
     let (mut at, mut zero) = (0, true);
     while at < left {
-        // Four more bytes, so that a magic across the boundary is found.
+        // Read three more bytes, so that a magic across the boundary is found.
         let piece = source.bytes(start + at, left.min(at + STEP + 3) - at, "gap between fatbin containers")?;
         let skip = usize::from(at == 0);
         let hit = piece.windows(4).skip(skip).position(|w| w == MAGIC.to_le_bytes()).map(|i| i + skip);
