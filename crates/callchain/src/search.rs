@@ -1,5 +1,5 @@
 //! Searches for the cheapest path from one function to another, over calls and the steps that replace them
-//! ([`super::edge`]).
+//!.
 
 use super::edge::{Edge, Kind};
 use super::index::{Index, Language, Reach};

@@ -24,7 +24,7 @@ pub enum Builtin {
     Getenv,
     /// Returns an unknown value and writes nothing.
     Unknown,
-    /// Like `Unknown`, but the function is run when hand-offs are followed to their end.
+    /// Like `Unknown`, but the function is run if `Machine::follows` is set.
     UnlessFollowed,
     /// Stores this number through its first argument and returns 0.
     Give(i64),

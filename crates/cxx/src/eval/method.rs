@@ -30,7 +30,7 @@ impl Machine<'_> {
         if let Some(instance) = Self::instance(&value)
             && instance.of.role != Role::Foreign
         {
-            // A field that holds a function.
+            // The called field holds a function.
             if let Value::Agg(agg) = &value
                 && let Some(field) = self.field_of(agg, name)
             {
@@ -100,7 +100,7 @@ impl Machine<'_> {
             [first, ..] => Some(*first),
         };
         match found.filter(|method| method.body.is_some()) {
-            // A context returns handles, whose content decides nothing.
+            // A context returns handles, whose contents do not affect decisions.
             Some(method) if instance.of.role != Role::Context => {
                 self.call_method(method, instance, this, args, at).map(Some)
             }

@@ -39,7 +39,7 @@ pub trait Sources {
     fn text(&self, path: &str) -> Result<Arc<str>, Unreadable>;
 }
 
-/// No files at all.
+/// An empty set of files.
 pub(crate) struct NoSources;
 
 impl Sources for NoSources {
@@ -56,7 +56,7 @@ impl Sources for NoSources {
     }
 }
 
-/// Why a file cannot be read, in the words of its owner.
+/// Why a file cannot be read, as worded by the implementation of [`Sources`].
 pub type Unreadable = say::Message;
 
 #[derive(Debug)]

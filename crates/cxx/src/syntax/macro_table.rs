@@ -20,7 +20,7 @@ impl Macro {
         Macro { params, variadic, body: body.to_vec(), plain: is_plain(body) }
     }
 
-    /// Whether both macros expand alike wherever they are used.
+    /// Whether both macros have the same expansion wherever they are used.
     pub(crate) fn alike(&self, other: &Macro) -> bool {
         let alike = |(a, b): (&Tok, &Tok)| a.sym == b.sym && a.kind == b.kind && a.flags == b.flags;
         self.params == other.params

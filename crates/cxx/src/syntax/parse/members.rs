@@ -196,7 +196,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `~name()`. A destructor without a body here counts as defined elsewhere; an empty or defaulted one does nothing.
+    /// `~name()`. A destructor without a body here counts as defined elsewhere. An empty or defaulted destructor does
+    /// nothing.
     fn destructor(&mut self, out: &mut Members) {
         self.pos += 2;
         self.skip_balanced();
@@ -216,8 +217,8 @@ impl Parser<'_> {
         self.called(of, own, ty, specifiers, start)
     }
 
-    /// `operator()`, stored under the name `operator`. Its template parameters follow those of the struct, whose
-    /// arguments come with the object.
+    /// `operator()`, stored under the name `operator`. Its template parameters follow those of the struct, and the
+    /// object provides the struct's arguments.
     fn called(
         &mut self,
         of: &Struct,

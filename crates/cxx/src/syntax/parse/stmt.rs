@@ -149,7 +149,7 @@ impl Parser<'_> {
                         Ok(stmt) => Ok(stmt),
                         Err(Stuck) => {
                             self.rewind(mark);
-                            // `using a::f;`: f has another meaning from here on.
+                            // `using a::f;`: from here on, f has another meaning.
                             if tok.sym == sym::USING && !self.at_ahead(1, sym::NAMESPACE) && !self.at_ahead(1, sym::STD)
                             {
                                 return Err(Stuck);
@@ -166,7 +166,7 @@ impl Parser<'_> {
             }
         }
         if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.says_unused(tok.sym) {
-            // A mark for an unused variable, which does not count as a use.
+            // `unused(x);` marks a variable as unused, which does not count as a use.
             let mark = self.mark();
             self.pos += 1;
             let from = self.pos;

@@ -13,7 +13,7 @@ pub(super) struct Specifiers {
     pub is_static: bool,
     pub fixed: bool,
     pub external: bool,
-    /// `thread_local`: in a function, it has the lifetime of a static.
+    /// `thread_local`. In a function, the variable has the lifetime of a static.
     pub thread: bool,
 }
 
@@ -218,7 +218,7 @@ impl Parser<'_> {
         Ok(self.type_around()?.0)
     }
 
-    /// A type, and the name inside it if it is a function pointer: `float (*op)(float)`.
+    /// A type, and the name inside it if it declares a function pointer: `float (*op)(float)`.
     pub(super) fn type_around(&mut self) -> Parsed<(Type, Option<Sym>)> {
         let mut specifiers = Specifiers::default();
         let mut ty = self.specified_type(&mut specifiers)?;
@@ -279,7 +279,7 @@ impl Parser<'_> {
         std || self.is_template(name) || self.local_types.contains(&name)
     }
 
-    /// `<...>`; None, with nothing consumed, if it does not parse as a list.
+    /// `<...>`. None, with nothing consumed, if it does not parse as a list.
     pub(super) fn try_template_args(&mut self) -> Option<Vec<TemplateArg>> {
         let mark = self.mark();
         let (angle, configured) = (self.angle, self.configured);
