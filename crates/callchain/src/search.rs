@@ -1,5 +1,4 @@
-//! Searches for the cheapest path from one function to another, over calls and the steps that replace them
-//!.
+//! Searches for the cheapest path from one function to another, over calls and the steps that replace them.
 
 use super::edge::{Edge, Kind};
 use super::index::{Index, Language, Reach};

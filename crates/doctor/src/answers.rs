@@ -69,7 +69,7 @@ impl Fix {
 }
 
 impl Report {
-    /// Does one of the known cases apply here? The conclusion excludes what could not be examined.
+    /// Whether one of the known cases applies here. The conclusion names what could not be examined.
     pub fn cases_found(&self) -> Conclusion {
         crate::cases::conclude(&self.facts, &self.cases)
     }

@@ -1,7 +1,7 @@
 //! Variables that change a GPU runtime's behaviour or output, and the meaning of their values.
 //!
-//! Only these are ever shown, because an environment also contains private values. Even among them, the value is hidden
-//! if the name sounds like a secret.
+//! Only these variables are ever shown, because an environment also contains private values. Even then, the value is
+//! hidden if the name sounds like a secret.
 
 use say::{Message, say};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct Variable {
     pub value: String,
 }
 
-/// Those of `all` that matter here, sorted by name.
+/// The variables of `all` that matter here, sorted by name.
 pub fn of_interest(all: impl IntoIterator<Item = (String, String)>) -> Vec<Variable> {
     let matters = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let mut found: Vec<Variable> = all
@@ -97,7 +97,7 @@ pub fn explain(variable: &Variable) -> Option<Message> {
 
 /// rocBLAS, `library/src/include/logging.hpp`: bits of `rocblas_layer_mode`.
 const ROCBLAS_LAYERS: [(u32, &str); 4] = [(1, "trace"), (2, "bench"), (4, "profile"), (8, "internal")];
-/// hipBLASLt's logging page.
+/// hipBLASLt's documentation on logging: bits of its log mask.
 const HIPBLASLT_LAYERS: [(u32, &str); 8] = [
     (1, "error"),
     (2, "trace"),
