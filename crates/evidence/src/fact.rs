@@ -31,15 +31,16 @@ impl About {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Does a fact about `self` answer `asked`? Every requested parameter must be given and fit. Further parameters make the fact
-    /// more specific, not irrelevant. Patterns in `asked`: `*` within a text, `A|B` for one of several, and ranges of numbers,
-    /// which a fact matches if it is inside or covers a part of them.
+    /// Whether a fact about `self` answers `asked`. Every requested parameter must be given and must match. Further
+    /// parameters make the fact more specific, not irrelevant. `asked` may contain patterns: `*` within a text, `A|B`
+    /// for one of several, and ranges of numbers. A fact matches a range if it is inside the range or covers a part of
+    /// it.
     pub fn speaks_for(&self, asked: &About) -> bool {
         asked.0.iter().all(|(key, pattern)| self.get(key).is_some_and(|value| fits(value, pattern)))
     }
 
-    /// The part of `self`'s question that none of these facts covers: parameter and gap. `A|B` asks for both, a range for every
-    /// number in it; the matches of `*` cannot be listed, so any fact will do.
+    /// The part of `self`'s question that none of these facts covers: parameter and gap. `A|B` asks for both, and a
+    /// range asks for every number in it. The matches of `*` cannot be listed, so any fact is enough.
     pub fn uncovered<'a>(&self, facts: impl Iterator<Item = &'a About> + Clone) -> Vec<(String, String)> {
         let mut gaps = Vec::new();
         for one in self.alternatives() {
@@ -140,7 +141,7 @@ impl Fact {
         Fact { topic: topic.into(), about, value: value.into(), bound: Bound::Exact }
     }
 
-    /// The value is a lower bound: there may be more.
+    /// A fact whose value is a lower bound: there may be more.
     pub fn at_least(topic: impl Into<String>, about: About, value: impl Into<Value>) -> Self {
         Fact { bound: Bound::AtLeast, ..Fact::new(topic, about, value) }
     }

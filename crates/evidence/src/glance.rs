@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// `'a`: borrows from the bytes that the ledger keeps.
+/// Borrows from the bytes that the ledger keeps (`'a`).
 #[derive(Debug, Deserialize)]
 pub struct Glance<'a> {
     #[serde(borrow)]

@@ -1,4 +1,4 @@
-//! One observation: observer, finding, subject, rung, coverage, and how far it may be trusted.
+//! One observation: observer, finding, subject, rung, coverage, and how far it can be trusted.
 
 use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung, RungKind, Subject};
 use say::Message;

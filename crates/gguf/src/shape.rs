@@ -1,4 +1,4 @@
-//! Shapes of well-known models: the numbers that determine the kernels of a matrix multiplication.
+//! Shapes of well-known models: the numbers that decide which kernels a matrix multiplication uses.
 //!
 //! Each row comes from the model's own published configuration (config.json).
 
