@@ -1,5 +1,5 @@
-//! Encodings with a known opcode that LLVM 22 refuses, rule by rule, each beside an accepted one that differs in one
-//! field. LLVM's answer for every word here comes from `LLVMDisasmInstruction`.
+//! Tests encodings with a known opcode that LLVM 22 refuses, rule by rule. Beside each is an accepted encoding that
+//! differs in one field. LLVM's answer for every word comes from `LLVMDisasmInstruction`.
 
 use isa::{DecodeStep, Decoder, TARGETS, Target};
 
