@@ -6,7 +6,7 @@
 //! - *empty*: the code has only waits, hints and messages, and an end;
 //! - *no return*: the code has no `s_endpgm`, so every path ends in a trap, a loop or a call that never returns;
 //! - *no effect*: the kernel ends, but none of its instructions can change memory that is visible outside, and it calls
-//! nothing.
+//!   nothing.
 
 use crate::census::Tally;
 use crate::family::Family;

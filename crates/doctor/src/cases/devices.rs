@@ -89,7 +89,7 @@ fn groups(user: &str) -> (CommandLine, CommandLine) {
     )
 }
 
-/// Like [`groups`], for the user who pastes the command.
+/// Like `groups`, for the user who pastes the command.
 pub fn own_groups() -> (CommandLine, CommandLine) {
     (
         "sudo usermod -aG render,video \"$USER\" && newgrp render".into(),
