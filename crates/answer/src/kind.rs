@@ -16,7 +16,7 @@ impl Kind {
         Kind { name: A::SCHEMA, schema }
     }
 
-    /// `whichkernel.NAME/VERSION`.
+    /// The name with its version: `whichkernel.NAME/VERSION`.
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -66,7 +66,7 @@ pub struct Function {
     pub name: String,
     /// Receiver or class, empty for a free function.
     pub owner: String,
-    /// Its namespace.
+    /// The namespace of the function.
     pub space: String,
     pub file: usize,
     pub line: u32,
@@ -160,7 +160,7 @@ pub struct Class {
     pub line: u32,
     pub shape: Shape,
     pub fields: Vec<Local>,
-    /// Its base classes or, in Go, its embedded types.
+    /// The base classes or, in Go, the embedded types.
     pub bases: Vec<String>,
 }
 

@@ -45,7 +45,7 @@ pub fn unquote(literal: &str) -> &str {
     literal.trim_matches(['"', '`'])
 }
 
-/// `a.b.c` or `a->b::c` split into the part before the last name, and the last name.
+/// Splits `a.b.c` or `a->b::c` into the part before the last name, and the last name.
 pub fn split_last(path: &str) -> (&str, &str) {
     let path = path.trim();
     let cut = ["->", "::", "."].iter().filter_map(|mark| path.rfind(mark).map(|at| (at, mark.len()))).max();

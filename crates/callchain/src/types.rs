@@ -294,7 +294,7 @@ fn in_directory(index: &Index, name: &str, directory: &str) -> Vec<usize> {
     index.classes_named(name).iter().copied().filter(there).collect()
 }
 
-/// Of several classes with one name, those nearest to the use.
+/// The classes of this name that are nearest to the use.
 fn nearest_classes(index: &Index, language: Language, of: &Type, name: &str) -> Vec<usize> {
     let mine = |id: &usize| index.classes[*id].language == language;
     let all: Vec<usize> = index.classes_named(name).iter().copied().filter(mine).collect();

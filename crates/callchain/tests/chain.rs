@@ -307,7 +307,7 @@ fn a_child_program_that_is_not_in_the_tree_is_said_to_be_missing_and_found_in_a_
     assert!(titles(&chain).contains(&(Kind::Http, "server_context::post_completions")));
 }
 
-/// As in Ollama 0.30.0: the package that sends the request starts llama-server, which is not in the tree. The image
+/// As in Ollama 0.30.0, the package that sends the request starts llama-server, which is not in the tree. The image
 /// generator serves the same path.
 #[test]
 fn a_server_of_the_same_path_is_not_the_program_that_was_started() {
@@ -368,7 +368,7 @@ fn a_parameter_is_no_function_and_a_receiver_of_unknown_type_is_not_guessed() {
     assert!(callchain::between(&index, "start", "llama_decode").is_some());
 }
 
-/// As in Ollama 0.5.7: code that rejects the operation comes before the code that performs it.
+/// As in Ollama 0.5.7, code that rejects the operation comes before the code that performs it.
 #[test]
 fn the_dispatcher_is_what_leads_to_a_launch_not_the_first_call_of_its_case() {
     let refused = "            if (dst->ne[3]) {\n                LOG_ERROR(\"no\");\n                return false;\n            } else {\n                mul_mat(c, dst);\n            }";

@@ -179,7 +179,7 @@ impl Certified {
     }
 }
 
-/// `devices: A became B`.
+/// Formats a difference: `devices: A became B`.
 pub fn difference(point: &Compared) -> Message {
     let [before, observed, _] = &point.cells;
     say!(

@@ -27,7 +27,7 @@ pub struct Trial<'a> {
     pub vouched: bool,
 }
 
-/// `runs` are in the order unobserved, observed, unobserved.
+/// Compares three runs, in the order unobserved, observed, unobserved.
 pub fn compare(trial: Trial<'_>, runs: [&Run; 3]) -> Certificate {
     let Trial { observer, rung, counted, whole, vouched } = trial;
     let said = runs.map(|run| Said::read(&format!("{}\n{}", run.err, run.out)));

@@ -96,7 +96,7 @@ impl<'a> CodeObject<'a> {
         &self.elf
     }
 
-    /// `gfx1201`, without features; empty if unknown.
+    /// The processor without features, such as `gfx1201`. Empty if unknown.
     pub fn processor(&self) -> &str {
         self.target.as_ref().map_or("", |target| &target.processor)
     }

@@ -59,7 +59,7 @@ impl<'e, 'a> Descriptors<'e, 'a> {
 }
 
 impl Descriptor {
-    /// None for fewer than 64 bytes.
+    /// Parses a descriptor. None for fewer than 64 bytes.
     pub fn parse(raw: &[u8]) -> Option<Self> {
         let raw = raw.first_chunk::<{ SIZE as usize }>()?;
         Some(Descriptor {

@@ -249,7 +249,7 @@ fn number(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u32>> {
     u32::try_from(value).map(Some).map_err(|_| Error::new(offset, field, over))
 }
 
-/// Booleans are written as such, or as 0 and 1.
+/// Reads a boolean, which may also be written as 0 or 1.
 fn truth(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<bool>> {
     Ok(match reader.token(field)? {
         Token::Bool(value) => Some(value),

@@ -78,7 +78,7 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// `len` bytes from `start`; an error if the source does not have them.
+    /// A window of `len` bytes from `start`. Fails if the source does not have them.
     pub fn new(source: &'a dyn ReadAt, start: u64, len: u64, field: &'static str) -> Result<Self> {
         check(source.len(), start, len, field)?;
         Ok(Window { source, start, len })

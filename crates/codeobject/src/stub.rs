@@ -18,13 +18,13 @@ pub const LIMIT: u64 = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stub {
-    /// It has device code.
+    /// The kernel has device code.
     No,
     /// Every path ends in a call that never returns, or in a trap.
     NoReturn,
-    /// It ends without doing anything.
+    /// The kernel ends without doing anything.
     Empty,
-    /// The code could not be found.
+    /// The kernel's code could not be found.
     Unknown,
 }
 

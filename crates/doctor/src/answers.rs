@@ -74,7 +74,7 @@ impl Report {
         crate::cases::conclude(&self.facts, &self.cases)
     }
 
-    /// `say` renders a list of messages as one text.
+    /// The machine-readable answer. `say` renders a list of messages as one text.
     pub fn answer(&self, say: Say<'_>) -> Examination<'_> {
         let observer = |observer: &crate::Verdict| ObserverVerdict {
             name: observer.name,

@@ -109,7 +109,7 @@ const HIPBLASLT_LAYERS: [(u32, &str); 8] = [
     (128, "extended profile"),
 ];
 
-/// `9` -> `1 trace + 8 internal`.
+/// The names of the bits in a value: `1 trace + 8 internal` for `9`.
 fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {
     let mask = match value.strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16).ok()?,
@@ -120,7 +120,8 @@ fn layers(value: &str, names: &[(u32, &str)]) -> Option<String> {
     Some(if set.is_empty() { "0".to_owned() } else { set.join(" + ") })
 }
 
-/// `12.0.1` -> `gfx1201`; `9.0.10` -> `gfx90a`. None if the value is not a version.
+/// The target that an override selects: `gfx1201` for `12.0.1`, `gfx90a` for `9.0.10`. None if the value is not a
+/// version.
 pub fn override_target(value: &str) -> Option<String> {
     let parts: Vec<u32> = value.split('.').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
     let [major, minor, step] = parts.as_slice() else { return None };

@@ -104,7 +104,8 @@ pub fn versions<'a>(releases: impl IntoIterator<Item = &'a Release>) -> Vec<&'a 
     versions
 }
 
-/// `/opt/rocm-6.3.3` and similar. The symlink `/opt/rocm` is left out if it points to one of them.
+/// The directories of ROCm releases, such as `/opt/rocm-6.3.3`. The symlink `/opt/rocm` is left out if it points to one
+/// of them.
 fn homes(host: &Host) -> Vec<String> {
     let is_link = |name: &str| host.link(format!("/opt/{name}")).found().is_some();
     let homes = host.entries("/opt").into_iter().filter(|name| name.starts_with("rocm") && !is_link(name));

@@ -32,7 +32,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// None if the program computed no ggml graph.
+    /// Compares the two accounts of a run. None if the program computed no ggml graph.
     pub fn of(outcome: &Outcome) -> Option<Checked> {
         let mut checked = Checked::counted(&outcome.products, Part::on_device)?;
         for trace in outcome.traces.iter().filter(|trace| trace.events.iter().any(is_work)) {

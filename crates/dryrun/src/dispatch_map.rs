@@ -34,7 +34,7 @@ impl Said {
         self.compared().is_some_and(|[(a, tile_a), (b, tile_b)]| a != b || (tile_a > 0 && tile_a != tile_b))
     }
 
-    /// None if only one side has an answer.
+    /// Whether the two sides agree. None if only one side has an answer.
     pub fn agrees(&self) -> Option<bool> {
         self.is_compared().then(|| !self.disagrees())
     }

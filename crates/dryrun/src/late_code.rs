@@ -14,7 +14,7 @@ pub struct Unjudged {
     /// The path of the file as the program sees it.
     pub file: String,
     pub launches: u64,
-    /// Its targets; empty if the file could not be read.
+    /// The targets in the file. Empty if the file could not be read.
     pub targets: Vec<String>,
 }
 

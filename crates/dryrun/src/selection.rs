@@ -119,7 +119,7 @@ pub fn select(outcome: &Outcome, profiles: &[Profile]) -> Vec<Selected> {
     groups.finish()
 }
 
-/// One list per evaluation that ended with a readback. For runs whose evaluations are known in advance.
+/// The selections, one list per evaluation that ended with a readback. For runs whose evaluations are known in advance.
 pub fn select_each(outcome: &Outcome, profiles: &[Profile]) -> Vec<Vec<Selected>> {
     let mut lists = Vec::new();
     for trace in &outcome.traces {

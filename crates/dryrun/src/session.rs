@@ -136,7 +136,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
-    /// It was told to stop.
+    /// The program was told to stop by this signal.
     Stopped(i32),
     Failed(Ending),
 }

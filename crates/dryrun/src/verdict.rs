@@ -190,7 +190,7 @@ fn full(selected: &[Selected], phase: Phase) -> impl Iterator<Item = &Selected> 
     selected.iter().filter(of)
 }
 
-/// `MMQ (Q4_K, Q6_K)`: each path with its types.
+/// Each path with its types: `MMQ (Q4_K, Q6_K)`.
 fn ways(rows: &[&Selected]) -> Vec<String> {
     let mut ways: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for row in rows {

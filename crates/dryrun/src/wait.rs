@@ -75,7 +75,7 @@ impl Listener {
         Listener { kept, thread }
     }
 
-    /// With `now`, does not wait for another process that may still hold the other end.
+    /// Returns the output. With `now`, does not wait for another process that may still hold the other end.
     fn end(self, now: bool) -> String {
         if let Some(thread) = self.thread.filter(|_| !now) {
             let _ = thread.join();

@@ -202,8 +202,8 @@ fn a_trace_leaves_nothing_out() {
     assert!(steps.last().is_some_and(|step| step.node.is_some_and(|node| node.contains("result_output"))));
 }
 
-/// The same product on the same card: HIP's tile kernel and RADV's, each with facts about its own code. If the HIP
-/// library has no code for the target, registers and instructions are not reported.
+/// Compares HIP's tile kernel with RADV's for the same product on the same card, each with facts about its own code. If
+/// the HIP library has no code for the target, registers and instructions are not reported.
 #[test]
 fn hip_and_vulkan_stand_side_by_side() {
     let (Some(stage), Some(sid)) = (Stage::new(), test_artifacts::need("debian-sid")) else { return };

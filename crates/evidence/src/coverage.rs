@@ -22,7 +22,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// `what (why)`.
+    /// The text `what (why)`.
     pub fn whole(&self) -> Kept {
         let said =
             |said: &Option<Message>, english: &String| said.clone().unwrap_or_else(|| Message::verbatim(english));

@@ -185,7 +185,7 @@ impl Decoder {
         }
     }
 
-    /// None if the row is not in the form that this version writes.
+    /// The fast path. None if the row is not in the form that this version writes.
     fn quickly(&mut self, canonical: &[u8], wanted: &impl Fn(&Glance<'_>) -> bool) -> Option<Option<Observation>> {
         let text = std::str::from_utf8(canonical).ok()?;
         let known = self.frame.take().and_then(|frame| Some((serde_json::from_str(frame.holds(text)?).ok()?, frame)));

@@ -22,7 +22,7 @@ impl About {
         Arc::make_mut(&mut self.0).insert(key.into(), value.into());
     }
 
-    /// Two facts with shared content have the same address.
+    /// The address of the content. It is the same for two facts that share their content.
     pub(crate) fn place(&self) -> *const BTreeMap<String, String> {
         Arc::as_ptr(&self.0)
     }
@@ -92,7 +92,7 @@ pub(crate) fn fits(value: &str, pattern: &str) -> bool {
     })
 }
 
-/// `*` matches any text, including none.
+/// Whether a value matches a pattern in which `*` matches any text, including none.
 pub(crate) fn glob(value: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| value.strip_prefix(first)) else { return false };

@@ -95,7 +95,7 @@ fn present<R: RungKind>(
     conflicts: Vec<Reason>,
 ) -> Option<Judgement> {
     if relevant.holds.is_empty() {
-        // It was expected, but an observer that would have seen it did not see it.
+        // The claim expects something that an observer would have seen but did not see.
         let swept = by_quality(claim, &relevant.sweeps, Quality::Full);
         return (!swept.is_empty()).then_some((GradeKind::Refuted, swept));
     }

@@ -330,7 +330,7 @@ impl Recorded {
         Ok(Recorded::named(bytes, Observation::from_canonical(bytes)?))
     }
 
-    /// `observation` must be the value parsed from these bytes.
+    /// Adds the id, which is the hash of the bytes. `observation` must be the value parsed from these bytes.
     pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
         Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
     }
@@ -343,7 +343,7 @@ impl Recorded {
         self
     }
 
-    /// None for observations by this ledger's own observers.
+    /// The origin of an imported observation. None for observations by this ledger's own observers.
     pub fn origin(&self) -> Option<&str> {
         self.0.origin.as_deref()
     }

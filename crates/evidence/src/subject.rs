@@ -313,8 +313,8 @@ impl Scope {
     }
 }
 
-/// `gfx90a` matches any `gfx90a:...`. A target with features requires those features. `*` matches every subject, even
-/// without a target, for example a section of a file or a chain in a source tree.
+/// Whether a target matches. `gfx90a` matches any `gfx90a:...`. A target with features requires those features. `*`
+/// matches every subject, even without a target, for example a section of a file or a chain in a source tree.
 fn same_target(wanted: Option<&str>, given: Option<&str>) -> bool {
     let Some(wanted) = wanted.filter(|wanted| *wanted != "*") else { return true };
     let Some(given) = given else { return false };

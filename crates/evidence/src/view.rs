@@ -53,7 +53,7 @@ impl FieldOfView {
         FieldOfView { views, ..FieldOfView::default() }
     }
 
-    /// One topic with any parameters.
+    /// A view of one topic with any parameters.
     pub fn topic(topic: impl Into<String>) -> Self {
         FieldOfView::new(vec![View::new(topic)])
     }

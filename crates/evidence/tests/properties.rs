@@ -6,7 +6,7 @@ use common::{Draft, FILE, about, claim, own, saw};
 use evidence::*;
 use proptest::prelude::*;
 
-/// One claim on the topic of the observations below, and one on another.
+/// An investigation with one claim on the topic of the observations below, and one on another topic.
 fn investigation() -> Investigation {
     let text = r#"schema = "whichkernel.investigation/1"
 title = { en = "t", ja = "t" }

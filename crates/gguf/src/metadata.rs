@@ -81,7 +81,7 @@ pub fn metadata(writer: &mut Writer, shape: &Shape, mix: Mix, layers: u32, words
             ("attention.key_length_mla", latent.plain + latent.rotated),
             ("attention.value_length_mla", latent.value),
             ("leading_dense_block_count", 1),
-            // LLAMA_EXPERT_GATING_FUNC_TYPE_SOFTMAX
+            // 1 is LLAMA_EXPERT_GATING_FUNC_TYPE_SOFTMAX.
             ("expert_gating_func", 1),
         ] {
             writer.number(&format!("{arch}.{key}"), value);

@@ -44,7 +44,7 @@ pub struct Gguf {
 }
 
 impl Tensor {
-    /// None if the type is unknown or the dimensions are invalid.
+    /// The size of the tensor's data. None if the type is unknown or the dimensions are invalid.
     pub fn bytes(&self) -> Option<u64> {
         let (block, size) = self.kind.block()?;
         let elements = self.dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(dim))?;

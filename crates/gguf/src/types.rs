@@ -62,7 +62,7 @@ impl TensorType {
         self.row().map_or_else(|| format!("type{}", self.0), |row| row.1.to_owned())
     }
 
-    /// None for an unknown number.
+    /// The name of the type. None for an unknown number.
     pub fn known_name(self) -> Option<&'static str> {
         self.row().map(|row| row.1)
     }

@@ -76,7 +76,7 @@ impl TargetId {
         }
     }
 
-    /// Some(on) if the feature is named, None if it may have either value.
+    /// The value of a feature. None if it is not named, so that it may have either value.
     pub fn feature(&self, name: &str) -> Option<bool> {
         self.features.iter().find(|(feature, _)| feature == name).map(|(_, on)| *on)
     }

@@ -79,7 +79,7 @@ impl Places {
     /// The advice that would decide the open parts of this reading. None if nothing in this build would.
     pub fn advise(&self, closes: &str, runtime: Option<&str>, reading: &Reading) -> Option<Advice> {
         match reading.grade.why()? {
-            // It was already observed, and repeating that gives the same result.
+            // An observer has already looked, and repeating that gives the same result.
             Why::Conflict | Why::Contaminated | Why::Blind | Why::NotInView => return None,
             Why::Blocked => {
                 let fix = reading.reasons.iter().find_map(|reason| match reason {

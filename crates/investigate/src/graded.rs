@@ -45,7 +45,7 @@ pub struct Counts {
 }
 
 impl Graded {
-    /// `verbs` are the verbs of this build.
+    /// Grades an investigation. `verbs` are the verbs of this build.
     pub fn from_ledger(investigation: Investigation, observations: &[Recorded], verbs: &[String]) -> Graded {
         let (readings, questions) = investigation.read(observations, &abilities(verbs));
         let looked = observations.iter().any(|recorded| recorded.observer().name == HostObserver::NAME);

@@ -12,7 +12,8 @@ const BACKEND: &str = "libggml-hip.so";
 const DEPTH: usize = 6;
 
 impl Places {
-    /// `around` says which runtimes and trees to examine. `takes` is the command parser's check.
+    /// Finds the paths of this machine. `around` says which runtimes and trees to examine. `takes` is the command
+    /// parser's check.
     pub fn of_this_machine(around: &ObserveContext, takes: fn(&str) -> bool) -> Places {
         let mut places = Places { takes: Some(takes), ..Places::default() };
         for installed in around.runtimes() {

@@ -38,8 +38,8 @@ pub struct Looked {
     pub blocked: Option<Message>,
 }
 
-/// `before` has the results of each observer's last run. `kept` is called after each observer that added to the ledger.
-/// Also returns observations that could not be recorded because the ledger is not writable.
+/// Runs the observers. `before` has the results of each observer's last run. `kept` is called after each observer that
+/// added to the ledger. Also returns observations that could not be recorded because the ledger is not writable.
 pub fn run_observers(
     investigation: &Investigation,
     around: &ObserveContext,
@@ -51,7 +51,7 @@ pub fn run_observers(
 ) -> Result<(Vec<Looked>, Vec<Observation>), RunError> {
     let (mut looked, mut unkept) = (Vec::new(), Vec::new());
     for observer in crate::registry().into_iter().filter(|observer| observer.verb().is_none()) {
-        // Its last run is in the ledger, and its inputs have not changed since.
+        // Skip an observer if its last run is in the ledger and its inputs have not changed since.
         let has = |row: u64, hash: &str| {
             let row = ledger.as_ref().and_then(|ledger| ledger.reader().row(row).ok().flatten());
             row.is_some_and(|row| row.hash.to_string() == hash)

@@ -61,7 +61,7 @@ pub struct Ran {
 const LONGEST: u64 = 64 << 20;
 
 impl Unchanged {
-    /// `ledger` is the directory that contains this file. `id` is the ledger's id.
+    /// Reads the file in the directory `ledger`. `id` is the ledger's id.
     pub fn read(ledger: &Path, id: &str, around: &ObserveContext) -> Unchanged {
         let file = ledger.join(NAME);
         let kept: Option<Kept> =

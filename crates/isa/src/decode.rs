@@ -44,7 +44,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// None if no table covers the processor.
+    /// A decoder for one processor. None if no table covers it.
     pub fn new(target: &Target) -> Option<Self> {
         Some(Decoder { table: table::table(target)? })
     }

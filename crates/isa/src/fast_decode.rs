@@ -192,7 +192,7 @@ fn row_of(entry: &Entry, slot: &Slot) -> Row {
         ..Row::default()
     };
     let Some(limits) = entry.limits() else { return row };
-    // These forms have their own fixed bits.
+    // The DPP and SDWA forms have their own fixed bits.
     row.refused |= 1 << SDWA | if limits.dpp.mask == 0 { 0 } else { 1 << DPP16 };
     (row.fixed, row.value, row.third) =
         (limits.plain.mask as u64, limits.plain.value as u64, (limits.plain.mask >> 64) as u32);

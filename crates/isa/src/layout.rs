@@ -120,7 +120,7 @@ const W0: Bits = Bits::new(40, 32);
 const W1: Bits = Bits::new(49, 41);
 const W2: Bits = Bits::new(58, 50);
 
-/// `fixed` are the leading bits as the guides print them, most significant first.
+/// Describes a format. `fixed` are the leading bits as the guides print them, most significant first.
 const fn format(name: &'static str, fixed: &str, op: [Bits; 2], sources: &'static [Bits], tail: Tail) -> Format {
     let bytes = fixed.as_bytes();
     let (mut value, mut i) = (0u32, 0);

@@ -21,7 +21,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Only for kernels. Other functions return to their caller instead of ending.
+    /// What the counts of a kernel prove. Only for kernels: other functions return to their caller instead of ending.
     pub fn of_kernel(tally: &Tally) -> Self {
         if !tally.is_complete() || tally.instructions == 0 {
             return Proof::None;

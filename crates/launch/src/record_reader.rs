@@ -61,7 +61,7 @@ pub enum Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// `body`: the bytes after the head.
+    /// Reads a record of this kind from the bytes after its head.
     pub fn read(kind: u32, bytes: &'a [u8]) -> Record<'a> {
         let body = &mut Fields { bytes, at: 0 };
         match kind {

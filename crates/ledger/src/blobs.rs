@@ -93,7 +93,7 @@ impl Blobs {
     pub(crate) fn remove(&self, sha256: &str) {
         if let Ok(path) = self.path(sha256) {
             let _ = files::remove(&path);
-            // This fails without harm if the directory has other blobs.
+            // Removing the directory fails, without harm, if it has other blobs.
             let _ = path.parent().map(fs::remove_dir);
         }
     }

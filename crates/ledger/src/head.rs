@@ -38,7 +38,7 @@ pub struct Slots {
 const SLOT: usize = 32 + 20 + 64 + 16 + 4;
 
 impl Slots {
-    /// None if the file does not exist.
+    /// Reads the file. None if it does not exist.
     pub fn read(path: &Path) -> Result<Option<Slots>, LedgerError> {
         let mut bytes = Vec::new();
         match open_regular::open(path) {

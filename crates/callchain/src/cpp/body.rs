@@ -210,7 +210,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// `ctx_http.post("/completion", ex_wrapper(routes.post_completions))`.
+/// Reads the registration of a route: `ctx_http.post("/completion", ex_wrapper(routes.post_completions))`.
 fn route(t: &Tokens, open: usize, line: u32) -> Option<Route> {
     let mut arguments = arguments(t, open).into_iter();
     let (from, to) = arguments.next()?;
@@ -273,7 +273,8 @@ fn begins_statement(t: &Tokens, at: usize) -> bool {
     }
 }
 
-/// `T * x = ...`, `auto & x : list`, `auto [a, b] = ...`: the declared names, and the position after them.
+/// Reads a declaration (`T * x = ...`, `auto & x : list`, `auto [a, b] = ...`). Adds the declared names and returns the
+/// position after them.
 fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> Option<usize> {
     let mut at = start;
     while QUALIFIER.contains(&t.text(at)) {

@@ -174,7 +174,7 @@ impl<'a> Elf<'a> {
         section.offset.checked_add(address - section.address)
     }
 
-    /// `len` bytes at a virtual address.
+    /// Reads `len` bytes at a virtual address.
     pub fn at_address(&self, address: u64, len: u64, field: &'static str) -> Result<Cow<'a, [u8]>> {
         let unmapped = || Error::new(address, field, Problem::Unmapped);
         self.source.bytes(self.offset_of(address).ok_or_else(unmapped)?, len, field)

@@ -18,7 +18,7 @@ pub struct Relocation {
 }
 
 impl Elf<'_> {
-    /// Empty for a section of another kind.
+    /// The relocations of a section. Empty for a section of another kind.
     pub fn relocations(&self, section: &Section) -> Result<Vec<Relocation>> {
         let size = match section.kind {
             SHT_RELA => RELA,

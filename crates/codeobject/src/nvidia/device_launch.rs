@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(launchers_of(b".version 8.7\n.target sm_90\n.visible .entry k()\n{\nret;\n}\n"), BTreeSet::new());
     }
 
-    /// From `nvcc 13.4 -arch=sm_90 -rdc=true -cubin` for `xtask/src/deep/siege/gpu/cdp.cu`: `parent` launches `child`
-    /// on the device.
+    /// Uses the output of `nvcc 13.4 -arch=sm_90 -rdc=true -cubin` for `xtask/src/deep/siege/gpu/cdp.cu`, in which
+    /// `parent` launches `child` on the device.
     #[test]
     fn a_cubin_says_which_kernel_launches() {
         let image = include_bytes!("../../tests/data/device-launch.cubin");

@@ -110,14 +110,14 @@ pub struct Row {
 }
 
 impl Row {
-    /// A cubin by itself.
+    /// The row for a bare cubin.
     pub fn of_cubin(cubin: Cubin, size: u64) -> Self {
         // The number is in e_flags, in higher bits from version 8 of the format on.
         let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
         Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
     }
 
-    /// A PTX text by itself; None if it names no target.
+    /// The row for a bare PTX text. None if it names no target.
     pub fn of_ptx(ptx: Ptx, size: u64) -> Option<Self> {
         let sm = ptx_number(&ptx.target)?;
         Some(Row { ptx: Some(ptx), ..Row::bare(EntryKind::Ptx, sm, size) })
@@ -141,7 +141,7 @@ impl Row {
         }
     }
 
-    /// `sm_90a` for machine code, `compute_90a` for PTX.
+    /// The target: `sm_90a` for machine code, `compute_90a` for PTX.
     pub fn target(&self) -> String {
         let inside = || match (&self.cubin, &self.ptx) {
             (Some(cubin), _) => cubin.is_for_one_chip().then_some('a'),
@@ -222,7 +222,7 @@ impl Inventory {
         Ok(found)
     }
 
-    /// One container outside the sections: its entries, its errors, its size. None if no container begins there.
+    /// Reads one container outside the sections: its entries, its errors, its size. None if no container begins there.
     pub fn container(
         source: &dyn ReadAt,
         at: u64,

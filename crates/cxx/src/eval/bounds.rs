@@ -36,7 +36,8 @@ impl Machine<'_> {
         }
     }
 
-    /// None if the operations do not determine a range, or if an intermediate value may overflow 64 bits.
+    /// The bounds of a number from the first to the last count. None if the operations do not determine a range, or if
+    /// an intermediate value may overflow 64 bits.
     pub(super) fn range_of(&self, (value, dependence): Number, (first, last): Bounds) -> Option<Bounds> {
         if first > last {
             return None;

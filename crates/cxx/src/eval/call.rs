@@ -328,7 +328,7 @@ impl<'p> Machine<'p> {
         Ok(values)
     }
 
-    /// `called` is the name, its qualifier and the scope of the lookup.
+    /// Calls a function. `called` is the name, its qualifier and the scope of the lookup.
     pub(super) fn call_function(
         &mut self,
         called: (Sym, &[Segment], View),

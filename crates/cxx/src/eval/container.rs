@@ -155,7 +155,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `std::equal(from, to, from, to)`: compares two ranges item by item.
+    /// Evaluates `std::equal(from, to, from, to)`, which compares two ranges item by item.
     pub(super) fn ranges_equal(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let mut ends = Vec::with_capacity(args.len());
         for arg in args {
@@ -193,7 +193,7 @@ impl Machine<'_> {
         (0..end - start).map(|by| self.peek(from.moved(by)?).cloned()).collect()
     }
 
-    /// `std::fill(from, to, value)`.
+    /// Evaluates `std::fill(from, to, value)`.
     pub(super) fn fill_range(&mut self, args: &[Expr], at: Span) -> Run<Value> {
         let [from, to, value] = args else { return Ok(Value::Opaque(at)) };
         let (from, to, value) = (self.decayed(from)?, self.decayed(to)?, self.eval(value)?);

@@ -255,7 +255,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `&&` and `||` with an unknown side: `false && unknown` is false, `true || unknown` is true.
+    /// Evaluates `&&` and `||`. One side may be unknown: `false && unknown` is false, `true || unknown` is true.
     fn logical(&mut self, left: &Expr, right: &Expr, settles: bool, _at: Span) -> Run<Value> {
         let first = self.eval(left)?;
         let known = self.truth(&first);
@@ -287,7 +287,8 @@ impl Machine<'_> {
         let place = self.place(target)?;
         let mut new = match (&value.kind, place) {
             _ if first.is_some() => match first.unwrap_or_default() {
-                // This may be a list or the address of its first item. The interpreter cannot tell them apart here.
+                // The value may be a list or the address of its first item. The interpreter cannot distinguish them
+                // here.
                 Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Value::Opaque(at),
                 first => first,
             },

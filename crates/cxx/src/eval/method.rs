@@ -121,7 +121,8 @@ impl Machine<'_> {
         here.then_some((instance, only))
     }
 
-    /// `object(a, b)`: the struct's template arguments come from the object; the operator's own are deduced.
+    /// Calls an object: `object(a, b)`. The struct's template arguments come from the object; the operator's own are
+    /// deduced.
     pub(super) fn call_object(&mut self, object: &Value, args: &[Expr], at: Span) -> Run<Value> {
         let Some((instance, method)) = self.call_operator(object, args.len()) else { return Ok(Value::Opaque(at)) };
         let values = self.arguments(args, Some(&method))?;

@@ -32,7 +32,7 @@ impl Machine<'_> {
         }
     }
 
-    /// None if the type cannot be determined.
+    /// The type of an expression. None if it cannot be determined.
     pub(super) fn static_type(&mut self, expr: &Expr) -> Option<Ty> {
         self.type_of(expr)
     }

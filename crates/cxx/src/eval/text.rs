@@ -115,7 +115,7 @@ impl Machine<'_> {
         self.write(place, Value::array(chars));
     }
 
-    /// `strtok`: the pieces of one string, one per call.
+    /// Evaluates `strtok`, which returns one piece of a string per call.
     fn strtok(&mut self, args: &[Expr], first: Option<String>, at: Span) -> Run<Value> {
         if let Some(text) = first {
             self.token_rest = Some(text);

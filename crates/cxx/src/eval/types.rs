@@ -74,7 +74,7 @@ impl Machine<'_> {
         self.named(last.sym, args)
     }
 
-    /// `of<T, I>...`: one type per item of the packs in it. Any other form gives one type.
+    /// Expands `of<T, I>...` to one type per item of the packs in it. Any other form gives one type.
     pub(super) fn expanded(&mut self, ty: &Type) -> Run<Vec<Value>> {
         let only = match &ty.base {
             Base::Name(name) if matches!(name.root, Root::Global) => match name.path.as_slice() {

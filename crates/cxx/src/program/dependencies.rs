@@ -89,7 +89,8 @@ fn idents(toks: &[Tok]) -> impl Iterator<Item = Sym> {
 }
 
 impl Program {
-    /// `ran` are the functions that were run or searched. `wanted` are names that the caller looked up.
+    /// Collects what the answers depend on. `ran` are the functions that were run or searched. `wanted` are names that
+    /// the caller looked up.
     pub fn reached(&self, ran: &FxSet<u32>, wanted: &[&str]) -> Reached {
         let spellings = Spellings::of(self);
         let parts = self.parts();

@@ -59,7 +59,7 @@ pub struct Hanging {
 }
 
 impl Program {
-    /// `ran` are the functions that were run, and those whose text was searched.
+    /// Indexes what a run involved. `ran` are the functions that were run, and those whose text was searched.
     pub fn relevance(&self, ran: &FxSet<u32>) -> Relevance<'_> {
         let mut all = Relevance {
             program: self,

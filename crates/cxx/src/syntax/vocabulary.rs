@@ -19,9 +19,10 @@ pub enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Plain,
-    /// Its content is ignored: guards, memory pools.
+    /// The evaluator ignores its content: guards, memory pools.
     Foreign,
-    /// It stays the same for a whole run, whatever methods are called on it. Their results are unknown.
+    /// The struct stays the same for a whole run, whatever methods are called on it. The results of the methods are
+    /// unknown.
     Context,
 }
 

@@ -62,7 +62,7 @@ impl VulkanSelection {
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
-        // It is then unknown which device the program computed on. No dispatch does not mean that the list is complete.
+        // Without any dispatch, it is unknown which device the program computed on, so the list may be incomplete.
         if exit == Some(0) && seen_in_all == 0 {
             basis = basis.without("what the program computed with", None, LeftOutWhy::OutOfView);
         }

@@ -56,7 +56,7 @@ fn is_last(node: &str) -> bool {
     node.rsplit(' ').next() == Some("result_output")
 }
 
-/// One list for each pass over the graph.
+/// The dispatches, one list for each pass over the graph.
 pub fn evaluations<'s, 'r>(seen: &'s [SeenDispatch<'r>]) -> Vec<&'s [SeenDispatch<'r>]> {
     seen.chunk_by(|a, b| a.evaluation == b.evaluation).collect()
 }

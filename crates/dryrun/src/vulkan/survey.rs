@@ -135,7 +135,7 @@ fn part(outcome: &VulkanOutcome, kind: &str, columns: &[u64]) -> Part {
         Ending::Code(0) => say!("dryrun-evaluations", seen = lists.len(), asked = columns.len()),
         _ => words_of(&outcome.said, outcome.ending),
     };
-    // It is then unknown which pass belongs to which length.
+    // With more passes than lengths, it is unknown which pass belongs to which length.
     if lists.len() > columns.len() {
         return (device, failed(kind, columns, &problem));
     }

@@ -130,9 +130,9 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// `asked` units were asked for, of which `answered` have an answer. `by` is the observer. `of` names what it
-    /// examined (a file, a tree, a card, a process); it is empty if nothing was examined. Both are required: there is
-    /// no answer without an observer and an object.
+    /// The basis of a question for `asked` units, of which `answered` have an answer. `by` is the observer. `of` names
+    /// what it examined (a file, a tree, a card, a process); it is empty if nothing was examined. Both are required:
+    /// there is no answer without an observer and an object.
     ///
     /// ```compile_fail
     /// evidence::Basis::new(evidence::Rung::Declared, evidence::Unit::Cells, 1, 1);
@@ -164,9 +164,9 @@ impl Basis {
         }
     }
 
-    /// For a question that lists its own units: the cells of a requested table, the claims of a file, the settings of a
-    /// list. The list is the second account. Do not use this for units that the observer found by looking (launches,
-    /// bytes, files, kernels).
+    /// The basis of a question that lists its own units: the cells of a requested table, the claims of a file, the
+    /// settings of a list. The list is the second account. Do not use this for units that the observer found by looking
+    /// (launches, bytes, files, kernels).
     pub fn listed<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,
@@ -178,8 +178,8 @@ impl Basis {
         Basis::new(by, of, rung, unit, asked, answered).account(Account::searched(Witness::Question))
     }
 
-    /// For a number of units that cannot be known. The units that were seen count as all of them, unless something was
-    /// lost or left out.
+    /// The basis if the number of units cannot be known. The units that were seen count as all of them, unless
+    /// something was lost or left out.
     pub fn live<S: Into<String>>(
         by: impl Into<String>,
         of: impl IntoIterator<Item = S>,

@@ -115,7 +115,7 @@ impl Conclusion {
         self.basis.unit
     }
 
-    /// None if the number cannot be known.
+    /// The number of units that were asked for. None if it cannot be known.
     pub fn asked(&self) -> Option<u64> {
         self.basis.asked
     }

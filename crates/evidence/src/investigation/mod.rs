@@ -132,7 +132,7 @@ pub struct Investigation {
 }
 
 impl Investigation {
-    /// `name` is the file's name, for the position in an error.
+    /// Parses an investigation file. `name` is the file's name, for the position in an error.
     pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
         file::parse(name, text)
     }

@@ -37,7 +37,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// `Type` of parquet.thrift.
+    /// The number of the type in `Type` of parquet.thrift.
     fn physical(&self) -> i32 {
         match self {
             Values::Bool(_) => 0,

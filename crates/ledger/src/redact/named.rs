@@ -90,7 +90,7 @@ fn quotes(value: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// `clientSecret`, `client_secret`, `client.secret` and `client secret` are one name.
+/// Splits a name into words, so that `clientSecret`, `client_secret`, `client.secret` and `client secret` are the same.
 fn parts(name: &str) -> Vec<String> {
     let mut words = String::new();
     let mut small = false;

@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `namespace a::b {`, `inline namespace v2 {`, `namespace {`. Inline namespaces are transparent.
+    /// Parses `namespace a::b {`, `inline namespace v2 {` and `namespace {`. Inline namespaces are transparent.
     fn namespace(&mut self, inline: bool) -> Parsed<()> {
         self.pos += 1;
         let mut path = self.spaces.get(self.space as usize).cloned().unwrap_or_default();

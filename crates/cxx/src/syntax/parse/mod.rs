@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         self.peek().or_else(|| self.toks.get(self.pos.saturating_sub(1))).map_or(Span::default(), Span::of)
     }
 
-    /// From `start` to the last token taken.
+    /// The span from `start` to the last token taken.
     fn since(&self, start: Span) -> Span {
         let last = self.toks.get(self.pos.saturating_sub(1)).map_or(start, Span::of);
         start.to(last)

@@ -161,7 +161,7 @@ impl Parser<'_> {
         Ok(self.node(ExprKind::Init(items), start))
     }
 
-    /// `[=]`, `[&, n]`, `[this, m = n + 1]`: the captures, and the lambda's own variables.
+    /// Parses the captures of a lambda and its own variables: `[=]`, `[&, n]`, `[this, m = n + 1]`.
     fn captures(&mut self) -> Parsed<Captures> {
         self.want(sym::LBRACKET)?;
         let (mut copies, mut all, mut own) = (Vec::new(), false, Vec::new());
