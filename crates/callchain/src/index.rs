@@ -15,11 +15,11 @@ pub enum Language {
 pub enum Reach {
     /// An ordinary call.
     Call,
-    /// `C.name(...)`: from Go into C.
+    /// A call from Go into C: `C.name(...)`.
     Cgo,
     /// A function used as a value: passed as an argument or stored.
     Reference,
-    /// `go f()`: a goroutine started here.
+    /// A goroutine that is started here: `go f()`.
     Spawn,
     /// Wakes the waiters of this condition variable, or sends on this channel.
     Wake,
@@ -42,7 +42,7 @@ pub struct Use {
 #[derive(Debug, Clone)]
 pub struct Local {
     pub name: String,
-    /// Empty if the type is not written out.
+    /// The type as written. Empty if it is not written out.
     pub of: String,
     pub from: String,
     /// The index of this variable among the values of that expression.
@@ -77,7 +77,7 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// The types of its results.
     pub returns: Vec<String>,
-    /// `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
+    /// Switch cases such as `case GGML_OP_MUL_MAT: f(...)`: the label, the called function, and the line.
     pub cases: Vec<(String, String, u32)>,
     /// Whether code in other files cannot call it.
     pub internal: bool,
@@ -134,7 +134,7 @@ pub struct Alias {
     pub table: bool,
 }
 
-/// `#define cublasCreate hipblasCreate`.
+/// A name that a macro replaces: `#define cublasCreate hipblasCreate`.
 #[derive(Debug, Clone)]
 pub struct Remap {
     pub to: String,

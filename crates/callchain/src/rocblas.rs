@@ -17,7 +17,7 @@ pub struct Processor {
     pub at: CodeLocation,
 }
 
-/// `if (name contains "gfx1201") return Processor::gfx1201;`
+/// A branch such as `if (name contains "gfx1201") return Processor::gfx1201;`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchBranch {
     /// The text that is searched for in the device's name.

@@ -4,7 +4,7 @@
 pub struct Segment<'e> {
     pub mark: &'e str,
     pub name: &'e str,
-    /// `()` and `[]` after it, in order.
+    /// The suffixes `()` and `[]`, in order.
     pub after: Vec<u8>,
 }
 

@@ -8,11 +8,11 @@ use std::fmt;
 /// Places besides e_flags that name a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetPlace {
-    /// The runtime uses it to select an entry of a bundle.
+    /// The id in the bundle, which the runtime uses to select an entry.
     BundleId,
-    /// In the metadata.
+    /// The target in the metadata.
     Metadata,
-    /// No loader uses it.
+    /// The target in the file name, which no loader uses.
     FileName,
 }
 

@@ -26,11 +26,11 @@ pub struct CodeObject<'a> {
     elf: Elf<'a>,
     /// 2 to 6, from EI_ABIVERSION.
     pub version: u8,
-    /// From e_flags; None for an unknown processor number.
+    /// The target in e_flags. None for an unknown processor number.
     pub target: Option<TargetId>,
     /// 1 or more for the generic targets of V6.
     pub generic_version: u8,
-    /// `amdhsa.target` of the notes, unchanged; missing in most Tensile objects.
+    /// The `amdhsa.target` of the notes, unchanged. Most Tensile objects do not have it.
     pub stated_target: Option<String>,
     /// The number of kernels according to the notes.
     pub kernel_count: u64,

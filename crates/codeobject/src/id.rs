@@ -11,7 +11,7 @@ pub const HOST: &str = "host";
 pub struct EntryId {
     /// The id as written in the bundle.
     pub text: String,
-    /// `host`, `hip`, `hipv4`, `hcc`, `openmp`, or other text before the first dash.
+    /// The text before the first dash: `host`, `hip`, `hipv4`, `hcc`, `openmp` or another one.
     pub kind: String,
     pub target: Option<TargetId>,
 }

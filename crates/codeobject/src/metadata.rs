@@ -15,12 +15,12 @@ pub type Word = Cow<'static, str>;
 pub struct Argument {
     pub offset: u32,
     pub size: u32,
-    /// `by_value`, `global_buffer`, `hidden_block_count_x`, ...
+    /// The kind, such as `by_value`, `global_buffer` or `hidden_block_count_x`.
     pub value_kind: Word,
-    /// Only in builds with debug information.
+    /// The name, which is present only in builds with debug information.
     pub name: Option<String>,
     pub type_name: Option<String>,
-    /// `global`, `local`, `constant`, ...
+    /// The address space, such as `global`, `local` or `constant`.
     pub address_space: Option<Word>,
     pub access: Option<Word>,
     pub is_const: bool,
@@ -43,7 +43,7 @@ pub struct Metadata {
     pub sgpr_count: Option<u32>,
     /// On gfx90a, gfx942 and gfx950 this is the unified total: architectural VGPRs rounded to 4, plus AGPRs.
     pub vgpr_count: Option<u32>,
-    /// Only on targets with accumulation registers.
+    /// Present only on targets with accumulation registers.
     pub agpr_count: Option<u32>,
     pub sgpr_spill_count: Option<u32>,
     pub vgpr_spill_count: Option<u32>,
@@ -61,7 +61,7 @@ pub struct Metadata {
     pub uniform_work_group_size: Option<bool>,
     pub kind: Option<Word>,
     pub language: Option<Word>,
-    /// Empty with [`Detail::Brief`].
+    /// The arguments. Empty with [`Detail::Brief`].
     pub arguments: Vec<Argument>,
     /// The index of the first hidden argument, if there is one.
     pub first_hidden: Option<u32>,
@@ -181,7 +181,7 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
             _ => reader.skip("argument value")?,
         }
     }
-    // Also prevents a page of empty maps from becoming gigabytes of arguments.
+    // This check also prevents a page of empty maps from becoming gigabytes of arguments.
     if argument.value_kind.is_empty() {
         return Err(Error::new(start, ".value_kind", Problem::Missing));
     }
@@ -191,9 +191,9 @@ fn argument(reader: &mut Reader<'_>) -> Result<Argument> {
 /// The entries of a note other than the kernels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
-    /// `amdhsa.version`: [1,0] V3, [1,1] V4, [1,2] V5 and V6.
+    /// The value of `amdhsa.version`: [1,0] is V3, [1,1] is V4, [1,2] is V5 and V6.
     pub version: Option<[u32; 2]>,
-    /// `amdhsa.target` unchanged: spellings differ, and most Tensile objects lack it.
+    /// The value of `amdhsa.target`, unchanged. Spellings differ, and most Tensile objects do not have it.
     pub target: Option<String>,
     pub kernels: u32,
 }

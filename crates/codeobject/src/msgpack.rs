@@ -12,7 +12,7 @@ pub enum Token<'a> {
     Nil,
     Bool(bool),
     Int(i64),
-    /// Only for values that do not fit in [`Token::Int`].
+    /// Used only for values that do not fit in [`Token::Int`].
     Uint(u64),
     Float(f64),
     Str(&'a str),

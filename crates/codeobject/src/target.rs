@@ -19,7 +19,7 @@ pub fn from_flags(flags: u32, version: u8) -> Option<Flags> {
     let (_, processor) = MACH.iter().find(|(number, _)| *number == mach)?;
     let mut target = TargetId::new(*processor);
     if version >= 4 {
-        // 0 not supported, 1 any, 2 off, 3 on.
+        // The values are 0 not supported, 1 any, 2 off, 3 on.
         for (feature, shift) in [("xnack", 8), ("sramecc", 10)] {
             match (flags >> shift) & 3 {
                 2 => target.set(feature, false),

@@ -7,7 +7,7 @@ use say::Message;
 /// One type and column count.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// Empty for a model whose tensors have their own types.
+    /// The tensor type. Empty for a model whose tensors have their own types.
     pub kind: String,
     pub columns: u64,
     pub rows: Vec<Selected>,
@@ -26,7 +26,7 @@ pub struct Way {
     pub path: Option<Path>,
     /// Columns of a tile or a block. 0 if the path has none or the number is unknown.
     pub tile: u64,
-    /// For display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
+    /// The label for display: `mmq112`, `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed.
     pub label: String,
 }
 

@@ -57,7 +57,7 @@ pub struct Sheet<'m> {
     /// The user's name for it.
     pub given: &'m str,
     pub target: String,
-    /// None if nothing was run.
+    /// The dry run's map. None if nothing was run.
     pub map: Option<&'m Map>,
     pub cells: Cells,
 }

@@ -28,7 +28,7 @@ pub struct Part {
     pub thread: u32,
     pub from: u64,
     pub end: u64,
-    /// `ROCm0`, `CPU`.
+    /// The name of the backend: `ROCm0`, `CPU`.
     pub backend: String,
     /// Columns of the logits, if this part computes them.
     pub outputs: Option<u64>,

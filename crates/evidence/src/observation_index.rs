@@ -18,7 +18,7 @@ pub(crate) struct ObservationIndex<'a> {
 /// Observations with the same topic, parameters and view: if one of them is relevant, all are.
 #[derive(Debug)]
 pub(crate) struct Alike<'a> {
-    /// None for an observation that is not a fact.
+    /// The parameters of the fact. None for an observation that is not a fact.
     pub about: Option<&'a About>,
     view: &'a FieldOfView,
     pub rows: Vec<&'a Recorded>,

@@ -8,7 +8,7 @@
 use crate::timeline::{Launch, Timeline};
 use std::collections::BTreeMap;
 
-/// `TrackEvent.Type.TYPE_INSTANT`.
+/// The value of `TrackEvent.Type.TYPE_INSTANT`.
 const INSTANT: u64 = 3;
 /// The id of the only packet sequence, whose packets share their state.
 const SEQUENCE: u64 = 1;

@@ -12,7 +12,7 @@ pub struct Launch {
     pub thread: u32,
     pub stream: u64,
     pub time_ns: u64,
-    /// `hipLaunchKernel`.
+    /// The function that was called, such as `hipLaunchKernel`.
     pub api: String,
     /// The readable form of the kernel's name. For a call without a kernel, the name of the call.
     pub name: String,

@@ -7,11 +7,11 @@ use crate::profile::{Number, Profile};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// `rx-9070-xt`, `rtx-4090`.
+    /// The name of the card: `rx-9070-xt`, `rtx-4090`.
     pub card: String,
-    /// `RX 9070 XT`, without the maker.
+    /// The product name without the maker: `RX 9070 XT`.
     pub title: String,
-    /// `gfx1201`, `sm_89`.
+    /// The target: `gfx1201`, `sm_89`.
     pub target: String,
     /// Whether it has no memory of its own and uses the system's memory.
     pub integrated: bool,

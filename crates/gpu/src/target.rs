@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
     pub processor: String,
-    /// In canonical (alphabetic) order.
+    /// The named features, in canonical (alphabetic) order.
     features: Vec<(String, bool)>,
 }
 
@@ -134,7 +134,7 @@ fn split_old_features(text: &str) -> (&str, Vec<(&str, bool)>) {
     let Some(at) = text.find('+') else { return (text, Vec::new()) };
     let (processor, rest) = text.split_at(at);
     let names = rest.split('+').filter(|name| !name.is_empty());
-    // `sram-ecc` was the old spelling.
+    // The old spelling is `sram-ecc`.
     (processor, names.map(|name| (if name == "sram-ecc" { "sramecc" } else { name }, true)).collect())
 }
 

@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 /// What was found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// `gfx1201`.
+    /// The target of the GPU: `gfx1201`.
     pub target: Option<String>,
-    /// `rx-9070-xt`.
+    /// The name of the card: `rx-9070-xt`.
     pub card: Option<String>,
     /// An installation with GPU code, by its name: `debian-sid`.
     pub runtime: Option<String>,
-    /// `ollama`, `llama-server` or `vllm`, if one of them answers.
+    /// The server that answers: `ollama`, `llama-server` or `vllm`.
     pub server: Option<String>,
     pub server_version: Option<String>,
     pub model: Option<String>,

@@ -13,7 +13,7 @@ pub struct Instruction {
     /// The other half of a dual instruction.
     pub second: Option<Mnemonic>,
     pub form: Form,
-    /// In bytes.
+    /// The length in bytes.
     pub length: usize,
 }
 

@@ -22,7 +22,7 @@ struct Lane {
     base: u32,
     mask: u32,
     shift: u8,
-    /// 0 or 32.
+    /// The shift to the word with the sources: 0 or 32.
     half: u8,
     first: u16,
     second: u16,

@@ -41,8 +41,8 @@ pub enum Tail {
     Sources,
     /// Further address words (MIMG, non-sequential addresses). This field gives their number.
     Addresses(Bits),
-    /// Two operations in one instruction (VOPD). The first source of each may announce the one literal. The opcode of
-    /// the second operation is `width` bits wide, in the low part of both.
+    /// Two operations in one instruction (VOPD). The first source of each may announce the one literal. The format's
+    /// opcode contains both opcodes: the low `width` bits are the second one.
     Dual { width: u8, dwords: u8 },
     /// A second eight-byte instruction that this one modifies (scaled MFMA and WMMA).
     Pair,

@@ -23,7 +23,7 @@ const HEADER: &str = "whichkernel kernels 1";
 /// One kernel of one code object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// `gfx1100`, with its features if the bundle names them.
+    /// The target, such as `gfx1100`, with its features if the bundle names them.
     pub target: String,
     pub bundle: Option<u32>,
     /// The name in the readable form of the kernel-name grammar.

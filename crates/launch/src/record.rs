@@ -44,7 +44,7 @@ pub struct Header {
 pub struct Head {
     /// Bytes including this head and the padding; 0 if the process died between reserving and writing.
     pub len: u32,
-    /// 0 until the body is complete.
+    /// The kind of the record. 0 until the body is complete.
     pub kind: u32,
 }
 
@@ -188,7 +188,7 @@ pub struct Repeat {
 
 pub const REPEAT_SHIFT: u32 = 20;
 
-/// `what` is one of `graph::*`.
+/// An event of a graph. `what` is one of `graph::*`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Graph {
@@ -259,7 +259,7 @@ pub struct Blas {
     pub type_b: u32,
     pub type_c: u32,
     pub compute: u32,
-    /// Bits of the scalars as double.
+    /// The bits of `alpha` and `beta` as doubles.
     pub alpha: u64,
     pub beta: u64,
     /// 0 if the call was only recorded. 1 begins and 2 ends a call that the real library handles. Launches between the

@@ -5,7 +5,7 @@ use crate::record::{self, kind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub id: u32,
-    /// Empty for an image that was loaded from memory.
+    /// The path of the file. Empty for an image that was loaded from memory.
     pub path: String,
     pub address: u64,
     pub hash: u64,

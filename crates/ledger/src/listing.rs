@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 pub struct Filter {
     pub observer: Option<String>,
     pub rung: Option<Rung>,
-    /// `notes`, a rung, or an observer's name.
+    /// Selects `notes`, a rung, or an observer by name.
     pub only: Option<String>,
     /// A prefix of the topic.
     pub topic: Option<String>,

@@ -20,7 +20,7 @@ const AHEAD: usize = 4;
 pub struct Reader {
     pub(crate) dir: PathBuf,
     pub(crate) database: PathBuf,
-    /// None if nothing was recorded yet.
+    /// The connection. None if nothing was recorded yet.
     pub(crate) connection: Option<Connection>,
     /// Whether the database is our own copy, which has no writers.
     pub(crate) copy: bool,

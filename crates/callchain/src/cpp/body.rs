@@ -253,7 +253,7 @@ fn arguments(t: &Tokens, open: usize) -> Vec<(usize, usize)> {
 pub(super) fn parameters_of(t: &Tokens, open: usize) -> Vec<Local> {
     let one = |(from, to): (usize, usize)| {
         let end = (from..to).find(|&at| t.text(at) == "=").unwrap_or(to);
-        // `void (*f)(int)`.
+        // A function pointer, such as `void (*f)(int)`.
         let pointer = (from..end).find(|&at| t.text(at) == "(" && t.text(at + 1) == "*" && t.is_name(at + 2));
         if let Some(at) = pointer {
             return Some(Local::typed(t.text(at + 2), super::POINTER.to_owned(), t.line(at)));
@@ -281,7 +281,7 @@ fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> 
         at += 1;
     }
     if !t.is_name(at) || NO_TYPE.contains(&t.text(at)) {
-        // `unsigned x`: the qualifier is the type.
+        // In `unsigned x`, the qualifier is the type.
         return None;
     }
     let of = at;
@@ -317,7 +317,7 @@ fn declared(t: &Tokens, start: usize, close: usize, locals: &mut Vec<Local>) -> 
     }
     let (line, of, next) = (local.line, local.of.clone(), at + 1);
     locals.push(local);
-    // `T a = x, b;`
+    // More names may follow, as in `T a = x, b;`.
     let end = (next..close).find(|&at| t.text(at) == ";").unwrap_or(next);
     if t.text(next) != "(" || t.close(next) < end {
         let more = t.top(next, end).filter(|&at| t.text(at) == ",").filter_map(|comma| {

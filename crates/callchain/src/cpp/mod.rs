@@ -229,7 +229,7 @@ impl Reader<'_, '_> {
             }
             return;
         }
-        // `enum ggml_status (*graph_compute)(ggml_backend_t backend)`.
+        // A function pointer, such as `enum ggml_status (*graph_compute)(ggml_backend_t backend)`.
         let pointer = t.top(start, end).find(|&at| t.text(at) == "(" && t.text(at + 1) == "*" && t.is_name(at + 2));
         if let Some(at) = pointer {
             return self.keep(Local::typed(t.text(at + 2), POINTER.to_owned(), t.line(at)), scope);

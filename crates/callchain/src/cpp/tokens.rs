@@ -168,7 +168,7 @@ impl<'s> Tokens<'s> {
                 || AFTER.contains(&self.text(after))
                 || matches!(self.text(after), ":" | "->" | "=");
             if body && close > open {
-                // `operator()(...)`: the second pair of parentheses holds the parameters.
+                // In `operator()(...)`, the second pair of parentheses has the parameters.
                 let open = if operator_call { after } else { open };
                 return Some(Signature { name, open, close: self.close(open) });
             }

@@ -13,7 +13,7 @@ pub struct Relocation {
     pub address: u64,
     pub kind: u32,
     pub symbol: u32,
-    /// 0 if the table has no addends.
+    /// The addend, or 0 if the table has no addends.
     pub addend: i64,
 }
 

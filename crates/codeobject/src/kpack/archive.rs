@@ -16,10 +16,10 @@ const ENTRY_LIMIT: usize = 4_000_000;
 /// One code object in the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `lib/libfoo.so#0`: the library, and the number of its wrapper.
+    /// The library and the number of its wrapper: `lib/libfoo.so#0`.
     pub key: String,
     pub target: String,
-    /// `hsaco`.
+    /// The kind of the code, such as `hsaco`.
     pub kind: String,
     pub ordinal: u64,
     /// The unpacked size according to the table; 0 if it is not given.

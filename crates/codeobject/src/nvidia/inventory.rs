@@ -98,7 +98,7 @@ pub struct Row {
     pub entry: usize,
     pub kind: EntryKind,
     pub sm: u32,
-    /// `a` of sm_90a, `f` of sm_100f, if the entry states it.
+    /// The letter after the number (`a` for sm_90a, `f` for sm_100f), if the entry states it.
     pub letter: Option<char>,
     pub version: (u16, u16),
     pub compression: Compression,

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 /// The declarations of one PTX image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ptx {
-    /// `.version`, as written.
+    /// The version in `.version`, as written.
     pub version: String,
-    /// `.target`, the first word.
+    /// The first word of `.target`.
     pub target: String,
     /// Names of `.entry` functions with a body, in order.
     pub kernels: Vec<String>,

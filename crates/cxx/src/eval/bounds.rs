@@ -8,7 +8,7 @@ use crate::syntax::ast::Binary;
 /// The smallest and the largest value, in stored form.
 type Bounds = (i64, i64);
 
-/// `(value + slope * counts) / by`, rounded down.
+/// The number `(value + slope * counts) / by`, rounded down.
 struct Quotient {
     value: i128,
     slope: i128,

@@ -41,7 +41,7 @@ pub enum Builtin {
     Strcspn,
     Strstr,
     Strtok,
-    /// `strtoul` and similar functions, by return type.
+    /// A function such as `strtoul`, which returns this type.
     Strtoul(IntTy),
     Strcmp,
     Atoi,

@@ -535,7 +535,7 @@ impl Machine<'_> {
         let before = if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
             &[]
         } else {
-            // `X::member` of a struct, an enum or a namespace.
+            // The name is `X::member` of a struct, an enum or a namespace.
             if let Some(instance) = self.scope_of(name)?
                 && let Some(value) = self.static_of(&instance, last.sym)?
             {

@@ -417,7 +417,7 @@ impl Machine<'_> {
             self.at_its_end(instance, &object, at)?;
             return Ok(object);
         }
-        // `T t(a, b)`: an aggregate, initialised field by field.
+        // In `T t(a, b)`, T is an aggregate, which is initialised field by field.
         let Value::Agg(mut object) = object else { return Ok(Value::Opaque(at)) };
         let constructors = methods.iter().any(|method| Some(method.name) == instance.of.name);
         if let [only] = args {

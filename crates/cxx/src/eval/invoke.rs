@@ -16,7 +16,7 @@ const MAX_SEQUENCE: usize = 256;
 #[derive(Clone, Copy)]
 pub(super) enum Given<'a> {
     Values(&'a [Value]),
-    /// `Ty::Unknown` for types that cannot be determined.
+    /// The types of the arguments. `Ty::Unknown` if a type cannot be determined.
     Types(&'a [Ty]),
 }
 

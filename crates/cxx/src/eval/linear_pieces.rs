@@ -53,7 +53,7 @@ pub(super) struct Held {
     pub(super) from: i64,
     pub(super) to: i64,
     pub(super) truth: bool,
-    /// At the next count, the outcome differs or cannot be determined.
+    /// Whether the outcome at the next count differs or cannot be determined.
     pub(super) ends: bool,
 }
 

@@ -90,7 +90,7 @@ pub struct Arrival {
     /// The address that was copied from.
     pub from: i64,
     pub length: i64,
-    /// None if unknown.
+    /// The bytes. None if they are unknown.
     pub bytes: Option<Rc<[u8]>>,
 }
 

@@ -197,7 +197,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            // `x.at(i) = 1`, `std::get<0>(x) = 1`: the object or the argument changes.
+            // In `x.at(i) = 1` and `std::get<0>(x) = 1`, the object or the argument changes.
             ExprKind::Call(callee, args) => {
                 let object = match &callee.kind {
                     ExprKind::Member { base, .. } => Some(base.as_ref()),

@@ -86,7 +86,7 @@ pub enum Ty {
     Float(u8),
     Ptr(Rc<Ty>),
     Array(Rc<Ty>, usize),
-    /// `std::vector`.
+    /// A `std::vector` with items of this type.
     List(Rc<Ty>),
     Struct(Rc<Instance>),
     Enum,

@@ -10,7 +10,7 @@ use crate::syntax::sym::{self, FxSet, Sym};
 pub(crate) struct Spelled {
     /// Functions declared by `friend`, which only argument-dependent lookup finds.
     pub friends: FxSet<Sym>,
-    /// `namespace a = b;`
+    /// Namespace aliases: `namespace a = b;`.
     pub aliases: FxSet<Sym>,
     /// Namespaces that a function opens locally.
     pub opened: FxSet<Sym>,

@@ -58,9 +58,9 @@ pub struct Program {
     pub globals: Vec<Global>,
     global_names: FxMap<Sym, Vec<u32>>,
     spaces: Vec<Vec<Sym>>,
-    /// `using a::name`, by unit.
+    /// Names from `using a::name`, by unit.
     pub(crate) brought: FxSet<(u32, Sym)>,
-    /// `using namespace`, by unit.
+    /// Namespaces from `using namespace`, by unit.
     opened: FxSet<(u32, Sym)>,
     pub(crate) spelled: Spelled,
     loaded: FxSet<Sym>,

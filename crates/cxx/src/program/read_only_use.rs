@@ -84,7 +84,7 @@ impl Program {
         if is(before(1), sym::DOT) || is(before(1), sym::ARROW) || self.declares(before(1).and_then(tok)) {
             return true;
         }
-        // `space::name`.
+        // Go back over qualifiers, as in `space::name`.
         let mut first = at;
         while is(first.checked_sub(1), sym::SCOPE) {
             let name = first.checked_sub(2).filter(|&name| tok(name).is_some_and(|tok| self.is_name(tok)));
@@ -263,7 +263,7 @@ impl Program {
             (Some(sym::ASSIGN), Some(sym::SEMI)) => {
                 ty.dims.is_empty() && !ty.reference && self.is_copied(toks, first - 1, named, true)
             }
-            // `for (int x : list)`.
+            // A range-based loop: `for (int x : list)`.
             (Some(sym::COLON), Some(sym::RPAREN)) => {
                 let Some(open) =
                     toks.get(..first - 1).and_then(|list| list.iter().rposition(|tok| tok.is(sym::LPAREN)))
@@ -394,11 +394,11 @@ impl Program {
         let told = self.vocabulary().kept.contains(&text) || (self.vocabulary().answered)(text);
         let library = READERS.contains(&text) || (of_std && text == "size");
         if told || (library && (whole.is_none() || text == "size")) {
-            // `std::max(a, b) = 1`.
+            // The result may be assigned to, as in `std::max(a, b) = 1`.
             let close = closing_of(toks, open, sym::LPAREN, sym::RPAREN);
             return !toks.get(close).is_some_and(|tok| tok.kind == Kind::Punct && is_assignment(tok.sym));
         }
-        // `float(a)`, but not `float & x(a)` or `object x(a)`.
+        // A conversion `float(a)`, but not `float & x(a)` or `object x(a)`.
         let type_alone = !ahead.is_some_and(|tok| tok.kind == Kind::Ident && !tok.is(sym::RETURN));
         whole.is_none() && type_alone && self.is_plain_type(name, named.unit)
     }
@@ -454,7 +454,7 @@ impl Program {
     fn is_binary(&self, toks: &[Tok], at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         match toks.get(before) {
-            // `(int *) &a` versus `f(x) & a`.
+            // Distinguish `(int *) &a` from `f(x) & a`.
             Some(tok) if tok.is(sym::RPAREN) => {
                 let open = opening_of(toks, before);
                 open.and_then(|open| open.checked_sub(1))

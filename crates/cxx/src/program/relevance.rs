@@ -274,7 +274,7 @@ impl<'p> Relevance<'p> {
             let of = |text: Sym| Some(crate::syntax::integer::literal(self.program.text(text))?.0);
             match tok.kind {
                 Kind::Number => of(tok.sym),
-                // `#define LIMIT 11070`
+                // The number may come from a macro, such as `#define LIMIT 11070`.
                 Kind::Ident => {
                     let mut made = self.program.macros.definitions.values().filter(|(known, _)| *known == tok.sym);
                     match (made.next().map(|(_, made)| made.body.as_slice()), made.next()) {

@@ -129,7 +129,7 @@ impl Program {
             return seen.into_iter().map(|(index, _)| index).collect();
         }
         if qualified.is_empty() {
-            // From the innermost namespace outwards.
+            // Search from the innermost namespace outwards.
             let here = self.space(view.space);
             for depth in (0..=here.len()).rev() {
                 let around = here.get(..depth).unwrap_or_default();

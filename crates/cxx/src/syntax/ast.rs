@@ -35,7 +35,7 @@ pub enum ExprKind {
     Assign(Option<Binary>, Box<Expr>, Box<Expr>),
     Ternary(Box<[Expr; 3]>),
     Call(Box<Expr>, Vec<Expr>),
-    /// `f<<<a, b>>>(x)`: a call with a configuration.
+    /// A call with a configuration: `f<<<a, b>>>(x)`.
     Configured(Box<Expr>, Vec<Expr>, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Member {
@@ -47,7 +47,7 @@ pub enum ExprKind {
     Construct(Box<Type>, Vec<Expr>),
     SizeofType(Box<Type>),
     SizeofExpr(Box<Expr>),
-    /// `sizeof...(pack)`.
+    /// The expression `sizeof...(pack)`.
     SizeofPack(Box<Expr>),
     AlignofType(Box<Type>),
     Lambda(Arc<Lambda>),
@@ -154,7 +154,7 @@ pub struct Segment {
 pub enum TemplateArg {
     Type(Type),
     Expr(Expr),
-    /// `of<T, I>...`: one type per item of the pack in it.
+    /// An expansion `of<T, I>...`, with one type per item of the pack in it.
     Expansion(Type),
 }
 
@@ -210,7 +210,7 @@ pub enum Stmt {
     },
     Each {
         slot: u32,
-        /// `auto & [key, value]`: the slots that each item is unpacked into; empty without structured bindings.
+        /// The slots that each item is unpacked into, for `auto & [key, value]`. Empty without structured bindings.
         parts: Vec<u32>,
         by_ref: bool,
         range: Expr,
@@ -226,7 +226,7 @@ pub enum Stmt {
     Continue,
     Block(Vec<Stmt>),
     Case(Expr),
-    /// `case 1 ... 8:`.
+    /// A range of labels: `case 1 ... 8:`.
     Cases(Box<[Expr; 2]>),
     Default,
     Empty,
@@ -271,10 +271,10 @@ pub enum Initial {
 pub struct Lambda {
     /// The slots of variables captured by copy. None means every variable that the lambda uses.
     pub copies: Option<Vec<u32>>,
-    /// `[n = x + 1]`: the lambda's own variables, with their initial values.
+    /// The lambda's own variables, with their initial values: `[n = x + 1]`.
     pub own: Vec<(u32, Expr)>,
     pub params: Vec<Param>,
-    /// `-> T`.
+    /// The declared return type: `-> T`.
     pub ret: Option<Type>,
     pub body: Vec<Stmt>,
 }
@@ -304,9 +304,9 @@ pub const ELSEWHERE: u8 = 1;
 pub const HERE: u8 = 2;
 /// The function is never called directly, only handed over to run elsewhere.
 pub const REMOTE: u8 = 4;
-/// `static`.
+/// The function is `static`.
 pub const INTERNAL: u8 = 8;
-/// `__attribute__((weak))`: another unit's definition may replace it.
+/// The function has `__attribute__((weak))`: another unit's definition may replace it.
 pub const WEAK: u8 = 16;
 
 /// The position from which a name is looked up.
@@ -419,7 +419,7 @@ pub struct Field {
     pub name: Option<Sym>,
     pub ty: Type,
     pub init: Option<Expr>,
-    /// `int n : 3`: a bit-field, whose truncation is not modelled.
+    /// Whether it is a bit-field (`int n : 3`), whose truncation is not modelled.
     pub bits: bool,
 }
 
@@ -432,9 +432,9 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Enum {
     pub name: Option<Sym>,
-    /// `enum class`: its enumerators must be qualified.
+    /// Whether it is an `enum class`, whose enumerators must be qualified.
     pub scoped: bool,
-    /// `enum x : uint8_t`.
+    /// The declared underlying type: `enum x : uint8_t`.
     pub underlying: Option<Type>,
     pub list: Vec<Enumerator>,
     pub span: Span,
@@ -453,7 +453,7 @@ pub struct Global {
     pub home: Option<BodyId>,
     pub parsed: OnceLock<Initial>,
     pub span: Span,
-    /// `extern` without a value: it is defined elsewhere.
+    /// Whether it is `extern` without a value, so that it is defined elsewhere.
     pub external: bool,
     /// Visible only in its own unit.
     pub internal: bool,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Macro {
-    /// None for an object-like macro.
+    /// The parameters. None for an object-like macro.
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Vec<Tok>,

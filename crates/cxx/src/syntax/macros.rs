@@ -29,7 +29,7 @@ pub struct Macros {
     pub of_file: Vec<(String, Defined)>,
     /// Every name that was ever defined.
     pub ever: FxSet<Sym>,
-    /// `push_macro`: the earlier definitions of a name.
+    /// The earlier definitions of a name, saved by `push_macro`.
     pub(crate) pushed: FxMap<Sym, Vec<Option<Arc<Macro>>>>,
     /// Names whose `#define` is ignored: checks and logs that the interpreter handles itself.
     pub kept: FxSet<Sym>,

@@ -109,7 +109,7 @@ fn shell_only(facts: &Facts) -> Vec<Case> {
         return Vec::new();
     };
     let decides = |name: &str| {
-        // In a shell, OLLAMA_HOST is meant for the client.
+        // In a shell, OLLAMA_HOST is meant for the client, not for the server.
         let prefix = ["HSA_", "OLLAMA_", "ROCBLAS_"].iter().any(|prefix| name.starts_with(prefix));
         name != "OLLAMA_HOST" && (prefix || name.ends_with("_VISIBLE_DEVICES"))
     };

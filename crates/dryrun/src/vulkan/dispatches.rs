@@ -7,7 +7,7 @@ use vulkan::{Dispatch, Kernel, Pipeline, Run};
 #[derive(Debug)]
 pub struct SeenDispatch<'r> {
     pub dispatch: &'r Dispatch,
-    /// None if the layer did not observe its creation.
+    /// The pipeline. None if the layer did not observe its creation.
     pub pipeline: Option<&'r Pipeline>,
     pub kernel: Option<Kernel>,
     /// The columns of a product of weights. For experts, those of the layer that they serve.

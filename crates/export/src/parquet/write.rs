@@ -4,10 +4,10 @@ use super::thrift::{Fields, varint};
 use super::{Column, MAGIC, ParquetTable, Values};
 use std::io::{self, Write};
 
-/// `Encoding` of parquet.thrift.
+/// A value of `Encoding` in parquet.thrift.
 const PLAIN: i32 = 0;
 const RLE: i32 = 3;
-/// `ConvertedType`.
+/// A value of `ConvertedType` in parquet.thrift.
 const UTF8: i32 = 0;
 
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use super::named::{MARK, is_sure};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hidden {
     Secret,
-    /// `Authorization: Bearer ...`: the header's name may be shown.
+    /// A header such as `Authorization: Bearer ...`, whose name may be shown.
     Header,
     /// A person's words. llama-bench uses the same option for token counts, which may be shown.
     Prompt,

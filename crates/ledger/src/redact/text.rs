@@ -39,7 +39,7 @@ static STEPS: LazyLock<[Replacement; 6]> = LazyLock::new(|| {
     ]
 });
 
-/// `"api_key": "..."` in a log line that is or contains JSON.
+/// A field such as `"api_key": "..."` in a log line that is or contains JSON.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#""([\w-]+)"(\s*:\s*)"((?:[^"\\]|\\.)*)""#));
 
 /// An option and its value. The value is a quoted text or a word, also in a printed list of words.

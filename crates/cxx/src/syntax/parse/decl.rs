@@ -28,9 +28,9 @@ pub struct Declared {
     pub names: Names,
     /// The namespaces by number; the first is the global one.
     pub spaces: Vec<Vec<Sym>>,
-    /// `using namespace x;`, by the last word.
+    /// The last words of the namespaces in `using namespace x;`.
     pub opened: Vec<Sym>,
-    /// `using a::f;`: names brought in from another namespace.
+    /// Names from another namespace, by `using a::f;`.
     pub brought: Vec<Sym>,
     /// Operators overloaded for types of the tree, with the names in their parameters.
     pub operators: Vec<(Sym, Vec<Sym>)>,

@@ -77,7 +77,7 @@ impl Parser<'_> {
 
     fn try_statement(&mut self) -> Parsed<Stmt> {
         self.deeper()?;
-        // `[[fallthrough]];`, `[[likely]] {...}`.
+        // Skip attributes such as `[[fallthrough]];` and `[[likely]] {...}`.
         while self.at(sym::LBRACKET) && self.at_ahead(1, sym::LBRACKET) {
             self.skip_balanced();
         }
@@ -149,7 +149,7 @@ impl Parser<'_> {
                         Ok(stmt) => Ok(stmt),
                         Err(Stuck) => {
                             self.rewind(mark);
-                            // `using a::f;`: from here on, f has another meaning.
+                            // After `using a::f;`, f has another meaning.
                             if tok.sym == sym::USING && !self.at_ahead(1, sym::NAMESPACE) && !self.at_ahead(1, sym::STD)
                             {
                                 return Err(Stuck);
@@ -220,7 +220,7 @@ impl Parser<'_> {
     }
 
     fn passed_over(&mut self) -> Parsed<Stmt> {
-        // `using T = ...;`, `typedef ... T;`, `struct T { ... };`: the name is a type from here on.
+        // After `using T = ...;`, `typedef ... T;` or `struct T { ... };`, the name is a type.
         let start = self.pos;
         let first = self.peek().map(|tok| tok.sym);
         let mut last = None;

@@ -13,7 +13,7 @@ pub(super) struct Specifiers {
     pub is_static: bool,
     pub fixed: bool,
     pub external: bool,
-    /// `thread_local`. In a function, the variable has the lifetime of a static.
+    /// Whether it is `thread_local`. In a function, the variable then has the lifetime of a static.
     pub thread: bool,
 }
 
@@ -300,7 +300,7 @@ impl Parser<'_> {
             let arg = self.template_arg()?;
             let expanded = self.eat(sym::ELLIPSIS);
             args.push(match arg {
-                // `of<T, I>...`; a bare pack expands to its content everywhere.
+                // A pack with arguments, as in `of<T, I>...`. A bare pack expands to its content everywhere.
                 TemplateArg::Type(ty) if expanded && ty.has_arguments() => TemplateArg::Expansion(ty),
                 arg => arg,
             });
