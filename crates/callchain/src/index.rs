@@ -114,7 +114,7 @@ impl Function {
     }
 }
 
-/// The function that serves `"/completion"`.
+/// The function that serves a route such as `"/completion"`.
 #[derive(Debug, Clone)]
 pub struct Route {
     pub path: String,

@@ -23,7 +23,8 @@ pub struct Trial<'a> {
     pub counted: Option<Counted<'a>>,
     /// Whether every counter claims to have seen all launches.
     pub whole: bool,
-    /// Whether a second account confirms every counter. Without it, a difference may be due to a blind counter.
+    /// Whether a second, independent count confirms every counter. Without it, a difference may come from a counter
+    /// that missed launches.
     pub vouched: bool,
 }
 

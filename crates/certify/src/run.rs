@@ -56,8 +56,8 @@ impl Observed {
         self.lost_nothing() && self.account.whole()
     }
 
-    /// Whether the observer claims to have seen every launch and a second account confirms it. Only then does a smaller
-    /// count say something about the program rather than the counter.
+    /// Whether the observer claims to have seen every launch and a second, independent count confirms it. Only then
+    /// does a smaller count say something about the program rather than the counter.
     pub fn vouched(&self) -> bool {
         self.whole() && self.account.second.witness.is_some()
     }

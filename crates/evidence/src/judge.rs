@@ -242,7 +242,8 @@ fn transferred<R: RungKind>(claim: &Claim, concerning: &[&Recorded]) -> Option<J
     Some((GradeKind::Inferred, reasons))
 }
 
-/// The claim restated for another subject, restricted to what was examined there, so that silence there can be judged.
+/// The claim restated for another subject. It is restricted to what was examined there, so that silence there can be
+/// judged.
 fn bridged(claim: &Claim) -> Claim {
     let mut there = claim.clone();
     there.scope.file = there.scope.file.or(Some("*".to_owned()));

@@ -265,7 +265,7 @@ impl ObservationId {
         self.0.first_chunk().map_or(0, |digits| u128::from_be_bytes(*digits))
     }
 
-    /// A prefix that is long enough for a person to find the observation again.
+    /// A prefix of the id that is long enough to find the observation again.
     pub fn short(&self) -> &str {
         self.as_str().get(..12).unwrap_or_default()
     }

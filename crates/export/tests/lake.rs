@@ -290,7 +290,7 @@ fn an_export_that_cannot_be_written_leaves_the_last_one() {
     let lake = lake(dir.path());
     let reader = Reader::open(&dir.path().join("alpha")).expect("a reader");
     let origin = Origin { host: Some("alpha"), machine: "0011", title: "A test", claims: &[] };
-    // Simulates a full disk by a file in the way of a folder, because root may write anywhere else.
+    // A file in the way of a folder simulates a full disk, because root may write anywhere else.
     fs::rename(lake.join("claims"), lake.join("aside")).expect("moved");
     fs::write(lake.join("claims"), "in the way").expect("written");
     assert!(write(&reader, &origin, &lake).is_err());

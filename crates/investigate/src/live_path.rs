@@ -59,7 +59,7 @@ pub fn live_path(observations: &[Recorded], here: &Here) -> Option<(Vec<LivePath
     let mut by = by.into_iter();
     let first = by.next()?;
     let count = last.len() as u64;
-    // Launches are found by looking, so ruling out others needs a second account.
+    // Observers find launches by looking, so only a second account can rule out others.
     let mut basis = Basis::live(first, of, Rung::Launched, Unit::Cells, count).asked_of(Rung::Launched).lost(lost);
     for witness in accounts.into_iter().flatten() {
         basis = basis.account(Account::searched(witness));

@@ -1,4 +1,4 @@
-//! Reading a ledger. Works in a read-only directory, during writes, and before a ledger exists.
+//! Reads a ledger. This works in a read-only directory, during writes, and before a ledger exists.
 
 use crate::blobs::Blobs;
 use crate::chain::{Hash, Row, RowKind};

@@ -63,7 +63,7 @@ pub enum ExprKind {
         left: bool,
     },
     Throw,
-    /// `new` and `delete`, whose values are not modelled.
+    /// An expression with `new` or `delete`, whose value is not modelled.
     Heap,
 }
 
@@ -193,7 +193,7 @@ pub enum Base {
 pub enum Stmt {
     Expr(Expr),
     Decl(Vec<Var>),
-    /// From here on, this slot holds a type.
+    /// A type alias: from here on, this slot holds a type.
     Alias(u32, Box<Type>),
     If {
         init: Option<Box<Stmt>>,
