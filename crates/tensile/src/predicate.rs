@@ -6,7 +6,7 @@ use codeobject::{
 };
 use std::fmt;
 
-/// A condition, kept as far as it can be displayed and queried.
+/// A condition, with as much as is needed to display and query it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predicate {
     pub kind: String,
