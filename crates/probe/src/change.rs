@@ -64,7 +64,7 @@ const FOUR_OF_FIVE: f64 = 1.2;
 /// The size of a step that a sweep should find.
 const TENTH: f64 = 0.10;
 
-/// Steps in ascending order, and what could not have been detected. Points must be in ascending order of length.
+/// Steps in ascending order, and the sensitivity of the sweep. Points must be in ascending order of length.
 pub fn changes(points: &[Point]) -> (Vec<Change>, Option<Power>) {
     let runs = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
     let series = centres(points);

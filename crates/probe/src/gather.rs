@@ -26,7 +26,7 @@ pub struct Wanted {
     pub url: Option<String>,
 }
 
-/// What the whole recording shows, before any probe is read.
+/// Facts from the whole recording, collected before any probe is read.
 struct Around {
     identity: Identity,
     claims: Claims,

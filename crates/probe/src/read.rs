@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Changing one of these restarts Ollama's runner (server/sched.go, needsReload).
 const RUNNER: &[&str] = &["num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread"];
 
-/// What is known so far.
+/// The state while exchanges are read.
 #[derive(Debug)]
 pub struct Reader {
     pub identity: Identity,

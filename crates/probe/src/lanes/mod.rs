@@ -1,4 +1,5 @@
-//! Lanes: the same ladder under different settings of one server, interleaved, and whether the difference is more than chance.
+//! Lanes: the same ladder under different settings of one server, interleaved, with a test whether a difference is more
+//! than chance.
 
 mod compared;
 mod difference;
