@@ -1,4 +1,4 @@
-//! What ggml's Vulkan backend adds to C++: which of its functions count as results.
+//! The additions of ggml's Vulkan backend to C++: the functions whose calls count as results.
 
 use crate::ggml_dialect::GGML;
 use cxx::ast::Expr;
