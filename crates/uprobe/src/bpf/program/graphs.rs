@@ -85,7 +85,7 @@ impl Body {
         self.keep_call();
     }
 
-    /// Reported after the return, with these arguments.
+    /// Reports the call with these arguments after its return.
     fn with(&mut self, arguments: &[(i16, i16)], number: i32) {
         arguments.iter().for_each(|(to, register)| self.register(*to, *register, Long));
         self.until_it_returns(number);
