@@ -64,7 +64,7 @@ impl Tree {
         true
     }
 
-    /// Whether the node can be identified: by its handle, by what the process queried about it, or because all
+    /// Whether the node can be identified: by its handle, by the process's own queries about it, or because all
     /// candidates are alike.
     pub fn known(&mut self, node: u64, told: Option<&[KindId]>) -> bool {
         if self.find(node).is_some() {

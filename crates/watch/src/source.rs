@@ -144,8 +144,8 @@ pub(crate) trait Followed {
 
     fn program(&mut self) -> &mut dyn Program;
 
-    /// Reads what was written since; `last` if nothing will follow. Returns whether there was anything. A damaged file
-    /// affects only itself and is reported at the end.
+    /// Reads the new data; `last` if no more will follow. Returns whether there was any. A damaged file affects only
+    /// itself and is reported at the end.
     fn drain(&mut self, tally: &mut Tally, last: bool) -> bool;
 
     fn follow(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError> {
@@ -175,10 +175,10 @@ pub(crate) trait Followed {
 }
 
 pub trait Source {
-    /// Waits at most `timeout`, and adds what arrived to the tally.
+    /// Waits at most `timeout`, and adds the new events to the tally.
     fn poll(&mut self, tally: &mut Tally, timeout: Duration) -> Result<State, WatchError>;
 
-    /// Stops observing, adds the rest, and reports how well it saw.
+    /// Stops observing, adds the rest, and reports how complete the observation was.
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
     /// A canary event was seen in the target itself.
