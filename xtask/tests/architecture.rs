@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md against the manifests: the graph of crates ("rooms"), the table of crates, no cycle, and no crate
-//! too large. Within a crate: no large cycle of imports, and the layers of `cxx`. `BLESS=1` writes the graph again.
+//! too large. Within a crate: no large cycle of imports, and the layers of `cxx`. `BLESS=1` rewrites the graph.
 
 mod imports;
 
@@ -60,7 +60,7 @@ fn rooms() -> BTreeMap<String, BTreeSet<String>> {
     rooms
 }
 
-/// How many crates are below each, along the longest path; or a cycle.
+/// The number of crates below each crate, along the longest path; or a cycle.
 fn levels(rooms: &BTreeMap<String, BTreeSet<String>>) -> Result<BTreeMap<&str, usize>, Vec<&str>> {
     let mut levels: BTreeMap<&str, usize> = BTreeMap::new();
     while levels.len() < rooms.len() {
@@ -319,7 +319,8 @@ fn no_circle_of_imports_has_over_three_files() {
 
 /// The layers of `cxx`, lowest first: none imports one above it.
 const FLOORS: [&str; 3] = ["syntax/", "program/", "eval/"];
-/// What of `syntax` the evaluator names: trees, places, words and literals. Tokens become trees, and units are loaded, in `program` alone.
+/// The files of `syntax` that the evaluator may import: trees, positions, words and literals. Only `program` turns
+/// tokens into trees and loads units.
 const NAMED_BY_EVAL: [&str; 7] = ["ast.rs", "files.rs", "integer.rs", "lex.rs", "sym.rs", "visit.rs", "vocabulary.rs"];
 
 #[test]
