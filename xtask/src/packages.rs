@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// A program, its Debian package, and the tests that need it.
+/// A program, its Debian package, and its purpose in the tests.
 const PROGRAMS: [(&str, &str, &str); 18] = [
     ("git", "git", "reading revisions of a repository"),
     ("cc", "gcc", "programs that are compiled on the spot"),

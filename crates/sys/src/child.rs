@@ -141,12 +141,12 @@ pub(crate) unsafe fn close_others<const N: usize>(first: u32, mut keep: [u32; N]
     let mut from = first;
     for kept in keep {
         if kept > from {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { close_range(from, kept - 1) };
         }
         from = from.max(kept.saturating_add(1));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { close_range(from, u32::MAX) };
 }
 

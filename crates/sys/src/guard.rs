@@ -127,7 +127,7 @@ unsafe fn leave<const N: usize>(keep: [u32; N]) {
         // SAFETY: no handler of ours, and this process alone.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { close_others(0, keep) };
 }
 

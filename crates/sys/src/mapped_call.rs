@@ -123,7 +123,7 @@ unsafe fn settle<const N: usize>(function: Function<'_>, keep: [u32; N]) -> Opti
     let (file, protection) = (function.file.as_fd().as_raw_fd(), libc::PROT_READ | libc::PROT_EXEC);
     // SAFETY: a new mapping at an address chosen by the kernel.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), function.size, protection, libc::MAP_PRIVATE, file, 0) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { close_others(3, keep) };
     if base == libc::MAP_FAILED || function.at >= function.size {
         return None;

@@ -58,7 +58,7 @@ fn metadata(release: &Release, licences: &[&str]) -> anyhow::Result<String> {
     }
     writeln!(text, "Classifier: Operating System :: POSIX :: Linux\nRequires-Python: >=3.8")?;
     writeln!(text, "Description-Content-Type: text/markdown\n\n{DESCRIPTION}\n")?;
-    // Only the first section of the README: its pictures and linked pages are only in the repository.
+    // Only the first example of the README: its pictures and linked pages are only in the repository.
     let readme = fs::read_to_string(top().join("README.md"))?;
     let start = readme.find("```text").context("README.md has no example")?;
     let example = readme[start..].split_inclusive("```").take(2).collect::<String>();

@@ -362,7 +362,7 @@ fn offloaded(bench: &Bench, layers: u32) -> anyhow::Result<Outcome> {
     Ok(must("a prompt of 290 columns, tokens of one", found.iter().all(known) && cpu, said))
 }
 
-/// The verdict on prompts names every path in the answer's own rows with the width of the prompt.
+/// The verdict on prompts names BLAS exactly if BLAS was called, and every prefill has the width of the prompt.
 fn experts(bench: &Bench, shape: &str, kind: &str, card: &str) -> anyhow::Result<Outcome> {
     if let Some(skipped) = missing(SID) {
         return Ok(skipped);
