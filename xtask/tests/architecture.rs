@@ -163,8 +163,8 @@ fn unsafe_is_allowed_where_the_page_says_and_nowhere_else() {
     assert_eq!(allowing, named.map(str::to_owned).into(), "ARCHITECTURE.md names them");
 }
 
-/// Only lines that are compiled into the product count: the tests of the whole program are beside the command line,
-/// whatever they test.
+/// Only lines that are compiled into the product count: the tests of the whole program are in the crate of the command
+/// line, although they test other crates.
 #[test]
 fn no_room_holds_over_fifteen_percent_of_the_lines() {
     let rooms = rooms().into_keys().filter(|room| !room.starts_with("dev/"));
@@ -256,7 +256,7 @@ fn files_are_made_and_read_and_programs_started_in_one_place() {
 /// A command for the user to paste is a `say::shell::CommandLine`, or its words are quoted by `say::shell::word`.
 #[test]
 fn no_printed_command_has_an_unquoted_word() {
-    /// Every placeholder in these is one of our own names (a verb, an observer, a suite, a kernel setting), or it is
+    /// In these, every placeholder is one of our own names (a verb, an observer, a suite, a kernel setting), or it is
     /// not a command.
     const NAMES_OF_OURS: [&str; 6] = [
         "crates/dryrun/src/observer.rs",

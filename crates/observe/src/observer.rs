@@ -92,7 +92,7 @@ pub trait Observer {
         env!("CARGO_PKG_VERSION")
     }
 
-    /// What it would see if it were present, by rung.
+    /// Its field of view by rung, if it could run.
     fn field_of_view(&self) -> Vec<(Rung, FieldOfView)>;
 
     /// The verb of the observer, if an investigation cannot run it automatically: it needs a named process, program or file.

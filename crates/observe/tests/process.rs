@@ -47,7 +47,7 @@ fn an_ordinary_child() {
     assert!(process.mixed_releases().is_empty());
 }
 
-/// A library of our own, opened by path at run time, then removed: it is still read, and marked.
+/// A library that the test compiles, opens by path at run time, and then removes: it is still read, and marked.
 #[test]
 fn dlopened_and_deleted() {
     let dir = tempfile::tempdir().unwrap();

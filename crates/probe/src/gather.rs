@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// A GPU whose rules are used, whatever the server reports.
+    /// A GPU whose rules are used, regardless of the server's report.
     pub device: Option<Device>,
     /// A model file that the user named, or that was found where the server reports it.
     pub model: Option<Mix>,
@@ -35,7 +35,7 @@ struct Around {
     offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
-    /// Whether the user named it, whatever the server reports.
+    /// Whether the user named it, regardless of the server's report.
     asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,

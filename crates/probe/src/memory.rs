@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(memory.reused(&of(" the u", false), Some(1)), None);
     }
 
-    /// An earlier run may have sent the same prompt: no conclusion until every slot has one of ours.
+    /// An earlier run may have sent the same prompt: no conclusion is possible until every slot contains one of our
+    /// prompts.
     #[test]
     fn a_cache_that_somebody_else_filled_is_not_taken_for_empty() {
         let mut memory = Memory::strange();

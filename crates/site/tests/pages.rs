@@ -158,8 +158,8 @@ fn two_builds_of_one_name_are_two_files() {
     assert!(!page(&one, &library(&one)).contains("@abab"));
 }
 
-/// rocBLAS and hipBLASLt keep their kernels in files beside the library: such a library has a page, under the name by
-/// which others depend on it.
+/// rocBLAS and hipBLASLt keep their kernels in files beside the library. A library with such a catalog has a page,
+/// under the name that its dependents use.
 #[test]
 fn a_library_with_a_catalog_has_a_page_at_its_place_in_the_stack() {
     let runtime = || Subject::of(Artifact::None).runtime("debian");

@@ -1,6 +1,6 @@
 //! Large pages for programs that quickly fill tens of megabytes and then end. The kernel needs more time to provide a 4
-//! KiB page than the program needs to fill it. A question to a source tree takes six thousand such pages, but only a
-//! dozen pages of 2 MiB.
+//! KiB page than the program needs to fill it. A question to a source tree needs six thousand pages of 4 KiB, but only
+//! a dozen of 2 MiB.
 
 /// Lets the heap of the first thread grow by this many bytes at once, and requests large pages for it. The kernel never
 /// provides the unused part. If this is not supported (another C library, a kernel without large pages), nothing

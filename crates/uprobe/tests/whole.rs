@@ -244,7 +244,7 @@ impl Hidden {
     }
 }
 
-/// Whatever path a library has, and whichever of the program's processes opens it: the first call is seen.
+/// The first call is seen, for any path of the library and for any process of the program that opens it.
 #[test]
 fn a_program_that_we_start_stands_still_until_what_it_opens_is_probed() {
     let (true, Some(hidden)) = (root("uprobe holds what it starts"), Hidden::new()) else { return };

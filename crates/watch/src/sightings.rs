@@ -76,7 +76,7 @@ pub struct ObserverReport {
 }
 
 impl ObserverReport {
-    /// The rung of launches on such a device.
+    /// The rung of launches on a device of this kind.
     pub fn rung(&self, device: DeviceKind) -> Rung {
         match self.observer.rung(device) {
             Rung::Launched if self.ended => Rung::Completed,

@@ -137,7 +137,7 @@ impl Program for Child {
     }
 }
 
-/// A program of ours whose output files are followed until its end.
+/// A program that we started, whose output files are followed until its end.
 pub(crate) trait Followed {
     /// The name used in errors.
     const NAME: &'static str;

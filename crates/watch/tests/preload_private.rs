@@ -42,7 +42,7 @@ fn a_session_is_its_owners_alone() {
     let session = Session::new(None).expect("a session");
     let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
     let own = rustix::process::geteuid();
-    // Root's program may continue as another user: it may enter and add files, but nobody can list them.
+    // Root's program may continue as another user, who may enter and add files, but not list them.
     let (outer, inner) = if own.is_root() { (0o711, 0o1733) } else { (0o700, 0o700) };
     assert_eq!((mode(session.own()), mode(session.path())), (outer, inner));
     assert_eq!(fs::metadata(library(session.path())).expect("there").uid(), own.as_raw());

@@ -43,7 +43,7 @@ impl Drop for Server {
     }
 }
 
-/// A directory that everybody may enter, with a model of two layers.
+/// A directory that all users may enter, with a model of two layers.
 fn yard() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("opened");

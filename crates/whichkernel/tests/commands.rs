@@ -18,7 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("kernel_trace.csv", "profile/rocprofv3_csv"),
 ];
 
-/// A small tree of our own, and one in which MMVQ ends at four columns instead of eight.
+/// A small handwritten tree, and a variant in which MMVQ ends at four columns instead of eight.
 fn source_trees(home: &Path) {
     for (folder, batch) in [("tree", "#define MAX_BATCH 8"), ("changed", "#define MAX_BATCH 4")] {
         for (path, text) in ours::files() {

@@ -1,5 +1,5 @@
-//! `--vulkan-device`: a card described by vulkaninfo, wherever a Vulkan card is used; invalid files, and cards that
-//! cannot be simulated.
+//! `--vulkan-device`: a card described by vulkaninfo, for every command that uses a Vulkan card; invalid files, and
+//! cards that cannot be simulated.
 
 use std::process::{Command, Output};
 

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// A directory that everybody may read, with the caller, a stand-in runtime and a copy of the command.
+/// A directory that all users may read, with the caller, a stand-in runtime and a copy of the command.
 struct Yard {
     dir: tempfile::TempDir,
     runtime: PathBuf,
@@ -59,7 +59,7 @@ impl Yard {
     fn tool(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.tool);
         command.args(words).env("LC_ALL", "C").current_dir(self.dir.path());
-        // Accessible to everybody, because without root the tests run as another user.
+        // Accessible to all users, because without root the tests run as another user.
         command.env("HOME", self.dir.path()).env_remove("WHICHKERNEL_CACHE");
         command
     }

@@ -1,4 +1,4 @@
-//! The answer: the verdict first, then speed, causes, what is fine, and what was not checked.
+//! The answer: the verdict first, then speed, causes, passed checks, and checks that were not made.
 
 use crate::cause::{Cause, Id, Phase, english, maybe};
 use crate::checks::{Outcome, check, gib};

@@ -1,5 +1,5 @@
-//! The data that the program reads back from the GPU within a recorded graph: the host's next launches depend on it, such as the
-//! experts that a router chose.
+//! The data that the program reads back from the GPU within a recorded graph. The host's next launches depend on it:
+//! for example, on the experts that a router chose.
 
 use crate::text::Text;
 use crate::{TEXT, real};

@@ -1,4 +1,4 @@
-//! Lines for the file beside the stand-in's own, and the C library's information about this process.
+//! Writes lines to a file beside the stand-in's own, and reads information about this process from the C library.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;

@@ -45,7 +45,7 @@ pub fn named(kept: &AtomicPtr<c_void>, variable: &CStr) -> *mut c_void {
 fn complain() {
     let parts = [b"whichkernel: " as &[u8], real::trouble().map_or(b"no reason given", CStr::to_bytes), b" (fatal error)\n"];
     for part in parts {
-        // SAFETY: bytes of ours.
+        // SAFETY: writes our own bytes.
         unsafe { write(2, part.as_ptr().cast(), part.len()) };
     }
 }

@@ -116,7 +116,7 @@ impl<'p> GraphSession<'p> {
     /// Every way through the code at a node, and the first unknown value.
     ///
     /// How many blocks of a kernel fit on a multiprocessor depends on registers, which the compiler assigns. Every
-    /// number that the source allows is tried; whatever all results have in common is certain.
+    /// number that the source allows is tried; the parts that all results have in common are certain.
     pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
         self.machine.supposed = None;
         let mut ends = Vec::new();

@@ -1,5 +1,4 @@
-//! The canary: a program of ours, with the same shim, maps the same runtime as the target and calls its launch
-//! function.
+//! The canary: our own program, with the same shim, maps the same runtime as the target and calls its launch function.
 //!
 //! The call passes a null handle, so nothing can be launched. The runtime refuses it, and the shim must have recorded
 //! that. The same program measures the shim's overhead per launch, with a runtime that returns at once.

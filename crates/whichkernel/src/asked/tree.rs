@@ -97,7 +97,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether its type is that of the weights: for other operations a list of such types is meaningless.
+    /// Whether its type is the type of the weights; a list of weight types is meaningless for other operations.
     pub fn has_weights(self) -> bool {
         matches!(self, Operation::MulMat | Operation::MulMatId | Operation::GetRows)
     }

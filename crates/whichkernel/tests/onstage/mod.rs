@@ -1,4 +1,4 @@
-//! A small HIP program of ours on the stand-in GPU, for tests of the command line.
+//! A small HIP test program on the stand-in GPU, for tests of the command line.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 

@@ -51,7 +51,7 @@ int main(void) {
 }
 "#;
 
-/// A directory that everybody may read.
+/// A directory that all users may read.
 pub struct Yard {
     pub dir: tempfile::TempDir,
     pub runtime: PathBuf,
@@ -84,7 +84,7 @@ impl Yard {
         self.at("ran").join(uid.to_string()).exists()
     }
 
-    /// The program under another name (`llama-server`), as nobody, with these words on its command line.
+    /// The program under another name (`llama-server`), run as the user nobody, with these arguments.
     pub fn command(&self, name: &str, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg0(name).args(words).uid(NOBODY).gid(NOBODY).current_dir("/");

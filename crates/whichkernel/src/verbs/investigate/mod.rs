@@ -49,8 +49,8 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
         context.note(&format!("whichkernel: {error}"));
     }
     let mut pages = Beside::new(&investigation, first.folder(), context);
-    // First examines this machine without asking; then offers, in one question, what could be fetched; then examines
-    // what was fetched.
+    // First examines this machine without asking. Then offers everything that could be fetched, in one question, and
+    // examines the fetched files.
     let mut run = Run { investigation, around, ledger, context };
     let (mut graded, mut looked) = run.look(args, &mut pages)?;
     pages.renew();
