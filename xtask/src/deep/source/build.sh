@@ -1,7 +1,7 @@
 #!/bin/bash
 # build.sh hip|cuda HEADERS SOURCES OUT [ops]: compiles the host side of a ggml tree's CUDA backend and links it with driver.cu,
 # or with ops.cu and the units of flash attention, RoPE and get_rows.
-# HEADERS: a root with usr/include/hip (hip), or a CUDA toolkit's root (cuda). Objects that are there already are kept.
+# HEADERS: a root with usr/include/hip (hip), or a CUDA toolkit's root (cuda). Existing objects are kept.
 set -u
 vendor=$1 headers=$2 sources=$3 out=$4 driver=driver
 [ "${5:-}" = ops ] && driver=ops

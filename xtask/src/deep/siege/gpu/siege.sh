@@ -35,7 +35,7 @@ for struct in CUpti_ActivityKernel11 CUpti_ActivityKernel10 CUpti_ActivityKernel
 done
 [ -n "$cupti" ] || { echo "no CUPTI reference (the device's own counters are the truth then):"; tail -3 "$work/gcc.txt"; }
 
-build() { # output, words...: for this GPU, else for a Hopper, else for whatever nvcc takes
+build() { # output, words...: for this GPU, else for Hopper, else for nvcc's default
     local to=$1; shift
     for arch in -arch=native -arch=sm_90 ""; do timeout 120 "$nvcc" -std=c++17 $arch -o "$to" "$@" 2> "$to.txt" && return 0; done
     echo "nvcc could not build $to:"; tail -5 "$to.txt"; return 1
