@@ -367,7 +367,7 @@ fn obtain(index: u64, slot: usize) -> bool {
     false
 }
 
-/// Creates segments in advance, for when that is no longer possible.
+/// Creates segments in advance, because it will be impossible later.
 #[allow(dead_code, reason = "only the preload shim sees it coming")]
 pub fn ahead(segments: u64) {
     let header = HEADER.load(Ordering::Acquire);

@@ -33,7 +33,7 @@ impl ObserveContext {
     }
 }
 
-/// Raw evidence that goes with an observation.
+/// Raw evidence for an observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raw {
     /// A media type or a plain word: `text/plain`, `launch trace`.

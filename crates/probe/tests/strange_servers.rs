@@ -343,7 +343,7 @@ fn what_is_recorded_closes_the_field_notes_claims() {
     }
 }
 
-/// vLLM, Lemonade and similar servers: a count of the whole prompt and, if they report what was cached, the true count.
+/// vLLM, Lemonade and similar servers: a count of the whole prompt and, if they report cached tokens, the true count.
 #[test]
 fn openai_compatible_servers_are_read_as_far_as_they_count() {
     for cached in [None, Some(0), Some(2)] {
@@ -413,8 +413,7 @@ fn contradictory_answers_are_named_and_not_counted() {
     }
 }
 
-/// Two consecutive runs on a server that caches what it was sent: no prompt of the second run begins like one of the
-/// first.
+/// Two consecutive runs on a server that caches prompts: no prompt of the second run begins like one of the first.
 #[test]
 fn a_second_run_does_not_hit_the_first_ones_prompts() {
     let kept: Arc<std::sync::Mutex<Vec<Vec<String>>>> = Arc::default();

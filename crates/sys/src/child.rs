@@ -69,7 +69,7 @@ pub(crate) unsafe fn fork(work: impl FnOnce()) -> io::Result<Child> {
         }
     }
     fake::outcome(fake::Call::Fork)?;
-    // SAFETY: the caller promises that the child does only what is allowed there; it never returns from here.
+    // SAFETY: the caller guarantees that the child makes only permitted calls; it never returns from here.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {

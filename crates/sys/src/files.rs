@@ -248,7 +248,7 @@ pub(crate) fn kind_name(kind: FileType) -> Key {
     }
 }
 
-/// Opens what a shell means by `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full`.
+/// Opens `/dev/stdout`, `>(command)`, `/dev/null` and `/dev/full` like a shell.
 fn stream(path: &Path) -> io::Result<Option<File>> {
     let Some(text) = path.to_str() else { return Ok(None) };
     let number = match text {

@@ -6,7 +6,7 @@ use codeobject::{
 };
 use std::fmt;
 
-/// A condition, with as much as is needed to display and query it.
+/// A condition, with the parts needed for display and queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predicate {
     pub kind: String,

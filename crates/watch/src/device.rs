@@ -179,7 +179,7 @@ impl Devices {
         }
     }
 
-    /// Records the device files that the process, from inside, reported to have held after it launched.
+    /// Records the device files that the process itself reported to have held after it launched.
     pub fn held_by(&mut self, pid: u32, maker: Maker, files: &[Held]) {
         if !files.is_empty() {
             self.judge((pid, maker), Ok(told(files)));

@@ -67,7 +67,7 @@ pub struct ObserverReport {
     /// The gaps.
     pub gaps: Vec<Unseen>,
     pub second: SecondAccount,
-    /// Seconds between the first and last time in view.
+    /// Seconds between the first and the last observed time.
     pub seconds: f64,
     /// The measured overhead per launch, in nanoseconds.
     pub cost_ns: Option<f64>,

@@ -35,7 +35,7 @@ impl Ended {
     }
 }
 
-/// The name of a signal (signal(7)) and its meaning; empty for signals that no program dies of by itself.
+/// The name of a signal (signal(7)) and its meaning; empty for all other signals.
 pub fn signal_name(signal: i32) -> (&'static str, &'static str) {
     match signal {
         abi::SIGHUP => ("SIGHUP", "hangup"),
@@ -111,7 +111,7 @@ say::worded! { NothingInView {
     Preload => "watch-blind-preload",
 }}
 
-/// Describes which calls of which processes were in view.
+/// Describes which calls of which processes were observed.
 pub(crate) fn of_processes(calls: Key, pids: &[String]) -> Message {
     match pids.len() {
         0 => say!("view-of-none", calls),

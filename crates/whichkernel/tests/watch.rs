@@ -218,8 +218,8 @@ fn what_is_not_there_is_said() {
     }
 }
 
-/// Not a GPU program, and several with one name: the output says which processes are watched, and that nothing was in
-/// view.
+/// Not a GPU program, and several with one name: the output says which processes are watched, and that no launch could
+/// be observed.
 #[test]
 fn a_process_without_a_gpu_runtime_is_no_answer() {
     if !root("watch") {

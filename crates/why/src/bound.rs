@@ -54,7 +54,7 @@ impl From<&Number> for Memory {
     }
 }
 
-/// Where the weights are.
+/// The location of the weights.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Placement {
     Gpu(Memory),

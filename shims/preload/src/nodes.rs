@@ -289,7 +289,7 @@ pub fn put(call: &Call, number: u32, node: usize, under: usize) {
     place.finish(kind::NODE);
 }
 
-/// A kernel node of an executable graph got new parameters.
+/// A kernel node of an executable graph has new parameters.
 pub fn set(exec: *mut c_void, node: *mut c_void, call: &Call) {
     let exec = graph::EXECS.get(exec as usize);
     put(call, graph::number(), node as usize, 0);
@@ -303,7 +303,7 @@ pub fn set_child(cuda: bool, exec: *mut c_void, node: *mut c_void, child: *mut c
     note(record::graph::CHILD, exec, number, node as u64, 0);
 }
 
-/// A node of an executable graph got new parameters; its type determines their layout.
+/// A node of an executable graph has new parameters; its type determines their layout.
 ///
 /// SAFETY: `params` must be null or the caller's `...GraphNodeParams`.
 pub unsafe fn set_any(cuda: bool, driver: bool, exec: *mut c_void, node: *mut c_void, params: *const c_void) {

@@ -101,7 +101,7 @@ pub fn claim(slot: &Slot, key: Key, launch: &record::Launch) -> Option<u32> {
     told.then_some(id)
 }
 
-/// Allocates the table, before that becomes impossible.
+/// Allocates the table in advance, because it will be impossible later.
 pub fn prepare() {
     if TABLE.load(Ordering::Acquire).is_null() {
         make();

@@ -51,7 +51,7 @@ fn is_runtime(image: &Image) -> bool {
     [&b"hipLaunchKernel"[..], b"cudaLaunchKernel", b"cuLaunchKernel"].iter().any(|name| image.defines(name).is_some())
 }
 
-/// Whether its address is worth looking up.
+/// Whether its address should be looked up.
 pub fn is_suspect(name: &[u8]) -> bool {
     launches(name) || multiplies(name)
 }

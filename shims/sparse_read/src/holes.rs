@@ -1,7 +1,7 @@
 //! Reads from a hole of a file by releasing the destination's pages instead of filling them with zeros.
 //!
-//! Private anonymous memory reads as zeros after MADV_DONTNEED, which is what the file would have given. Only large
-//! reads are checked; everything else (no hole, another kind of memory) is read normally.
+//! Private anonymous memory reads as zeros after MADV_DONTNEED, like the hole of the file. Only large reads are
+//! checked; everything else (no hole, another kind of memory) is read normally.
 
 use crate::{SYS_MADVISE, real, syscall};
 use core::ffi::{c_int, c_void};

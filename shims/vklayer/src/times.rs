@@ -550,7 +550,7 @@ impl State {
             let Some(pool) = of.pool.get(chunk).and_then(|number| self.pools.get(*number as usize)) else { return };
             self.read = [0; PAIRS * 4];
             let (len, to) = (size_of_val(&self.read), self.read.as_mut_ptr());
-            // SAFETY: room for as many queries as requested; there is no wait.
+            // SAFETY: the buffer has space for the requested queries; the call does not wait.
             let result = unsafe { (functions.results)(device.handle as Handle, pool.handle, 0, 2 * count as u32, len, to, 16, RESULTS) };
             if result < SUCCESS {
                 return say(10, b"timestamps that the driver did not give");

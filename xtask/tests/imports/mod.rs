@@ -4,7 +4,7 @@
 //! the code (`crate::b::item`, `super::item`, `b::item` after `use crate::b`). Code under `#[cfg(test)]` does not
 //! count.
 //! - The name is followed to the file that defines it: through re-exports, imports of a parent, and globs.
-//! - `mod b;` is not an import. A `pub use` is none either, unless the code of the same file uses the name.
+//! - `mod b;` is not an import. Neither is a `pub use`, unless the code of the same file uses the name.
 //! - `use crate::b` for a module b is not an import by itself; the paths that start with `b::` are.
 //! - A call of a method is not an import: its type is, where it is named.
 

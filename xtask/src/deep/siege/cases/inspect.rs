@@ -275,7 +275,7 @@ fn stack(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(if said == truth { Outcome::Equal { truth } } else { Outcome::Silent { truth, said } })
 }
 
-/// Files without device code, for which the command must still say that there is none.
+/// Files without device code, for which the command must still report that there is none.
 fn ordinary(bench: &Bench) -> anyhow::Result<Outcome> {
     let mut paths = vec![program(bench, ".rodata", b"nothing")?];
     for name in ["libstdc++.so.6", "libc.so.6", "libz.so.1", "libcrypto.so.3", "libm.so.6", "libgcc_s.so.1"] {
