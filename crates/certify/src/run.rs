@@ -244,16 +244,14 @@ impl Stage {
                 return Ok(run);
             }
         }
-        let before = self.tally.launches();
+        let before = self.settled()?;
         let (asked, at) = (server.clone(), Instant::now());
         let answers = std::thread::spawn(move || asked.ask(PATIENCE));
         while !answers.is_finished() {
             self.step()?;
         }
         run.seconds = at.elapsed().as_secs_f64();
-        // Records of launches for the last answer may not have arrived yet.
-        self.step()?;
-        run.launches = self.tally.launches().saturating_sub(before);
+        run.launches = self.settled()?.saturating_sub(before);
         let answers = answers.join().unwrap_or_else(|_| Err(std::io::Error::other(say::say!("certify-no-answer"))));
         let stopped = self.stop(server)?;
         run.ending = match answers {
@@ -264,6 +262,18 @@ impl Stage {
             Err(error) => Ending::Unanswered(error.to_string(), stopped),
         };
         Ok(run)
+    }
+
+    /// Waits until ten steps in a row bring no new launches, then returns the number of launches. On a busy machine, the
+    /// launches of the last answer arrive late.
+    fn settled(&mut self) -> Result<u64, WatchError> {
+        let (since, mut quiet) = (Instant::now(), 0);
+        while self.source.is_some() && quiet < 10 && since.elapsed() < FAREWELL {
+            let before = self.tally.launches();
+            self.step()?;
+            quiet = if self.tally.launches() == before { quiet + 1 } else { 0 };
+        }
+        Ok(self.tally.launches())
     }
 
     /// Tells the server itself to stop, as a service manager would, so that its wrappers can end properly.
