@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     container::{Compression, EntryKind, FatbinError, MAGIC, container_size, walk},
-    cubin::{Cubin, cubin},
+    cubin::{Cubin, cubin, sm},
     ptx::{Ptx, ptx, ptx_number},
 };
 use crate::{
@@ -112,8 +112,7 @@ pub struct Row {
 impl Row {
     /// The row for a bare cubin.
     pub fn of_cubin(cubin: Cubin, size: u64) -> Self {
-        // The number is in e_flags, in higher bits from version 8 of the format on.
-        let sm = if cubin.abi >= 8 { cubin.flags >> 8 } else { cubin.flags } & 0xff;
+        let sm = sm(cubin.abi, cubin.flags);
         Row { cubin: Some(cubin), ..Row::bare(EntryKind::Cubin, sm, size) }
     }
 
