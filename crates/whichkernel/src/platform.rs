@@ -7,45 +7,46 @@ use sys::support::{Need, missing};
 
 /// An error if this system lacks what the command needs.
 pub fn check(verb: Option<&Verb>) -> say::Result<()> {
-    let (need, name, because, instead) = match verb {
-        None => (Need::Linux, "", key!("command-because-machine"), key!("command-instead-explain")),
+    let (need, verb, because, instead) = match verb {
+        None => (Need::Linux, "whichkernel", key!("command-because-machine"), key!("command-instead-explain")),
         Some(Verb::Doctor(_)) => {
-            (Need::Linux, "doctor", key!("command-because-machine"), key!("command-instead-inspect"))
+            (Need::Linux, "whichkernel doctor", key!("command-because-machine"), key!("command-instead-inspect"))
         }
         Some(Verb::Dryrun(_)) => {
-            (Need::Shims, "dryrun", key!("command-because-stand-in"), key!("command-instead-explain"))
+            (Need::Shims, "whichkernel dryrun", key!("command-because-stand-in"), key!("command-instead-explain"))
         }
         Some(Verb::Investigate(_)) => {
-            (Need::Linux, "investigate", key!("command-because-observers"), key!("command-instead-check"))
+            (Need::Linux, "whichkernel investigate", key!("command-because-observers"), key!("command-instead-check"))
         }
         Some(Verb::Runtime(_)) => {
-            (Need::Linux, "runtime", key!("command-because-packages"), key!("command-instead-inspect"))
+            (Need::Linux, "whichkernel runtime", key!("command-because-packages"), key!("command-instead-inspect"))
         }
-        Some(Verb::Mcp(_)) => (Need::Linux, "mcp", key!("command-because-landlock"), key!("command-instead-json")),
+        Some(Verb::Mcp(_)) => {
+            (Need::Linux, "whichkernel mcp", key!("command-because-landlock"), key!("command-instead-json"))
+        }
         Some(Verb::Watch(args)) if args.read.is_none() => {
             let need = if args.how == How::Logs { Need::Linux } else { Need::Shims };
-            (need, "watch", key!("command-because-probes"), key!("command-instead-read"))
+            (need, "whichkernel watch", key!("command-because-probes"), key!("command-instead-read"))
         }
         Some(Verb::Why(args)) if !args.is_about_a_file() => {
-            (Need::Linux, "why", key!("command-because-server"), key!("command-instead-model"))
+            (Need::Linux, "whichkernel why", key!("command-because-server"), key!("command-instead-model"))
         }
         Some(Verb::Report(args)) if args.serve => {
-            (Need::Linux, "report --serve", key!("command-because-visitors"), key!("command-instead-pages"))
+            (Need::Linux, "whichkernel report --serve", key!("command-because-visitors"), key!("command-instead-pages"))
         }
         Some(Verb::Probe(args)) if args.watches() => {
-            (Need::Shims, "probe --watch", key!("command-because-probes"), key!("command-instead-probe"))
+            (Need::Shims, "whichkernel probe --watch", key!("command-because-probes"), key!("command-instead-probe"))
         }
         Some(Verb::Probe(args)) if args.looks_for_a_server() => {
-            (Need::Linux, "probe", key!("command-because-sockets"), key!("command-instead-url"))
+            (Need::Linux, "whichkernel probe", key!("command-because-sockets"), key!("command-instead-url"))
         }
         Some(_) => return Ok(()),
     };
-    needs(need, name, because, instead)
+    needs(need, verb, because, instead)
 }
 
 /// The same for a part of a command.
-pub fn needs(need: Need, name: &str, because: Key, instead: Key) -> say::Result<()> {
-    let verb = format!("whichkernel {name}").trim_end().to_owned();
+fn needs(need: Need, verb: &str, because: Key, instead: Key) -> say::Result<()> {
     match missing(need) {
         None => Ok(()),
         Some(only) => bail!("command-not-here", verb, only, because, instead),
@@ -54,5 +55,5 @@ pub fn needs(need: Need, name: &str, because: Key, instead: Key) -> say::Result<
 
 /// Processes are read from /proc.
 pub fn inspects_processes() -> say::Result<()> {
-    needs(Need::Linux, "inspect PID", key!("command-because-maps"), key!("command-instead-inspect"))
+    needs(Need::Linux, "whichkernel inspect PID", key!("command-because-maps"), key!("command-instead-inspect"))
 }

@@ -1,5 +1,5 @@
-//! `whichkernel probe`: what a server actually evaluates for a prompt, how fast, and what the source rules declare for
-//! that.
+//! `whichkernel probe`: the tokens that a server actually evaluates for a prompt, the speed, and the paths in the
+//! source rules.
 
 mod find;
 mod lanes;
