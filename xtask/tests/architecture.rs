@@ -169,7 +169,8 @@ fn only_sys_knows_the_operating_system() {
     sources_below(&top().join("crates"), &mut sources);
     let inside = |path: &Path, dir: &str| path.starts_with(top().join("crates").join(dir));
     let is_product = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "src") && !inside(path, "sys");
-    let words = ["std::os::", "os::unix", "os::fd", "rustix", "libc::", "target_os", "cfg(unix", "(windows)"];
+    let words: [&str; 9] =
+        ["std::os::", "os::unix", "os::fd", "rustix", "libc::", "target_os", "cfg(unix", "cfg(windows", "cfg!(windows"];
     let mut found = Vec::new();
     for path in sources.iter().filter(|path| is_product(path)) {
         let text = read(path);
