@@ -1,4 +1,4 @@
-//! `cargo xtask deep [NAME...]`: comparisons that take too long for every day. Each is one file here, can be
+//! `cargo xtask deep [NAME...]`: comparisons that take too long for every test run. Each is one file here, can be
 //! interrupted and resumed, and writes a dated table to `docs/measurements/`.
 
 mod catalogs;
@@ -7,6 +7,7 @@ mod gemm;
 mod gfx1201;
 mod isa;
 mod mutants;
+mod ports;
 mod readelf;
 mod runtime_build;
 mod siege;
@@ -30,6 +31,11 @@ const COMPARISONS: &[(&str, &str, Comparison)] = &[
     ("gfx1201", "ggml's Q4_K kernels compiled for gfx1201: which tiles hold code, which are stubs", gfx1201::run),
     ("isa", "random encodings, and every instruction of every code object, against LLVM's disassembler", isa::run),
     ("mutants", "dispatch rules made at random, evaluated and compiled by g++: none answered wrong", mutants::run),
+    (
+        "ports",
+        "the programs for Windows (wine) and arm64 (QEMU): the same bytes as this machine's for every question",
+        ports::run,
+    ),
     ("readelf", "every code object of every artifact, field by field, against llvm-readelf", readelf::run),
     (
         "runtime-build",

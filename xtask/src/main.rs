@@ -12,6 +12,7 @@ mod isa_oracle;
 mod isa_tables;
 mod ollama_pins;
 mod packages;
+mod ports;
 mod python;
 mod test;
 mod web;
@@ -42,6 +43,8 @@ cargo xtask COMMAND
   dist-check DIR [ROOT.tar...]
                    installs these packages into clean roots, asks each, and prints the seconds (needs root)
   web [--out DIR]  the web page with its WebAssembly module
+  ports [windows|arm64|wasm...]
+                   builds for other systems with Debian sid's Rust in a root of its own (needs root and mmdebstrap)
   fetch [--deep]   bring the test artifacts into the tests' cache
 ";
 
@@ -62,6 +65,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "dist" => dist::run(&rest),
         "dist-check" => dist::trial::run(&rest),
         "web" => web::run(&rest),
+        "ports" => ports::run(&rest),
         "fetch" => fetch::run(rest.iter().any(|arg| arg == "--deep")),
         _ => {
             eprint!("{USAGE}");

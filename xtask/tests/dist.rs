@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: the same bytes twice, a licence for every library, and packages that install into a clean root and answer.
+//! `cargo xtask dist`: two runs give the same bytes, every library has a licence, and the packages install into a clean
+//! root and run.
 
 use serde_json::Value;
 use std::fs;
@@ -14,7 +15,7 @@ fn done(command: &mut Command) -> String {
     said
 }
 
-/// The program that the tests of the workspace built, without its symbols; WHICHKERNEL_DIST_BINARY names another.
+/// The program that the workspace's tests built, without symbols; WHICHKERNEL_DIST_BINARY names another.
 fn program(place: &Path) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_BIN_EXE_xtask")).with_file_name("whichkernel");
     let built = std::env::var_os("WHICHKERNEL_DIST_BINARY").map_or_else(beside, PathBuf::from);
@@ -72,6 +73,22 @@ fn a_second_run_gives_the_same_bytes() {
 }
 
 #[test]
+fn the_archive_for_windows_has_the_program_and_everything_beside_it() {
+    let Some(place) = packages() else { return };
+    let out = tempfile::tempdir().expect("a directory");
+    let program = place.join("whichkernel");
+    let mut xtask = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    xtask.args(["dist", "--quick", "windows", "--binary"]).arg(&program).arg("--windows").arg(&program);
+    done(xtask.arg("--out").arg(out.path()));
+    let name = names(out.path()).into_iter().find(|name| name.ends_with("-x86_64-pc-windows-gnu.zip")).expect("a zip");
+    let listed = done(Command::new("python3").args(["-m", "zipfile", "-l"]).arg(out.path().join(&name)));
+    for file in ["whichkernel.exe", "_whichkernel.ps1", "LICENSE-MIT", "NOTICE", "THIRD-PARTY.txt", "sbom.cdx.json"] {
+        assert!(listed.contains(&format!("/{file}")), "{file}: {listed}");
+    }
+    done(Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(out.path()));
+}
+
+#[test]
 fn every_package_installs_into_a_clean_root_and_answers_a_user_without_rights() {
     let Some(place) = packages() else { return };
     let tools = [("rpm", "rpm"), ("dpkg", "dpkg"), ("python3", "python3-pip")];
@@ -114,7 +131,7 @@ fn every_library_in_the_list_of_components_has_its_licence_in_the_notices() {
         assert!(text, "{} has no licence text", name(component));
         assert_eq!(component["hashes"][0]["content"].as_str().map(str::len), Some(64), "{component}");
     }
-    // For tests and builds alone: not in the program.
+    // Used only for tests and builds, so not in the program.
     for absent in ["proptest", "schemars", "syn", "cc", "anyhow"] {
         assert!(!components.iter().any(|component| component["name"] == absent), "{absent}");
     }

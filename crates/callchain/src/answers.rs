@@ -21,7 +21,7 @@ pub struct Chains {
     pub beside: Vec<Beside>,
 }
 
-/// The display form of a call through a value: no declaration determines the called function.
+/// Shown for a call through a function value: no declaration determines the called function.
 pub(crate) const THROUGH_A_VALUE: &str = "(*f)()";
 
 /// Whether chains were found in these trees. Unread files and calls through values can hide one.

@@ -56,8 +56,8 @@ impl Kind {
 pub struct Edge {
     pub to: usize,
     pub kind: Kind,
-    /// The line, in the file of the function it starts from.
+    /// The line of the step, in the file of the function where it starts.
     pub line: u32,
-    /// Other functions that the same words may mean.
+    /// Other functions that the same expression may refer to.
     pub others: Vec<usize>,
 }

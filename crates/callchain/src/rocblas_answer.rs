@@ -84,7 +84,7 @@ impl Rocblas {
         basis.presence(self.initialize_callers.len() as u64)
     }
 
-    /// `targets`: the requested ones; empty for all.
+    /// The answer for the requested `targets`; empty means all.
     pub fn answer(&self, tree: &str, commit: Option<&str>, targets: &[String], files: usize) -> RocblasSource {
         let wanted = |target: &String| targets.is_empty() || targets.contains(target);
         let processors = self.processors.iter().filter(|processor| wanted(&processor.target));

@@ -1,4 +1,4 @@
-//! The chain itself: route, hand-over between processes, decode, backend, operation, branches, launch.
+//! Builds a chain: route, transfer between processes, decode, backend, operation, branches, launch.
 
 use super::child;
 use super::edge::{Edge, Kind};
@@ -69,7 +69,7 @@ pub struct Unresolved {
     pub at: CodeLocation,
 }
 
-/// How many of the calls that were not followed are named.
+/// The maximum number of unfollowed calls to list.
 const NAMED: usize = 8;
 
 /// Public entry points of libllama that evaluate tokens.
@@ -79,7 +79,7 @@ const COMPUTE_SLOT: &str = "graph_compute";
 /// The operation whose branches are followed.
 const OPERATION: &str = "GGML_OP_MUL_MAT";
 
-/// Every chain from the route to the launches: one per function that may serve the request.
+/// Every chain from the route to the launches, one for each function that may serve the request.
 pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     let mut chains = Vec::new();
     for entry in index.routes.iter().filter(|entry| entry.path == route) {
@@ -107,7 +107,7 @@ pub fn trace(index: &Index, route: &str) -> Vec<Chain> {
     chains
 }
 
-/// The cheapest path from any function of one name to any of another, over calls and their substitutes.
+/// The cheapest path from any function named `from` to any function named `to`.
 pub fn between(index: &Index, from: &str, to: &str) -> Option<Vec<ChainStep>> {
     let found = path(index, index.named(from), |id| index.functions[id].name == to, |_, _| true)?;
     Some(found.iter().map(|(from, edge)| step(index, *from, edge)).collect())
@@ -196,13 +196,13 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     };
     let backend = index.directory(index.functions[operation].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
-    // Of a table's candidates, follow the GPU backend's; the step names the others.
+    // If a table has several candidates, follow the GPU backend's. The step names the others.
     let allowed = |_: usize, edge: &Edge| {
         let offered = edge.others.iter().any(|&other| in_backend(other));
         edge.kind != Kind::Virtual || in_backend(edge.to) || !offered
     };
-    // The decode call is a milestone only if the way to it is unambiguous. The backend's compute slot always is one:
-    // other slots reach the same functions, for other purposes.
+    // The chain must pass the decode call only if the path to it is unambiguous. It must always pass the backend's
+    // compute slot, because other slots reach the same functions for other purposes.
     let certain = |from: usize, edge: &Edge| edge.others.is_empty() && allowed(from, edge);
     let computes: Vec<usize> = index
         .aliases
@@ -265,14 +265,15 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     chain
 }
 
-/// The function that switches over operations in a CUDA or HIP backend, and the function that it calls for a matrix
+/// The function of a CUDA or HIP backend that switches over operations, and the function that it calls for a matrix
 /// product.
 fn operation(index: &Index) -> Option<(usize, usize, u32)> {
     index.functions.iter().enumerate().find_map(|(id, function)| {
         if !index.path(function.file).ends_with(".cu") {
             return None;
         }
-        // A label may also lead to code that rejects the operation: the dispatcher is the one that leads to a launch.
+        // A label may also lead to code that rejects the operation. The dispatcher is the function whose label leads to
+        // a launch.
         let cases = function.cases.iter().filter(|(label, ..)| label == OPERATION);
         cases.into_iter().find_map(|(_, callee, line)| {
             let edge =
@@ -288,7 +289,7 @@ fn launches(index: &Index, from: usize) -> bool {
     path(index, &[from], |id| !ends(index, id).is_empty(), inside).is_some()
 }
 
-/// From the dispatcher, each function it calls or passes on, with the cheapest path to every launch and BLAS call below it.
+/// Each function that the dispatcher calls or passes on, with the cheapest path to every launch and BLAS call below it.
 fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
     let backend = index.directory(index.functions[dispatcher].file);
     let in_backend = |id: usize| index.directory(index.functions[id].file).starts_with(backend);
@@ -301,7 +302,7 @@ fn branches(index: &Index, dispatcher: usize) -> Vec<Branch> {
         let first = step(index, dispatcher, edge);
         let mut found = BTreeSet::new();
         let mut ways = Vec::new();
-        // Each search stops at one end; the next search skips the ends found so far.
+        // Each search finds one end. The next search skips the ends already found.
         loop {
             let unseen = |id: usize| ends(index, id).iter().any(|end| !found.contains(&end.to));
             // A branch stays in the backend and does not follow ambiguous edges.
@@ -360,7 +361,7 @@ fn ends(index: &Index, id: usize) -> Vec<ChainStep> {
     out
 }
 
-/// Whether a function of this name launches one of its own parameters.
+/// Whether a function with this name launches one of its own parameters.
 fn wraps(index: &Index, name: &str) -> bool {
     index.named(name).iter().map(|&id| &index.functions[id]).any(|function| {
         let own = |launched: &str| function.locals.iter().any(|local| local.name == launched);

@@ -17,7 +17,7 @@ pub struct Certificate {
     pub libraries: Vec<String>,
     /// How the unobserved program ended, if it failed: then nothing is certified.
     pub failed: Option<Ending>,
-    /// Notes for the reader on how the comparison was made.
+    /// Notes for the reader about how the comparison was made.
     pub notes: Vec<Message>,
     /// Whether a launch counter reported that it did not see all launches.
     pub in_part: bool,
@@ -54,8 +54,9 @@ impl Certificate {
         self.point(what).map_or(Verdict::Absent, |point| point.verdict)
     }
 
-    /// Whether each relevant point equals the unobserved run. Points that are missing, unsteady or not judged are named
-    /// as left out; the launches are decisive. `word`: the name of a point.
+    /// Whether each point that counts is equal to the unobserved runs. Points that are missing, unsteady or not judged
+    /// are named as left out. Without a comparison of the launches, there is no result. `word` gives the name of a
+    /// point.
     pub fn conclusion<K: Into<Kept>>(&self, word: impl Fn(Point) -> K) -> Conclusion {
         let verdicts = Point::JUDGED.map(|point| (point, self.verdict(point)));
         let count = |wanted: Verdict| verdicts.iter().filter(|(_, found)| *found == wanted).count() as u64;
@@ -72,7 +73,7 @@ impl Certificate {
         if self.failed.is_some() {
             basis = basis.lacking(word(Point::Ending), LeftOutWhy::Failed);
         }
-        // The decisive points first, because a sentence names only a few.
+        // Put the decisive points first, because the sentence names only a few.
         let mut order = verdicts;
         order.sort_by_key(|(point, _)| *point != Point::LaunchMix);
         for (point, verdict) in order {
@@ -104,7 +105,7 @@ impl Certificate {
         }
     }
 
-    /// One for each point that counts.
+    /// The points that count and differ.
     pub fn differences(&self) -> Vec<&Compared> {
         self.points.iter().filter(|point| point.verdict == Verdict::Differs).collect()
     }
@@ -178,7 +179,7 @@ impl Certified {
     }
 }
 
-/// `devices: A became B`.
+/// Formats a difference: `devices: A became B`.
 pub fn difference(point: &Compared) -> Message {
     let [before, observed, _] = &point.cells;
     say!(

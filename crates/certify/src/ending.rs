@@ -1,4 +1,4 @@
-//! How a run ended, compared with what it was meant to do.
+//! How a run ended, and whether that was intended.
 
 use say::{Message, say};
 
@@ -9,11 +9,11 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// How a server ended after it was asked to.
+/// How a server ended after it was told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     Ended(Exit),
-    /// It did not end when asked, and was killed.
+    /// The server did not stop when told to, and was killed.
     Unwilling,
 }
 
@@ -29,7 +29,7 @@ pub enum Ending {
     Silent,
     /// A server that answered every question.
     Answered(Stopped),
-    /// A server was asked and gave a wrong answer or none; with the reason.
+    /// A server that was asked gave a wrong answer or none, for this reason.
     Unanswered(String, Stopped),
 }
 

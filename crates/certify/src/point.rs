@@ -1,4 +1,4 @@
-//! What is compared, and the result.
+//! The points that are compared, and the verdict on each.
 
 use crate::Ending;
 use say::{Message, say};
@@ -96,7 +96,7 @@ pub enum Cell {
     #[default]
     Nothing,
     Ending(Ending),
-    /// As the program said it.
+    /// The text as the program printed it.
     Text(String),
     /// The number of libraries that all runs share, and those that only some have.
     Libraries {
@@ -150,7 +150,7 @@ impl Cell {
     }
 }
 
-/// One thing that was compared, in the order unobserved, observed, unobserved.
+/// One compared point, in the order unobserved, observed, unobserved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
     pub what: Point,

@@ -69,12 +69,12 @@ impl Fix {
 }
 
 impl Report {
-    /// Does one of the known cases apply here? The conclusion excludes what could not be examined.
+    /// Whether one of the known cases applies here. The conclusion names what could not be examined.
     pub fn cases_found(&self) -> Conclusion {
         crate::cases::conclude(&self.facts, &self.cases)
     }
 
-    /// `say` renders a list of messages as one text.
+    /// The machine-readable answer. `say` renders a list of messages as one text.
     pub fn answer(&self, say: Say<'_>) -> Examination<'_> {
         let observer = |observer: &crate::Verdict| ObserverVerdict {
             name: observer.name,

@@ -59,7 +59,7 @@ impl Container {
     }
 }
 
-/// mountinfo: `id parent major:minor root mount-point options ... - type source options`.
+/// Fields of mountinfo: `id parent major:minor root mount-point options ... - type source options`.
 fn root_is_overlay(host: &Host) -> bool {
     let mounts = host.text("/proc/self/mountinfo").found().cloned().unwrap_or_default();
     mounts.lines().any(|line| {

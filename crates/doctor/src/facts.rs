@@ -81,8 +81,8 @@ impl Facts {
         }
     }
 
-    /// Is there a GPU of AMD or NVIDIA? The drivers list them; the PCI bus also has cards without a driver. Unknown if
-    /// the kernel shows no devices.
+    /// Whether there is a GPU of AMD or NVIDIA. The drivers list their GPUs; the PCI bus also shows cards without a
+    /// driver. Unknown if the kernel shows no devices.
     pub fn gpus_found(&self) -> Conclusion {
         let found = self.gpus.len() + usize::from(self.nvidia.present());
         let mut basis = looked(&["/sys/class/kfd", "/proc/driver/nvidia"], "/sys", self.devices_seen);
@@ -99,7 +99,7 @@ impl Facts {
         basis.cannot_see(Blind::HiddenDevices.spot()).presence(found as u64)
     }
 
-    /// Is a server running? Unknown if the kernel shows no processes.
+    /// Whether a server is running. Unknown if the kernel shows no processes.
     pub fn servers_running(&self) -> Conclusion {
         let basis = looked(&["/proc"], "/proc", self.servers.processes_seen);
         basis.cannot_see(Blind::OtherProcesses.spot()).presence(self.servers.running.len() as u64)
@@ -113,8 +113,8 @@ impl Facts {
         targets
     }
 
-    /// The card of a process that launched while it held these device files: the only one whose render node is among
-    /// them, or the only one in the machine. None if it is ambiguous.
+    /// The card that a process used, given the device files that it had open: the only card whose render node is among
+    /// them, or the only card of the machine. None if it is ambiguous.
     pub fn gpu_held<'a>(&self, mut held: impl Iterator<Item = &'a str> + Clone) -> Option<&Gpu> {
         let mut among = self.gpus.iter().filter(|gpu| {
             gpu.render_minor.is_some_and(|minor| held.clone().any(|file| file == format!("/dev/dri/renderD{minor}")))
@@ -127,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// The only card of this machine; an integrated GPU beside it does not count.
+    /// The only card of this machine, not counting an integrated GPU beside it.
     pub fn only_gpu(&self) -> Option<&Gpu> {
         let mut cards = self.gpus.iter().filter(|gpu| !gpu.integrated);
         match (cards.next(), cards.next(), self.gpus.as_slice()) {

@@ -1,7 +1,7 @@
 //! AMD GPUs, from the topology that the kernel's compute driver publishes (`/sys/class/kfd/kfd/topology/nodes`).
 //!
-//! The ROCm runtime reads the same files, so they show what a server can find; access to `/dev/kfd` decides whether it
-//! may use it.
+//! The ROCm runtime reads the same files, so they show which GPUs a server can find. Access to `/dev/kfd` decides
+//! whether it may use them.
 
 use crate::host::{Host, Look};
 use schemars::JsonSchema;
@@ -102,13 +102,14 @@ fn property(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// Major, minor and stepping as two decimal digits each; minor and stepping are written in hexadecimal: 90010 is gfx90a.
+/// The target of a version number: two decimal digits each for major, minor and stepping. In the name, minor and
+/// stepping are hexadecimal: 90010 is gfx90a.
 fn target(version: u64) -> String {
     format!("gfx{}{:x}{:x}", version / 10000, version / 100 % 100, version % 100)
 }
 
 impl Gpu {
-    /// Whether `/sys/class/kfd/kfd/proc/PID` exists: a process with an open compute context.
+    /// Whether a process has an open compute context: `/sys/class/kfd/kfd/proc/PID` exists.
     pub fn used_by(host: &Host, pid: u32) -> bool {
         matches!(host.names(format!("/sys/class/kfd/kfd/proc/{pid}")), Look::Found(_) | Look::Denied)
     }

@@ -1,7 +1,7 @@
 //! One running server process, from `/proc/PID`: its kind, its mappings, its arguments and variables.
 //!
-//! This module does not affect the process. Opening `/proc/PID/mem` tests whether we could attach: it passes the same
-//! check as an attach (`PTRACE_MODE_ATTACH`, fs/proc/base.c).
+//! This module does not affect the process. Opening `/proc/PID/mem` tests whether we could attach, because the kernel
+//! makes the same check as for an attach (`PTRACE_MODE_ATTACH`, fs/proc/base.c).
 
 use crate::environment::{self, Variable};
 use crate::{Gpu, Host, Look, rocm};
@@ -73,7 +73,7 @@ impl Process {
             listens,
             attachable: Look::from(host.open(format!("/proc/{pid}/mem"))).map(|_| true),
             kfd: Gpu::used_by(host, pid),
-            // Shown and written to JSON and the ledger, so keys and prompts are removed.
+            // The command is printed and written to JSON and the ledger, so keys and prompts are removed.
             command: ledger::redact::command(&command),
         })
     }

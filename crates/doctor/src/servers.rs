@@ -101,7 +101,7 @@ fn dynamic(bytes: &[u8]) -> Option<bool> {
     Some((0..count).any(|i| kind(i) == Some(true)))
 }
 
-/// As in systemd, the first unit file wins, and drop-ins of every directory are added to it.
+/// Reads the units. As in systemd, the first unit file wins, and the drop-ins of every directory are added to it.
 fn units(host: &Host) -> Vec<Unit> {
     const DIRS: [&str; 4] =
         ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
@@ -123,8 +123,8 @@ fn units(host: &Host) -> Vec<Unit> {
     found
 }
 
-/// `Environment="A=1" "B=2"`; a later line for the same name wins, an empty one discards all before it, and
-/// `UnsetEnvironment=` removes variables at the end (systemd.exec(5)).
+/// Reads lines like `Environment="A=1" "B=2"`. A later line for the same name wins, an empty one discards all before
+/// it, and `UnsetEnvironment=` removes variables at the end (systemd.exec(5)).
 fn unit_environment(text: &str) -> Vec<Variable> {
     let mut all = std::collections::BTreeMap::new();
     for line in text.lines().filter_map(|line| line.trim().strip_prefix("Environment=")) {

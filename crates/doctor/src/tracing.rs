@@ -39,7 +39,7 @@ impl Tracing {
     }
 }
 
-/// From the mount table: a directory `/sys/kernel/tracing` exists whether or not anything is mounted there.
+/// Reads the mount table, because the directory `/sys/kernel/tracing` exists even if nothing is mounted there.
 fn mount_point(host: &Host) -> Option<String> {
     let mounts = host.text("/proc/self/mounts").found().cloned()?;
     mounts.lines().find_map(|line| {

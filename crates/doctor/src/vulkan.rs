@@ -1,7 +1,7 @@
 //! Vulkan on this host: the loader, the drivers and layers that its manifests name.
 //!
-//! The loader looks for manifests in these directories (LoaderDriverInterface.md, LoaderLayerInterface.md of Vulkan-Loader);
-//! VK_DRIVER_FILES and VK_ICD_FILENAMES replace them.
+//! The loader looks for manifests in these directories (LoaderDriverInterface.md, LoaderLayerInterface.md of
+//! Vulkan-Loader). VK_DRIVER_FILES and VK_ICD_FILENAMES replace them.
 
 use crate::host::Host;
 use schemars::JsonSchema;
@@ -103,7 +103,8 @@ fn manifests(host: &Host, directory: &str) -> Vec<(String, serde_json::Value)> {
         .collect()
 }
 
-/// A path is relative to the manifest; a bare name is searched for like any library.
+/// Whether a manifest's library exists. A path is relative to the manifest; a bare name is searched for like any
+/// library.
 fn is_there(host: &Host, manifest: &str, library: &str) -> bool {
     match library {
         _ if library.starts_with('/') => host.exists(library),

@@ -1,4 +1,4 @@
-//! Compares two accounts of one run: the products in the graphs that the program computed, and the launches.
+//! Compares two accounts of one run: the matrix products in the graphs that the program computed, and the launches.
 
 use crate::evaluated::{Evaluated, evaluated};
 use crate::names::Names;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Up to this width, vector kernels handle two products of one column vector at once (gate and up of a feed-forward
+/// Up to this width, a vector kernel computes two products of one column vector at once (gate and up of a feed-forward
 /// network).
 const FUSED_UP_TO: u64 = 8;
 
@@ -32,7 +32,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// None if the program computed no ggml graph.
+    /// Compares the two accounts of a run. None if the program computed no ggml graph.
     pub fn of(outcome: &Outcome) -> Option<Checked> {
         let mut checked = Checked::counted(&outcome.products, Part::on_device)?;
         for trace in outcome.traces.iter().filter(|trace| trace.events.iter().any(is_work)) {
@@ -44,7 +44,7 @@ impl Checked {
             for one in evaluated(outcome, trace, &names) {
                 match one.pass {
                     Some(_) => checked.covered += covered(outcome, trace, &names, &one),
-                    // A product that is in no graph.
+                    // The product is in no graph.
                     None if one.width > 0 => checked.unread += 1,
                     None => {}
                 }
@@ -53,7 +53,8 @@ impl Checked {
         Some(checked)
     }
 
-    /// The products of all graphs, before the comparison. `own`: computed on a simulated device.
+    /// The products of all graphs, before the comparison. `own` tells whether a part was computed on a simulated
+    /// device.
     pub(crate) fn counted(computed: &Graphs, own: impl Fn(&Part) -> bool) -> Option<Checked> {
         let unread = computed.values().map(|of| of.unread).sum();
         let mut checked = Checked { unread, ..Checked::default() };

@@ -1,8 +1,9 @@
-//! HIP and Vulkan side by side: the same product of the same model on the same card, and the kernel that each backend
-//! selects.
+//! Compares HIP and Vulkan: the kernel that each backend selects for the same product of the same model on the same
+//! card.
 //!
-//! Both sides are Selected, each in its own runtime. Facts about the code are read where it exists: RADV compiles each
-//! pipeline for the card and reports its registers; a HIP library has code only for the targets that it was built for.
+//! Both sides are Selected, each in its own runtime. Facts about the code are read where code exists: RADV compiles
+//! each pipeline for the card and reports its registers; a HIP library has code only for the targets that it was built
+//! for.
 
 use crate::{Cell, Code, Map, RunRoot, Selected, VulkanCell, VulkanMap, VulkanRow};
 use answer::Answer;
@@ -131,7 +132,7 @@ impl Backends {
         }
     }
 
-    /// Whether both sides answered everything.
+    /// Whether both sides have an answer for everything.
     pub fn is_answered(&self) -> bool {
         !self.products.is_empty() && self.products.iter().all(|of| !of.hip.is_empty() && !of.vulkan.is_empty())
     }
@@ -177,8 +178,8 @@ fn merged(rows: impl Iterator<Item = Taken>) -> Vec<Taken> {
     list
 }
 
-/// SIMDs per HIP multiprocessor: a compute unit on GCN and CDNA, a pair of them (a workgroup processor) on RDNA; four
-/// in both cases.
+/// SIMDs per HIP multiprocessor, which is a compute unit on GCN and CDNA and a pair of them (a workgroup processor) on
+/// RDNA. Both have four.
 const SIMDS: u64 = 4;
 
 fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool)) -> Taken {
@@ -210,7 +211,7 @@ fn launched(row: &Selected, (code, ships): (&BTreeMap<String, KernelMix>, bool))
 fn waves(counted: u64, subgroup: u32, target: &str) -> Option<u64> {
     match target.strip_prefix("gfx").map(str::len) {
         Some(3) => Some(counted),
-        // If no size was requested, the driver's choice is unknown.
+        // If the program requested no subgroup size, the driver's choice is unknown.
         _ => (subgroup > 0).then(|| counted * 32 / u64::from(subgroup)),
     }
 }

@@ -17,8 +17,8 @@ pub struct Said {
 }
 
 impl Said {
-    /// The comparable parts of both sides: path and columns or tile. Experts have their own rule, which is not the
-    /// requested one.
+    /// The comparable parts of both sides: the path, and its columns or tile. A side that saw only experts has no path,
+    /// because experts follow another rule than the requested one.
     fn compared(&self) -> Option<[(Path, u64); 2]> {
         let (a, b) = (self.declared.as_ref()?, self.selected.as_ref()?);
         Some([(a.path?, a.tile), (b.path?, b.tile)])
@@ -28,13 +28,13 @@ impl Said {
         self.compared().is_some()
     }
 
-    /// Only the dry run has block sizes and fix-ups. A path whose tile the source does not give (MMF) agrees with any
-    /// tile.
+    /// Whether the two sides differ. Only the dry run gives block sizes and fix-ups, so these are not compared. If the
+    /// source gives no tile for a path (MMF), any tile agrees.
     pub fn disagrees(&self) -> bool {
         self.compared().is_some_and(|[(a, tile_a), (b, tile_b)]| a != b || (tile_a > 0 && tile_a != tile_b))
     }
 
-    /// None if only one side has an answer.
+    /// Whether the two sides agree. None if only one side has an answer.
     pub fn agrees(&self) -> Option<bool> {
         self.is_compared().then(|| !self.disagrees())
     }
@@ -48,7 +48,7 @@ impl Said {
     }
 }
 
-/// By type and column count.
+/// The results by type and column count.
 pub type Cells = BTreeMap<(String, u64), Said>;
 
 /// One card: the dry run's selection for it, and the source's declaration for its target.
@@ -57,7 +57,7 @@ pub struct Sheet<'m> {
     /// The user's name for it.
     pub given: &'m str,
     pub target: String,
-    /// None if nothing was run.
+    /// The dry run's map. None if nothing was run.
     pub map: Option<&'m Map>,
     pub cells: Cells,
 }
@@ -88,7 +88,7 @@ impl<'m> Sheet<'m> {
         format!("{} ({})", self.map.map_or_else(|| self.given.to_owned(), |map| name(&map.plan.card)), self.target)
     }
 
-    /// The rung of its cells.
+    /// The rung of this card's cells.
     pub fn rung(&self) -> Rung {
         if self.map.is_some() { Rung::Selected } else { Rung::Declared }
     }

@@ -1,8 +1,8 @@
 //! Dry run: runs the real program on a simulated GPU.
 //!
 //! The parent describes a card ([`gpu::Profile`]) and the kernels of the runtime's libraries ([`kernels`]), puts the
-//! stand-in libraries where the loader finds them first, runs the program, and reads back what its host code selected.
-//! All results are Selected, never Launched.
+//! stand-in libraries where the loader finds them first, runs the program, and reads the records of what the host code
+//! selected. All results are Selected, never Launched.
 #![forbid(unsafe_code)]
 
 mod account;

@@ -99,7 +99,7 @@ fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
         let list: Vec<String> = cell.products().into_iter().map(text).collect();
         list.join("; ")
     };
-    // Solution numbers change with every release: the kernel counts, not its number.
+    // Solution numbers change with every release, so only the kernel is compared.
     let kernel = |row: &Selected| row.kernel.clone();
     let grid = |row: &Selected| format!("{} {}", row.grid_text(), row.block_text());
     let answered = a.is_answered() && b.is_answered();
@@ -115,21 +115,21 @@ fn compare(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     others(card, a, b, found);
 }
 
-/// Whether a launch is neither a product nor its preparation: unpacking and quantising belong to the chosen path.
+/// Whether a launch is neither a product nor its preparation. Unpacking and quantising belong to the chosen path.
 fn stands_alone(row: &Selected) -> bool {
     let helper = matches!(row.family, Family::Dequantize | Family::Convert | Family::Repack | Family::GemmHelper);
     let of_a_path = row.path.is_some_and(|path| path != Path::FlashAttention);
     !helper && !of_a_path && !row.is_multiplication()
 }
 
-/// Compares attention, norms, copies and similar launches: lists only those that the other side lacks, once for all
-/// weight types that share them.
+/// Compares attention, norms, copies and similar launches. Lists only those that the other side does not have, once for
+/// all weight types that share them.
 fn others(card: &str, a: &Cell, b: &Cell, found: &mut Vec<CellDifference>) {
     let list = |cell: &Cell| -> BTreeSet<String> {
         let text = |row: &Selected| format!("{} {} {}", row.kernel, row.grid_text(), row.block_text());
         cell.rows.iter().filter(|row| stands_alone(row)).map(text).collect()
     };
-    // A failed run is reported once, as its path.
+    // A failed run was already reported when the paths were compared.
     if a.problem.is_some() || b.problem.is_some() {
         return;
     }

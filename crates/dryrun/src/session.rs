@@ -31,13 +31,13 @@ use sys::unix::ExitStatusExt;
 /// The BLAS library that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blas {
-    /// A stand-in that records each call: the answer ends at "BLAS call with m, n, k".
+    /// A stand-in that records each call. The answer then ends at "BLAS call with m, n, k".
     Recorded,
-    /// The runtime's own (hipBLAS, which calls rocBLAS); each call is recorded first.
+    /// The runtime's own hipBLAS, which calls rocBLAS. Each call is recorded first.
     Real,
     /// Each call is recorded, and the same product is passed to the runtime's hipBLASLt.
     Lt,
-    /// First the runtime's own, then hipBLASLt.
+    /// The runtime's own BLAS first, then hipBLASLt.
     Both,
 }
 
@@ -71,9 +71,9 @@ pub struct Request<'a> {
     pub streams: Streams,
     /// Whether the preload shim observes too, for comparing the two records.
     pub preload: bool,
-    /// The model is a skeleton: mapping it must not fill memory with zeros.
+    /// Whether the model is a skeleton. Mapping it must not fill memory with zeros.
     pub sparse_read: bool,
-    /// Set for the program in addition to the inherited environment.
+    /// Variables that are set for the program in addition to the inherited environment.
     pub variables: &'a [(String, String)],
 }
 
@@ -88,7 +88,7 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Outcome {
     pub ending: Ending,
-    /// The signal that told us to stop. It was passed on to the program, and the results until then are here.
+    /// The signal that told us to stop. It was passed on to the program. The results up to that point are included.
     pub interrupted: Option<i32>,
     /// The program's output, if captured.
     pub said: String,
@@ -106,21 +106,22 @@ pub struct Outcome {
     pub solutions: HashMap<String, Vec<i64>>,
     /// The products of the graphs that each process computed, if requested by [`PRODUCTS`].
     pub products: Account,
-    /// Files whose code the stand-in accepted without knowing whether it is for the device, and their content.
+    /// Files whose code the stand-in accepted without knowing whether it fits the device, with their targets and
+    /// launches.
     pub unjudged: Vec<Unjudged>,
     /// The stand-in's counts, including records that it could not write; None if there was no counter page.
     pub counted: Option<Counted>,
 }
 
 impl Outcome {
-    /// Records that found no room or were never finished, according to the traces or to the stand-in's own count.
+    /// Records that did not fit or were never finished, according to the traces or to the stand-in's own count.
     pub fn lost(&self) -> u64 {
         let told: u64 = self.traces.iter().map(|trace| trace.lost + trace.torn).sum();
         told.max(self.counted.as_ref().map_or(0, |counted| counted.beyond(&self.traces)))
     }
 
-    /// Whether the program finished. One that was told to stop and exited normally (a server) has finished; one that
-    /// the signal killed has not.
+    /// How far the program got. A program that was told to stop and exited normally (a server) has finished. A program
+    /// that the signal killed has not.
     pub fn finish(&self) -> Finish {
         Finish::of(self.interrupted, self.ending)
     }
@@ -135,14 +136,15 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Whole,
-    /// It was told to stop.
+    /// The program was told to stop by this signal.
     Stopped(i32),
     Failed(Ending),
 }
 
 impl Finish {
     pub fn of(interrupted: Option<i32>, ending: Ending) -> Finish {
-        /// Hang-up, interrupt, termination: requests from outside. A shell adds 128.
+        /// Hang-up, interrupt and termination: signals that tell a program to stop. A shell adds 128 to them in its
+        /// exit code.
         const ASKED: [i32; 3] = [1, 2, 15];
         match (interrupted, ending) {
             (_, Ending::Code(0)) => Finish::Whole,
@@ -153,7 +155,7 @@ impl Finish {
         }
     }
 
-    /// What the early end excludes from the answers.
+    /// Records in the basis what the early end excludes from the answers.
     pub fn leave_out(self, basis: Basis) -> Basis {
         match self {
             Finish::Whole => basis,
@@ -203,17 +205,17 @@ impl Counted {
     }
 }
 
-/// One of [`Request::variables`], with any value: records the graphs that the program computes.
+/// A name for [`Request::variables`]: with any value, the graphs that the program computes are recorded.
 pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
 
-/// One of [`Request::variables`], with any value: counts the products of every graph, as a second account of the
-/// launches.
+/// A name for [`Request::variables`]: with any value, the products of every graph are counted, as a second account of
+/// the launches.
 pub const PRODUCTS: &str = "WHICHKERNEL_PRODUCTS";
 
 /// The maximum size of one process's graphs: more than the 64 recorded graphs take.
 const MOST_GRAPHS: u64 = 256 << 20;
 
-/// The maximum number of bytes read from one process: more means a false header.
+/// The maximum number of bytes read from one process. A larger file has a false header.
 const MOST_BYTES: u64 = 16 << 30;
 
 /// A program that is running on the stand-in.
@@ -294,7 +296,7 @@ impl Request<'_> {
         self.environment(&mut command, directory, &libraries);
         self.blas_behind(&mut command)?;
         connect(self.streams, &mut command)?;
-        // A separate process group: signals are passed on to it, and it is killed if we are.
+        // The program gets a separate process group. We pass signals on to it, and it is killed if we are.
         let guard = GroupGuard::new().map_err(io_at("a process that waits"))?;
         guard.enter_before_exec(&mut command);
         let child = self.start(&mut command, &session_dir, &program)?;
@@ -303,7 +305,8 @@ impl Request<'_> {
         Ok(Running { child, program, session_dir, _guard: guard, table, place, targets })
     }
 
-    /// An argument as the program gets it: files that are made visible to it have the path at which it sees them.
+    /// An argument as the program gets it. Files that are made visible to the program have the path at which it sees
+    /// them.
     fn argument(&self, word: &OsStr) -> OsString {
         let RunRoot::Tree { root, .. } = self.place else { return word.to_owned() };
         let path = std::path::absolute(word).unwrap_or_default();
@@ -313,7 +316,7 @@ impl Request<'_> {
         word.to_owned()
     }
 
-    /// The program; a directory of libraries may contain it.
+    /// The path of the program, which may be in the directory of libraries.
     fn located(&self) -> OsString {
         let program = self.command.first().cloned().unwrap_or_default();
         match self.place {
@@ -321,7 +324,7 @@ impl Request<'_> {
                 let beside = [path.join(&program), path.join("bin").join(&program)];
                 beside.into_iter().find(|path| path.is_file()).map_or(program, PathBuf::into_os_string)
             }
-            // A program of this machine with the tree's libraries: it is visible inside at its own path.
+            // A program of this machine with the libraries of the tree. It is visible inside at its own path.
             RunRoot::Tree { root, .. } if inside(root, &program).is_none() && Path::new(&program).is_file() => {
                 fs::canonicalize(&program).map_or(program, PathBuf::into_os_string)
             }
@@ -372,8 +375,8 @@ impl Request<'_> {
         };
         match self.place {
             RunRoot::Tree { .. } => {
-                // A tree has its own paths; of the caller's variables, only those that control the program under test
-                // are passed.
+                // A tree has its own paths. Of the caller's variables, only those that control the program under test
+                // are passed on.
                 command.env_clear();
                 for (name, value) in std::env::vars_os().filter(|(name, _)| is_steering(name)) {
                     command.env(name, value);
@@ -388,8 +391,8 @@ impl Request<'_> {
         {
             add(&inherited);
         }
-        // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME still
-        // wins.
+        // Programs put their own directories first (Ollama does), but a preloaded library with the right SONAME takes
+        // precedence.
         let mut names = vec!["libamdhip64.so.6"];
         if self.preload {
             names.insert(0, "libwhichkernel-preload.so");
@@ -403,11 +406,11 @@ impl Request<'_> {
             .filter(|wanted| self.variables.iter().any(|(name, _)| name == wanted))
             .collect();
         if !wanted.is_empty() {
-            // Before the stand-in, because it examines readbacks.
+            // This library must come before the stand-in, because it examines readbacks.
             names.insert(0, "libwhichkernel-graph.so");
         }
         let mut preload: Vec<OsString> = names.iter().map(|name| libraries.join(name).into()).collect();
-        // This program itself is observed by preload: pass the shim on to the program that it starts.
+        // If a preload watch observes this process, pass its shim on to the program that we start.
         if let Some(watched) = watched().filter(|_| !self.preload) {
             preload.insert(0, watch::preload::library(&watched).into());
             let limit = std::env::var_os(watch::preload::LIMIT_VARIABLE).unwrap_or_default();
@@ -419,7 +422,7 @@ impl Request<'_> {
         command.envs(wanted.into_iter().map(|name| (name, directory)));
     }
 
-    /// The real libraries as the program sees them; the stand-in before them forwards calls.
+    /// Sets the paths of the real libraries as the program sees them. The stand-in forwards calls to them.
     fn blas_behind(&self, command: &mut Command) -> Result<(), DryrunError> {
         let lanes = [
             (self.blas.rocblas(), "WHICHKERNEL_HIPBLAS", "libhipblas.so."),
@@ -494,7 +497,7 @@ pub(crate) fn ending(status: ExitStatus) -> Ending {
     }
 }
 
-/// The files that the processes wrote, by the end of their names.
+/// Reads the files whose names begin with `start`. The key is the rest of the name.
 fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, DryrunError> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
@@ -535,7 +538,7 @@ fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
     Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
 }
 
-/// The file grows by whole segments; only the used part is read. None for a file whose process was killed while
+/// Reads the used part of a file, which grows by whole segments. None for a file whose process was killed while
 /// creating it.
 pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DryrunError> {
     let mut file = private_dir::open(path, false).map_err(io_at(path))?;

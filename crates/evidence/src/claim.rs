@@ -1,4 +1,4 @@
-//! A claim: on this rung, of these subjects, this topic has the expected value.
+//! A claim: on this rung and for these subjects, this topic has the expected value.
 
 use crate::{About, Expected, Rung, Scope, Transfer};
 use schemars::JsonSchema;

@@ -22,7 +22,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// `what (why)`.
+    /// The text `what (why)`.
     pub fn whole(&self) -> Kept {
         let said =
             |said: &Option<Message>, english: &String| said.clone().unwrap_or_else(|| Message::verbatim(english));
@@ -56,7 +56,7 @@ impl Coverage {
         Coverage { unit: unit.into(), seen, total: Some(seen), lost: 0, missing: Vec::new(), accounts: BTreeSet::new() }
     }
 
-    /// Everything that the question lists was seen: column counts of a range, entries of a table.
+    /// Everything that the question lists was seen, for example column counts of a range or entries of a table.
     pub fn listed(unit: impl Into<String>, seen: u64) -> Self {
         Coverage::complete(unit, seen).account(Witness::Question)
     }
@@ -69,7 +69,7 @@ impl Coverage {
         Coverage { lost, ..self }
     }
 
-    /// `what`: a name or a message.
+    /// Adds something that was not seen. `what` is a name or a message.
     pub fn missing(mut self, what: impl Into<Kept>, why: Message) -> Self {
         let (what, why) = (what.into(), Kept::from(why));
         let (what_said, why_said) = (what.said, why.said);
@@ -77,7 +77,7 @@ impl Coverage {
         self
     }
 
-    /// A second account that agrees.
+    /// Adds a second account that agrees.
     #[must_use]
     pub fn account(mut self, by: Witness) -> Self {
         self.accounts.insert(by);

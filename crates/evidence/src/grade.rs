@@ -66,7 +66,7 @@ pub enum GradeKind {
 pub struct Grade(GradeKind);
 
 impl Grade {
-    /// Only `judge` calls this; each call is next to its basis.
+    /// Only `judge` calls this. Each call is next to the observations that justify it.
     pub(crate) fn computed(kind: GradeKind) -> Self {
         Grade(kind)
     }
@@ -92,7 +92,7 @@ impl Grade {
         }
     }
 
-    /// How strongly the claim is supported: 3 Confirmed, 2 Limited, 1 Inferred, 0 all others.
+    /// How strongly the claim is supported: 3 Confirmed, 2 Limited, 1 Inferred, 0 for all others.
     pub fn strength(self) -> u8 {
         match self.0 {
             GradeKind::Confirmed => 3,

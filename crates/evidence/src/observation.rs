@@ -1,4 +1,4 @@
-//! One observation: observer, finding, subject, rung, coverage, and how far it may be trusted.
+//! One observation: observer, finding, subject, rung, coverage, and how far it can be trusted.
 
 use crate::{Canary, Contamination, Coverage, DeviceKind, Fact, FieldOfView, Rung, RungKind, Subject};
 use say::Message;
@@ -265,7 +265,7 @@ impl ObservationId {
         self.0.first_chunk().map_or(0, |digits| u128::from_be_bytes(*digits))
     }
 
-    /// A prefix that is long enough for a person to find the observation again.
+    /// A prefix of the id that is long enough to find the observation again.
     pub fn short(&self) -> &str {
         self.as_str().get(..12).unwrap_or_default()
     }
@@ -330,7 +330,7 @@ impl Recorded {
         Ok(Recorded::named(bytes, Observation::from_canonical(bytes)?))
     }
 
-    /// `observation` must be the value parsed from these bytes.
+    /// Adds the id, which is the hash of the bytes. `observation` must be the value parsed from these bytes.
     pub(crate) fn named(bytes: &[u8], observation: Observation) -> Self {
         Recorded(Arc::new(Entry { id: ObservationId::of(bytes), observation, origin: None }))
     }
@@ -343,7 +343,7 @@ impl Recorded {
         self
     }
 
-    /// None for observations by this ledger's own observers.
+    /// The origin of an imported observation. None for observations by this ledger's own observers.
     pub fn origin(&self) -> Option<&str> {
         self.0.origin.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Answers a question from the claims that would settle it and from observations on its topic.
+//! Answers a question from the claims that would decide it and from observations on its topic.
 
 use crate::answer::conclude;
 use crate::investigation::Ask;
@@ -59,7 +59,7 @@ pub struct QuestionReading {
     pub open: bool,
 }
 
-/// Each value is listed once; a topic with more values than this gives no answer.
+/// The maximum number of values, each listed once. A topic with more values gives no answer.
 const MOST: usize = 256;
 
 fn answer(
@@ -97,7 +97,7 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
     let fitting =
         index.facts(&ask.topic).iter().filter(|alike| alike.about.is_some_and(|it| it.speaks_for(&ask.about)));
     let mut own = memo(|subject: &Subject| ask.scope.differences(subject).is_empty());
-    // Released before the answers are judged, because judging takes budget too.
+    // This share is released before the answers are judged, because judging takes rows from the budget too.
     let room = index.room_for(fitting.clone().map(|alike| alike.rows.len()).sum());
     let rows = fitting.flat_map(|alike| alike.rows.iter().copied());
     let rows = sorted(rows.filter(|recorded| recorded.rung() == ask.rung && own(recorded.subject())));
@@ -145,7 +145,7 @@ pub(crate) fn look_up(id: &str, ask: &Ask, index: &ObservationIndex<'_>, able: &
 }
 
 impl Investigation {
-    /// Every claim and every question, graded.
+    /// Grades every claim and answers every question.
     pub fn read(&self, observations: &[Recorded], able: &[Ability]) -> (Vec<Reading>, Vec<QuestionReading>) {
         let index = ObservationIndex::new(observations);
         let readings: Vec<Reading> =

@@ -1,4 +1,5 @@
-//! A reading: a claim, its grade, and everything that a person needs to check the grade. Plain data, for any report.
+//! A reading: a claim, its grade, and everything that a person needs to check the grade. It is plain data, for any
+//! report.
 
 use crate::subject::Part;
 use crate::{Fact, Grade, Looker, Observation, ObservationId, ObserverId, Recorded, Rung};
@@ -200,7 +201,7 @@ impl Citation {
     }
 }
 
-/// What was seen, in a line.
+/// What was seen, on one line.
 pub fn saw(observation: &Observation) -> String {
     use crate::{Bound, Finding};
     match observation.finding() {

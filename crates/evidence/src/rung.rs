@@ -1,7 +1,7 @@
-//! The ladder: what an observer can have seen, from a rule in the source to a device that reports completion.
+//! The ladder of rungs: what an observer can have seen, from a rule in the source to a device that reports completion.
 //!
-//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules): code that is written per rung
-//! cannot confuse two of them.
+//! Each rung is a value ([`Rung`], for data) and a type ([`RungKind`], for the rules). Code that is written for one
+//! rung cannot confuse it with another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,8 @@ impl Rung {
         }
     }
 
-    /// Only a real device can launch or complete anything; on a stand-in the same calls are a selection.
+    /// Whether the rung needs a real device. Only a real device can launch or complete anything; on a stand-in, the
+    /// same calls are a selection.
     pub fn needs_real_device(self) -> bool {
         self >= Rung::Launched
     }

@@ -1,7 +1,7 @@
 //! The subject of an observation, and the subjects that a claim is about.
 //!
-//! An observation names its subject in full; a claim's [`Scope`] names the parts that matter to it. A part that the
-//! claim names and the observation does not give is a difference: a missing value is not agreement.
+//! An observation names its subject in full. A claim's [`Scope`] names the parts that matter to it. If the claim names
+//! a part and the observation does not give it, the two differ: a missing value is not agreement.
 
 use crate::fact::glob;
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ pub enum Window {
     Named(String),
 }
 
-/// The observer's machine, if its name is not needed.
+/// The name for the observer's machine, if its real name is not needed.
 pub const THIS_HOST: &str = "this host";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +131,7 @@ impl Subject {
         }
     }
 
-    /// The same subject, in overlapping windows.
+    /// Whether both are the same subject, in overlapping windows.
     pub fn overlaps(&self, other: &Subject) -> bool {
         let windows = self.window == other.window || self.window == Window::Whole || other.window == Window::Whole;
         let Subject { runtime, artifact, target, gpu, device, model, window: _, host } = self;
@@ -249,7 +249,7 @@ impl Scope {
         scope
     }
 
-    /// The parts in which the subject differs from the claim's; empty if it is the claim's own subject.
+    /// The parts in which the subject differs from the claim's. Empty if it is the claim's own subject.
     pub fn differences(&self, subject: &Subject) -> BTreeSet<Part> {
         let mut parts = BTreeSet::new();
         let mut check = |part: Part, same: bool| {
@@ -313,8 +313,8 @@ impl Scope {
     }
 }
 
-/// `gfx90a` is any `gfx90a:...`; a target with features requires those features. `*` lifts the restriction: a section
-/// of a file, or a chain in a source tree, belongs to no target.
+/// Whether a target matches. `gfx90a` matches any `gfx90a:...`. A target with features requires those features. `*`
+/// matches every subject, even without a target, for example a section of a file or a chain in a source tree.
 fn same_target(wanted: Option<&str>, given: Option<&str>) -> bool {
     let Some(wanted) = wanted.filter(|wanted| *wanted != "*") else { return true };
     let Some(given) = given else { return false };

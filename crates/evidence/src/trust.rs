@@ -1,4 +1,4 @@
-//! Whether to trust an observer: did it change what it observed, and was it working?
+//! Whether to trust an observer: whether it changed what it observed, and whether it was working.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A conclusion reaches as far as the examination did, and no further.
+//! Tests that a conclusion covers what was examined, and no more.
 
 use evidence::{Account, Basis, LeftOutWhy, Reach, Rung, Says, Unit, Witness, Word};
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ proptest! {
         let complete = basis.clone().completeness();
         prop_assert_eq!(complete.is_whole(), !gap);
         prop_assert_eq!(complete.word() == Word::Yes, !gap);
-        // A positive case is certain, but whole only if everything was examined.
+        // A positive case is certain, but the conclusion is whole only if everything was examined.
         let found = basis.presence(1);
         prop_assert!(found.is_certain());
         prop_assert_eq!(found.is_whole(), !(lost > 0 || out > 0 || answered < asked));

@@ -1,4 +1,5 @@
-//! Sentences of an observation: stored in English, with the message for readers of other languages.
+//! Tests the sentences of an observation: they are stored in English, together with the message for readers of other
+//! languages.
 
 use evidence::{Coverage, FieldOfView, Gap};
 use say::{Lang, Message, key, say};

@@ -1,7 +1,8 @@
-//! A file for the Firefox Profiler (<https://profiler.firefox.com>): its processed profile, a launch as an instant marker.
+//! A file for the Firefox Profiler (<https://profiler.firefox.com>) in its processed format. Each launch is an instant
+//! marker.
 //!
-//! Written by the format's own library (`fxprof-processed-profile`, samply's). It contains no samples, because nothing was
-//! sampled.
+//! Written with the format's own library (`fxprof-processed-profile`, which samply uses). It has no samples, because
+//! nothing was sampled.
 
 use crate::perfetto::category;
 use crate::timeline::{Launch, Timeline};

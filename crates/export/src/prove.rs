@@ -1,5 +1,5 @@
-//! Verifies a lake: recomputes every row's hash and link, compares every column with its row, and every table with the
-//! hash in the export's manifest.
+//! Verifies a lake: recomputes the hash and link of every row, compares every column with its row, and compares every
+//! table with the hash in the export's manifest.
 
 use crate::manifest::{self, Manifest, TABLES};
 use crate::parquet::{self, ParquetTable, Values};
@@ -75,14 +75,14 @@ impl ExpectedHash {
     }
 }
 
-/// Longer files are not read at once.
+/// The maximum size of a file that is read into memory.
 const MOST: u64 = 4 << 30;
 
-/// Verifies every ledger in the lake. A lake without ledgers is an error, because there is nothing to prove.
+/// Verifies every ledger in the lake. Fails for a lake without ledgers, because there is nothing to prove.
 pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
     let folder = dir.join("observations");
-    // Prevents an export from moving its files meanwhile. A folder that cannot be locked is read anyway; the manifest
-    // shows whether it is consistent.
+    // The lock prevents an export from moving its files meanwhile. A folder that cannot be locked is read anyway; the
+    // manifest shows whether it is consistent.
     let _unchanged = manifest::lock(dir, false);
     let about = |error: io::Error| io::Error::new(error.kind(), say::say!("about-why", what = folder, why = error));
     let files = tables(&folder).map_err(about)?;
@@ -95,7 +95,7 @@ pub fn prove(dir: &Path) -> io::Result<Vec<ProvedLedger>> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             found => found?,
         };
-        // A query over all tables of the folder reads these files too.
+        // A query over all tables of the folder also reads files that belong to no ledger.
         let foreign = found.into_iter().filter(|file| !files.iter().any(|known| known.file_stem() == file.file_stem()));
         all.extend(foreign.map(|file| {
             let problem = format!("{}: there is no table of observations for it", file.display());
@@ -118,7 +118,7 @@ fn tables(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 impl ProvedLedger {
-    /// The state before anything is known.
+    /// The initial state, before anything is verified.
     fn of(file: &Path) -> ProvedLedger {
         ProvedLedger {
             file: file.to_owned(),
@@ -202,7 +202,7 @@ fn links(whose: &Whose, rows: &[Row], head: &str, proved: &mut ProvedLedger) {
     }
 }
 
-/// Checks a table against the rows: all of the launches; for the claims, their ledger and their citations.
+/// Checks a table against the rows: the launches completely, and for the claims their ledger and their citations.
 fn beside_of(name: &str, found: &ParquetTable, whose: &Whose, head: &str, rows: &[Row]) -> Vec<String> {
     let mut problems = Vec::new();
     if found.about("head") != Some(head) {

@@ -48,8 +48,8 @@ pub fn nothing(path: &Path, target: Option<&str>, groups: &Groups, report: &File
     }
 }
 
-/// Counts a whole file; `hash` hashes the file, `bytes` hashes every function; `step` hears of each bundle. Parts that the inventory could not read
-/// are included in what was not counted.
+/// Counts a whole file; `hash` hashes the file, `bytes` hashes every function; `step` is called for each bundle. Parts
+/// that the inventory could not read are listed as not counted.
 pub fn census(
     file: &File,
     select: Select,

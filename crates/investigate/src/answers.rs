@@ -1,4 +1,4 @@
-//! A graded investigation in machine-readable form: it contains everything that a report shows.
+//! A graded investigation in machine-readable form. It contains everything that a report shows.
 
 use crate::{Advice, Graded, Looked, Need, PathRow};
 use answer::Answer;

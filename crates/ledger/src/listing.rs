@@ -12,11 +12,11 @@ use std::ops::ControlFlow;
 pub struct Filter {
     pub observer: Option<String>,
     pub rung: Option<Rung>,
-    /// `notes`, a rung, or an observer's name.
+    /// Selects `notes`, a rung, or an observer by name.
     pub only: Option<String>,
     /// A prefix of the topic.
     pub topic: Option<String>,
-    /// Only this many of the last matching rows.
+    /// Selects only this many of the last matching rows.
     pub last: Option<usize>,
 }
 
@@ -126,7 +126,7 @@ impl Reader {
             }
             Ok(if enough(&rows) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        // Reads backwards from the end, so that a long ledger is not read in full.
+        // Read backwards from the end, so that a long ledger is not read completely.
         if filter.last.is_some() {
             self.rows_back(take)?;
             rows.reverse();

@@ -1,4 +1,4 @@
-//! The answer of `probe`: the server, every probe with its true count, and what could not be read.
+//! The answer of `probe`: the server, every probe with its true count, and the data that could not be read.
 
 use crate::change::{Change, Power};
 use crate::launches::{Launch, Watched};

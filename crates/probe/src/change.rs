@@ -3,9 +3,9 @@
 //!
 //! Runs of one length are summed up by the Hodges-Lehmann centre of their logarithms, corrected for rounds that were
 //! slower or faster as a whole. At every place a line is fitted to the lengths around it, with and without a step. A
-//! step counts where it is larger than the largest one of 97 % of the shuffles of the residuals, whatever its place
-//! (Westfall and Young 1993). Lines are never fitted across a step that was found. The seed is fixed, so that the same
-//! numbers give the same answer.
+//! step counts if it is larger than the largest step, at any place, in 97 % of the shuffles of the residuals (Westfall
+//! and Young 1993). Lines are never fitted across a step that was found. The seed is fixed, so that the same numbers
+//! give the same answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,7 +64,7 @@ const FOUR_OF_FIVE: f64 = 1.2;
 /// The size of a step that a sweep should find.
 const TENTH: f64 = 0.10;
 
-/// Steps in ascending order, and what could not have been detected. Points must be in ascending order of length.
+/// Steps in ascending order, and the sensitivity of the sweep. Points must be in ascending order of length.
 pub fn changes(points: &[Point]) -> (Vec<Change>, Option<Power>) {
     let runs = points.iter().map(|point| point.times.len()).min().unwrap_or(0);
     let series = centres(points);

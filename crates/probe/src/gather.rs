@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// A GPU whose rules are used, whatever the server reports.
+    /// A GPU whose rules are used, regardless of the server's report.
     pub device: Option<Device>,
     /// A model file that the user named, or that was found where the server reports it.
     pub model: Option<Mix>,
     pub url: Option<String>,
 }
 
-/// What the whole recording shows, before any probe is read.
+/// Facts from the whole recording, collected before any probe is read.
 struct Around {
     identity: Identity,
     claims: Claims,
@@ -35,7 +35,7 @@ struct Around {
     offload: Option<Offload>,
     mix: Mix,
     device: Option<Device>,
-    /// Whether the user named it, whatever the server reports.
+    /// Whether the user named it, regardless of the server's report.
     asked_for: bool,
     build: Option<Build>,
     tables: Option<Tables>,
@@ -220,7 +220,7 @@ pub fn points<'a>(probes: impl Iterator<Item = (u64, f64)> + 'a) -> Vec<Point> {
     times.into_iter().map(|(length, times)| Point { length, times }).collect()
 }
 
-/// Steps in the time over length, and what the rules and batches declare there.
+/// Steps in the time over length, and the declarations of the rules and batches at these lengths.
 fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     let exact = every.iter().filter(|probe| probe.is_exact() && probe.eval_count == Some(1));
     let points = points(exact.filter_map(|probe| Some((probe.asked?, probe.prompt_ms?))));
@@ -242,8 +242,8 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
     (found, power)
 }
 
-/// Where the rules declare another path for some type of the model: the last length before the change, and what
-/// changes.
+/// The lengths at which the rules declare another path for some type of the model: the last length before the change,
+/// and the change.
 fn limits(around: &Around) -> Vec<(u64, String)> {
     let Some(target) = around.target() else { return Vec::new() };
     let mut list: Vec<(u64, String)> = Vec::new();
@@ -266,7 +266,7 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
     list
 }
 
-/// The lengths on both sides of each change, which are worth a probe.
+/// The lengths on both sides of each change, for probing.
 pub fn thresholds(recording: &Recording, wanted: &Wanted, claims: Claims) -> Vec<u64> {
     let around = Around::look(recording, wanted, claims);
     limits(&around).into_iter().map(|(last, _)| last).collect()

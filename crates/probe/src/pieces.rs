@@ -1,4 +1,5 @@
-//! From tokens to evaluations: how a prompt is cut into batches and micro-batches, which are the columns of its matrix products.
+//! From tokens to evaluations: how a prompt is split into batches and micro-batches, which are the columns of its
+//! matrix products.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use server::identity::build_number;
 use server::{Build, Identity, Kind};
 use source::decision_table::{self, DecisionTable};
 
-/// The tables to use: one if it is exactly that build, else those on both sides of it. `exact` says which.
+/// The tables to use: one if it is exactly that build, else those on both sides of it. `exact` tells which of the two.
 #[derive(Debug, Clone)]
 pub struct Tables {
     pub list: Vec<&'static DecisionTable>,

@@ -1,4 +1,4 @@
-//! What the source rules declare for a column count: the path per tensor type, graded by the judge.
+//! The path per tensor type that the source rules declare for a column count, graded by `evidence::judge`.
 //!
 //! A probe observes no launches, so the best possible grade is Inferred, by the rule `declared-choice`, from the tables
 //! of the matching release. If the server's build is between two tables, both must agree. If a watch observed launches

@@ -88,7 +88,7 @@ impl answer::Answer for Terms {
     const SCHEMA: &'static str = "whichkernel.term-list/1";
 }
 
-/// Every term as it is written.
+/// The spelling of every term.
 pub fn terms() -> impl Iterator<Item = &'static str> {
     TERMS.iter().map(|(_, written, _)| *written)
 }

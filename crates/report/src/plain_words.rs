@@ -8,7 +8,7 @@ pub fn plain_fact(lang: &Lang, fact: &Fact) -> String {
     fact_of(lang, fact, None)
 }
 
-/// What an observation saw, with the target that it applies to: `BLAS (gfx942, Q4_K, columns 64-1024)`.
+/// The result of an observation, with the target that it applies to: `BLAS (gfx942, Q4_K, columns 64-1024)`.
 pub fn plain_seen(lang: &Lang, cite: &Citation) -> Option<String> {
     cite.fact.as_ref().map(|fact| fact_of(lang, fact, cite.target.as_deref()))
 }
@@ -80,7 +80,7 @@ fn plain_who(lang: &Lang, cite: &Citation) -> String {
     lang.text_with("plain-who", &[("observer", cite.observer.name.as_str().into()), ("of", of.into())])
 }
 
-/// A list of fifty steps does not belong in a sentence.
+/// Shortens a long list, which does not belong in a sentence.
 fn shortened(text: &str) -> String {
     const MOST: usize = 70;
     if text.chars().count() <= MOST {

@@ -43,7 +43,7 @@ pub fn reason_text(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     reason_with(lang, reason, &|id| who(reading, id), &|_, saw| saw.to_owned())
 }
 
-/// `who` names an observation, `said` describes what it saw: in full or in plain words.
+/// `who` names an observation, `said` describes its result: in full or in plain words.
 pub(crate) fn reason_with(
     lang: &Lang,
     reason: &Reason,

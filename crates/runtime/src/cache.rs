@@ -17,10 +17,7 @@ impl Cache {
         if let Some(dir) = env::var_os("WHICHKERNEL_CACHE") {
             return Cache { dir: PathBuf::from(dir) };
         }
-        let base = env::var_os("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
-        Cache { dir: base.unwrap_or_else(env::temp_dir).join("whichkernel") }
+        Cache { dir: sys::places::cache().unwrap_or_else(env::temp_dir).join("whichkernel") }
     }
 
     pub fn at(dir: impl Into<PathBuf>) -> Self {

@@ -52,8 +52,8 @@ impl Question {
         self.tables().into_iter().filter_map(look).collect()
     }
 
-    /// The chosen path. It comes from rules alone, so it is at most part of what runs. Two neighbours that differ give
-    /// two answers.
+    /// The chosen path. It comes only from rules, so it covers at most a part of the actual run. Two neighbours that
+    /// differ give two answers.
     pub fn conclusion(&self) -> Conclusion {
         let found = self.found();
         let asked = self.tables().len() as u64;

@@ -22,7 +22,7 @@ pub struct Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Chosen(Choice),
-    /// What could not be settled, where, and the result in either case.
+    /// The unsettled condition, its position, and the result in either case.
     Undetermined {
         place: String,
         why: String,

@@ -1,4 +1,4 @@
-//! A tree's rules under one set of defines: where the dispatcher is, and what it chooses.
+//! A tree's rules under one set of defines: the position of the dispatcher, and its choices.
 //!
 //! The dispatcher is found by running the candidates: among the functions with a case for the operation, it is the one
 //! that launches something. No name, file or line of a predicate is hard-coded.

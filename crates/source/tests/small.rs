@@ -1,4 +1,4 @@
-//! A small tree of our own with ggml's constructs: the answer follows every change.
+//! A small handwritten tree with ggml's constructs: the answer follows every change.
 
 mod ours;
 

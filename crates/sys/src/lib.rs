@@ -30,6 +30,7 @@
 //! | [`unix`] | the extension traits of `std::os::unix` and `std::os::fd`, on every system |
 //! | [`host`] | this user, the name of this machine, free space, and signals to processes |
 //! | [`terminal`] | the size of the terminal |
+//! | [`places`] | the user's own directories |
 //! | [`support`] | what this system lacks, as sentences |
 //! | [`clock`] | the time of day as text |
 //! | [`random`] | unguessable numbers, and a seeded sequence |
@@ -42,6 +43,7 @@ pub mod clock;
 pub mod fake;
 pub mod http;
 mod kernel_types;
+pub mod places;
 pub mod program;
 pub mod random;
 pub mod support;

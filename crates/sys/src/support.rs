@@ -2,6 +2,9 @@
 
 use say::{Key, key};
 
+/// Whether this is Windows, for what differs by more than a function: the directories of other programs.
+pub const WINDOWS: bool = cfg!(windows);
+
 /// Something that only some systems have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -13,10 +16,25 @@ pub enum Need {
 
 /// None if this system has it; otherwise the reason as a message.
 pub fn missing(need: Need) -> Option<Key> {
-    let linux = cfg!(target_os = "linux");
+    missing_on(cfg!(target_os = "linux"), cfg!(target_arch = "x86_64"), need)
+}
+
+fn missing_on(linux: bool, x86: bool, need: Need) -> Option<Key> {
     match need {
-        Need::Linux | Need::Shims if !linux => Some(key!("sys-only-linux")),
-        Need::Shims if !cfg!(target_arch = "x86_64") => Some(key!("sys-only-x86")),
-        Need::Linux | Need::Shims => None,
+        Need::Linux => (!linux).then(|| key!("sys-only-linux")),
+        Need::Shims => (!linux || !x86).then(|| key!("sys-only-x86")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_lacks_what_it_cannot_have() {
+        let on = |linux, x86| [Need::Linux, Need::Shims].map(|need| missing_on(linux, x86, need).is_some());
+        assert_eq!(on(true, true), [false, false]);
+        assert_eq!(on(true, false), [false, true], "Linux on arm64");
+        assert_eq!(on(false, true), [true, true], "Windows");
     }
 }

@@ -1,5 +1,5 @@
-//! The kinds of things that an observer did not see. The code depends on what each gap leaves open; its sentence is
-//! only for the reader.
+//! The kinds of gaps in an observation. Code uses only the open question of a gap (`Open`); its sentence is only for
+//! the reader.
 //!
 //! Every observer of launches reports its gaps with these kinds. The sentences ([`Unseen::what`], [`Unseen::why`]) are
 //! in `unseen.ftl`; the ledger and JSON contain the English ones.
@@ -109,8 +109,7 @@ macro_rules! sentences {
     }};
 }
 
-/// Each gap with what it leaves open and the key of its sentences. Gaps with a `match` choose between several
-/// sentences.
+/// Each gap with its open question and the key of its sentences. Gaps with a `match` choose between several sentences.
 macro_rules! gaps {
     (
         by hand { $($(#[$note:meta])* $other:ident { $($part:ident: $kind:ty),* } = $leaves:expr, $sentences:expr;)* }
@@ -183,18 +182,18 @@ gaps! {
         LateRuntime { library: String, late: Late } = "late-runtime", Launches;
         /// The same for a library above the runtime.
         LateLibrary { library: String, late: Late } = "late-library", Calls;
-        /// A function whose name says that it launches, but that is not in our list; with the number of calls.
+        /// A function whose name suggests that it launches, but that is not in our list; with the number of calls.
         UnknownLaunch { library: String, symbol: String } = "unknown-launch", Launches;
-        /// The same for a function that changes what a graph launches.
+        /// The same for a function that changes the launches of a graph.
         UnknownGraph { library: String, symbol: String } = "unknown-graph", Graphs;
-        /// A function that creates or changes graphs; with the number of calls. Its result is not seen, because it is
-        /// left by a jump that cannot be found in its file.
+        /// A function that creates or changes graphs; with the number of calls. It ends in a jump that cannot be found
+        /// in its file, so its result is not seen.
         Unreturned { library: String, symbol: String } = "unreturned", Graphs;
         /// A launch function that a process obtained as a pointer from the runtime, and that has no probe.
         Pointer { process: u32, call: String } = "pointer", Launches;
         /// The same, but with a probe placed some time later.
         LatePointer { call: String, late: Late } = "late-pointer", Launches;
-        /// A function whose name says that it launches, and whose calls are not even counted.
+        /// A function whose name suggests that it launches, and whose calls are not even counted.
         Uncounted { library: String, symbol: String } = "uncounted", Launches;
         /// The target's memory still has the file's own instruction where the probe should be.
         NotPlanted { library: String, process: u32, symbol: String } = "not-planted", Launches;
@@ -245,7 +244,7 @@ gaps! {
         NoExtents { call: String } = "no-extents", Arguments;
         /// Calls that were counted without their position in the order.
         OrderLost { call: String } = "order-lost", Order;
-        /// Details of what was seen of the canary's calls.
+        /// Details of the canary's calls that were seen.
         Canary { told: String } = "canary", Canary;
         /// No canary event was triggered.
         NoCanary = "no-canary", Canary;
@@ -293,7 +292,8 @@ gaps! {
         BuffersBefore = "buffers-before", Launches;
         /// A device-level function that a process obtained: its calls bypass the loader.
         ByPassed { process: u32, call: String } = "by-passed", Launches;
-        /// Dispatches that were recorded but not seen to be submitted, while something was submitted out of view.
+        /// Dispatches that were recorded but not seen to be submitted, while a submission was made outside the
+        /// observation.
         SubmittedElsewhere = "submitted-elsewhere", Launches;
         /// A process that had the Vulkan loader before the attach, and whose submissions never passed through it.
         NothingPassed { process: u32 } = "nothing-passed", Launches;
@@ -341,7 +341,7 @@ gaps! {
     }
 }
 
-/// A gap, and how often.
+/// A gap, and the number of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Unseen {
     pub gap: Gap,
@@ -366,7 +366,7 @@ impl Unseen {
         self.gap.sentences().what.trim_start_matches("unseen-")
     }
 
-    /// What was not seen.
+    /// A description of the gap.
     pub fn what(&self) -> Message {
         self.filled(|sentences| sentences.what)
     }

@@ -1,8 +1,8 @@
 //! Reads a trace file while it grows: complete records, in order, freeing the ring behind them.
 //!
 //! A record can be read once its kind is written. An unfinished record blocks the reader while the process lives (its
-//! writer may be waiting for the CPU); when the process is gone, it is skipped and counted. The reader tells the writer
-//! what was read, which frees the ring, and returns whole segments to the file system.
+//! writer may be waiting for the CPU); when the process is gone, it is skipped and counted. The reader reports its
+//! position to the writer, which frees the ring, and returns whole segments to the file system.
 
 use launch::record::{FIRST, Header, MAGIC, SEGMENT};
 use std::fs::File;

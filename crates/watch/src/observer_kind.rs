@@ -27,7 +27,7 @@ say::named! {
 }
 
 impl ObserverKind {
-    /// The rung of launches that this observer saw on such a device. A profile has the device's own times.
+    /// The rung of launches that this observer saw on a device of this kind. A profile has the device's own times.
     pub fn rung(self, device: DeviceKind) -> Rung {
         match (device, self) {
             (DeviceKind::Real, ObserverKind::Import) => Rung::Completed,

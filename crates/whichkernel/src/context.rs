@@ -98,7 +98,7 @@ impl Context {
         }
     }
 
-    /// Escapes control characters that came in with external text.
+    /// Escapes control characters in external text.
     pub fn print(&self, text: &str) -> say::Result<()> {
         self.print_linked(text, &[])
     }
@@ -205,9 +205,7 @@ fn default_ledger() -> PathBuf {
     if let Some(dir) = std::env::var_os("WHICHKERNEL_LEDGER") {
         return PathBuf::from(dir);
     }
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share"));
-    let base = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).or_else(home);
-    base.unwrap_or_else(std::env::temp_dir).join("whichkernel")
+    sys::places::data().unwrap_or_else(std::env::temp_dir).join("whichkernel")
 }
 
 /// Reports a command line that could not be parsed, or prints the requested help.

@@ -30,7 +30,8 @@ pub enum Plain {
 }
 
 impl Context {
-    /// Prints an answer whose text or table needs more than it contains. Only the requested format is created.
+    /// Prints an answer whose text or table needs more data than the answer contains. Only the requested format is
+    /// created.
     pub fn emit_as<A: Answer>(
         &self,
         format: Format,
@@ -98,7 +99,7 @@ pub fn json_asked<S: AsRef<OsStr>>(line: impl IntoIterator<Item = S>) -> bool {
     false
 }
 
-/// 0 yes, 1 no, 2 not known.
+/// 0 for yes, 1 for no, 2 for unknown.
 pub fn exit_code(conclusion: &Conclusion) -> ExitCode {
     match conclusion.word() {
         Word::Yes => ExitCode::SUCCESS,

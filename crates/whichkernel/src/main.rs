@@ -22,6 +22,7 @@ mod launched_at;
 mod links;
 mod number;
 mod pages;
+mod platform;
 mod status;
 mod verbs;
 

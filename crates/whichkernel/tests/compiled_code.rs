@@ -17,7 +17,7 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(GOLDEN).join(name)
 }
 
-/// Instances of flash attention that the dry runs launched, of which `crates/source/tests` predicts the grids.
+/// The flash attention instances launched in the dry runs for which `crates/source/tests` predicts the grids.
 fn launched() -> BTreeSet<String> {
     let read = |name: &str| std::fs::read_to_string(golden(name)).expect("recorded");
     let lines = ["nodes.txt", "graph.txt"].map(read).join("\n");

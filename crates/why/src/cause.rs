@@ -22,7 +22,7 @@ macro_rules! causes {
                 match self { $(Id::$variant => $name),* }
             }
 
-            /// What is checked, for the list of what was not.
+            /// The name of the check, for the list of checks that were not made.
             pub fn check(self) -> Message {
                 match self { $(Id::$variant => say::say!(concat!("why-check-", $name))),* }
             }
@@ -122,7 +122,7 @@ impl Cost {
         Cost::No { says: Some(message) }
     }
 
-    /// How many times slower, where that is known.
+    /// The slowdown factor, if it is known.
     pub fn factor(&self) -> Option<f64> {
         match self {
             Cost::Computed { at_most, instead_of, .. } => Some(instead_of / at_most),

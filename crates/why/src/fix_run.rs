@@ -1,4 +1,4 @@
-//! What came of `--fix N --measure`: the plan, the comparison, and the state of the server now.
+//! The result of `--fix N --measure`: the plan, the comparison, and the current state of the server.
 
 use crate::cause::{Phase, maybe};
 use crate::speed::Now;
@@ -58,7 +58,7 @@ pub struct Compared {
 }
 
 impl FixRun {
-    /// Kept only where something is faster and nothing slower.
+    /// The fix is kept only if one phase is faster and none is slower.
     pub fn judged(compared: &[Compared]) -> Outcome {
         let any = |wanted: Outcome| compared.iter().any(|one| one.says == wanted);
         match () {

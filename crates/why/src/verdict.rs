@@ -1,4 +1,4 @@
-//! The answer: the verdict first, then speed, causes, what is fine, and what was not checked.
+//! The answer: the verdict first, then speed, causes, passed checks, and checks that were not made.
 
 use crate::cause::{Cause, Id, Phase, english, maybe};
 use crate::checks::{Outcome, check, gib};
@@ -130,11 +130,11 @@ pub struct MemoryPlan {
     pub tokens: u64,
 }
 
-/// A cause whose bound is this much lower explains a slow server by itself.
+/// A cause explains a slow server by itself if it lowers the bound by at least this factor.
 const FAR: f64 = 1.5;
 
 impl Answer {
-    /// Looks for every cause. `measured`: decode and prefill; `unmeasured`: why there is nothing.
+    /// Checks every cause. `measured`: decode and prefill; `unmeasured`: why nothing was measured.
     pub fn of(facts: &Facts, measured: [Option<Now>; 2], unmeasured: Option<Message>) -> Answer {
         let (mut causes, mut fine, mut not_checked, mut not_applicable) = (vec![], vec![], vec![], vec![]);
         for id in Id::ALL.iter().copied() {
@@ -175,7 +175,7 @@ impl Answer {
     }
 }
 
-/// The most expensive first; where no cost is known, in the order of the list.
+/// The most expensive cause first; causes of unknown cost in the order of the list.
 fn ordered(mut causes: Vec<Cause>) -> Vec<Cause> {
     let factor = |cause: &Cause| cause.cost.factor().unwrap_or(0.0);
     causes.sort_by(|a, b| factor(b).total_cmp(&factor(a)).then(a.id.cmp(&b.id)));
@@ -183,7 +183,7 @@ fn ordered(mut causes: Vec<Cause>) -> Vec<Cause> {
     causes
 }
 
-/// Without these nobody can say that nothing is wrong.
+/// The verdict cannot be "fine" if one of these was not checked.
 const ESSENTIAL: &[Id] = &[Id::CpuOnly, Id::PartialOffload];
 
 fn verdict(
@@ -217,7 +217,7 @@ fn verdict(
                 Sure::NotKnown,
                 say!("why-says-not-known-model", why = say!("why-missing-model")),
             ),
-            // Of a model whose size is not known nobody can say that it fits or how fast it is.
+            // If the model's size is unknown, its fit and its speed are unknown too.
             (Some(model), _) if model.weights.is_none() => {
                 let why = say!("why-missing-size");
                 made(Says::NotKnown, None, Sure::NotKnown, say!("why-says-not-known-model", why))
@@ -255,7 +255,7 @@ fn too_large(plan: MemoryPlan) -> Message {
     say!("why-says-expected-slow", cause)
 }
 
-/// What fits, by the model file and the card's memory.
+/// The sizes of the weights and of one token's cache, the card's memory, and the number of tokens that fit.
 fn memory_plan(facts: &Facts) -> Option<MemoryPlan> {
     let (model, card) = (facts.model.as_ref()?, facts.card()?);
     let (weights, vram) = (model.weights?.total, card.vram?);
@@ -285,7 +285,7 @@ fn subject(facts: &Facts) -> Subject {
     }
 }
 
-/// `RX 9070 XT 16 GB`: drivers report a little less than is sold.
+/// `RX 9070 XT 16 GB`: drivers report slightly less than the nominal size.
 fn title(name: &str, vram: Option<u64>) -> String {
     match vram {
         Some(bytes) => format!("{name} {} GB", (bytes as f64 / (1_u64 << 30) as f64).ceil()),
@@ -293,7 +293,7 @@ fn title(name: &str, vram: Option<u64>) -> String {
     }
 }
 
-/// One that was not just run, and that would say more.
+/// A useful next command that was not just run.
 fn next(answer: &Answer, facts: &Facts) -> Option<String> {
     let fixable = |cause: &&Cause| cause.fix.as_ref().is_some_and(|fix| fix.change.is_some());
     if let Some(cause) = answer.causes.iter().find(fixable).filter(|_| facts.server.is_some()) {

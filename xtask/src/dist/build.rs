@@ -1,4 +1,4 @@
-//! The release build without a trace of the directory that it was made in.
+//! The release build, without any path of the build directory in it.
 
 use super::release::{Release, TARGET};
 use anyhow::{Context as _, ensure};
@@ -34,13 +34,13 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
         .env("CARGO_ENCODED_RUSTFLAGS", flags("--remap-path-prefix", "\x1f"))
         .env("CFLAGS", format!("{} {}", configured_cflags()?, flags("-ffile-prefix-map", " ")))
         .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
-        .env("WHICHKERNEL_BUILD", format!("{} {} {TARGET}", release.commit, release.date()))
+        .env("WHICHKERNEL_BUILD", release.build())
         .status()?;
     ensure!(status.success(), "cargo build failed");
     Ok(target.join(TARGET).join("release/whichkernel"))
 }
 
-/// A variable of the environment replaces the one of `.cargo/config.toml`, so both are given together.
+/// An environment variable replaces the value in `.cargo/config.toml`, so both are combined.
 fn configured_cflags() -> anyhow::Result<String> {
     let config = fs::read_to_string(top().join(".cargo/config.toml"))?;
     let line =

@@ -1,4 +1,4 @@
-//! What every package carries: the program, manual pages, completions, licences, notices, the list of components.
+//! The contents of every package: the program, manual pages, completions, licences, notices, the list of components.
 
 use super::release::Release;
 use super::{build::top, notices, sbom, third_party};
@@ -11,8 +11,9 @@ pub struct Contents {
     pub binary: Vec<u8>,
     /// By file name, sorted; not compressed.
     pub man: Vec<(String, Vec<u8>)>,
-    /// Of bash, zsh and fish.
+    /// For bash, zsh and fish.
     pub completions: [Vec<u8>; 3],
+    pub powershell: Vec<u8>,
     /// Licences, notices and documentation by file name, sorted.
     pub docs: Vec<(String, Vec<u8>)>,
 }
@@ -35,14 +36,16 @@ impl Entry {
 }
 
 impl Contents {
-    pub fn collect(release: &Release, binary: &Path) -> anyhow::Result<Contents> {
-        let binary = fs::canonicalize(binary).with_context(|| binary.display().to_string())?;
-        let bytes = fs::read(&binary)?;
+    /// `speaker`: a program of this release that runs here, and writes the manual pages and completions.
+    pub fn collect(release: &Release, binary: &Path, speaker: &Path) -> anyhow::Result<Contents> {
+        let bytes = fs::read(binary).with_context(|| binary.display().to_string())?;
+        let binary = fs::canonicalize(speaker).with_context(|| speaker.display().to_string())?;
         let place = tempfile::tempdir()?;
         let pages = place.path().join("man");
         answered(&binary, &["man", &pages.display().to_string()], place.path())?;
-        let shells = ["bash", "zsh", "fish"].map(|shell| answered(&binary, &["completions", shell], place.path()));
-        let [bash, zsh, fish] = shells;
+        let shells = ["bash", "zsh", "fish", "powershell"];
+        let [bash, zsh, fish, powershell] =
+            shells.map(|shell| answered(&binary, &["completions", shell], place.path()));
         let components = third_party::components(release)?;
         let mut docs = vec![
             ("THIRD-PARTY.txt".to_owned(), notices::text(&components)?.into_bytes()),
@@ -53,10 +56,11 @@ impl Contents {
         }
         docs.push(("LICENSE-LLVM".to_owned(), fs::read(top().join("crates/isa/LICENSE-LLVM"))?));
         docs.sort();
-        Ok(Contents { binary: bytes, man: files(&pages)?, completions: [bash?, zsh?, fish?], docs })
+        let completions = [bash?, zsh?, fish?];
+        Ok(Contents { binary: bytes, man: files(&pages)?, completions, powershell: powershell?, docs })
     }
 
-    /// Laid out below `usr`, as distributions do. `zsh` and `doc` differ between them.
+    /// The layout below `usr`, as in distributions. `zsh` and `doc` differ between them.
     pub fn installed(&self, zsh: &str, doc: &str) -> anyhow::Result<Vec<Entry>> {
         let mut all = vec![Entry::program("usr/bin/whichkernel", &self.binary)];
         for (name, page) in &self.man {
@@ -86,7 +90,7 @@ pub fn directories(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// The program's own answer in English, without settings of whoever runs this.
+/// The program's own output in English, independent of the user's settings.
 fn answered(binary: &Path, args: &[&str], home: &Path) -> anyhow::Result<Vec<u8>> {
     let mut command = Command::new(binary);
     command.args(["--lang", "en"]).args(args).env_clear().env("HOME", home).current_dir(home);

@@ -1,9 +1,11 @@
-//! `cargo xtask dist-check DIR [ROOT...]`: installs every package of a directory into clean roots, asks it a question as a user without rights,
-//! and prints how long that took.
+//! `cargo xtask dist-check DIR [ROOT...]`: installs every package of a directory into clean roots, runs it there as an
+//! unprivileged user, and prints the time that this took.
 //!
-//! Without a ROOT, a root has only the C library of this machine, and the tools of this machine install into it. A ROOT is a tar archive of a
-//! whole system (`mmdebstrap --variant=essential --include=python3-venv bookworm bookworm.tar`), whose own tools do it.
+//! Without a ROOT, the root has only the C library of this machine, and the tools of this machine install into it. A
+//! ROOT is a tar archive of a whole system (`mmdebstrap --variant=essential --include=python3-venv bookworm
+//! bookworm.tar`), whose own tools install the package.
 
+use crate::ports::{self, Root};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 use std::fs;
@@ -12,7 +14,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const QUESTION: [&str; 4] = ["explain", "9070xt", "Q4_K_M", "290"];
-/// What the answer names: the path of README.md.
+/// The path that the answer must name, as in README.md.
 const ANSWER: &str = "MMQ";
 
 pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
@@ -29,7 +31,12 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     for system in systems.iter().map(Some).chain(systems.is_empty().then_some(None)) {
         for name in &names {
             let Some(kind) = Kind::of(name) else { continue };
-            // A container has nothing of a system: an empty root.
+            if matches!(kind, Kind::Zip) {
+                println!("{:6.2} s  {:8}  {name}", zip(&dir.join(name))?, "wine");
+                checked += 1;
+                continue;
+            }
+            // A container has no system: its root is empty.
             let system = system.filter(|_| !matches!(kind, Kind::Oci));
             let root = Root::new(system.map(Path::new))?;
             let seconds = root.installed_and_asked(kind, &dir.join(name))?;
@@ -41,6 +48,23 @@ pub fn run(args: &[String]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Unpacks the archive for Windows beside the other results of ports, and asks its program.
+fn zip(package: &Path) -> anyhow::Result<f64> {
+    let root = Root::ready()?;
+    // Wine makes its own directories at the first start, which is no part of the installation.
+    done(&mut root.command("/", &["wine64", "wineboot", "--init"]))?;
+    let place = ports::target().join("unpacked");
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place)?;
+    let start = Instant::now();
+    done(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(package).arg(&place))?;
+    let stem = package.file_stem().context("a file")?.to_string_lossy().into_owned();
+    let program = format!("/target/unpacked/{stem}/whichkernel.exe");
+    let answer = done(&mut root.command("/", &[&["wine64", &program], &QUESTION[..]].concat()))?;
+    ensure!(answer.contains(ANSWER), "{stem} answered: {answer}");
+    Ok(start.elapsed().as_secs_f64())
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Tar,
@@ -48,16 +72,19 @@ enum Kind {
     Rpm,
     Wheel,
     Oci,
+    /// For Windows: wine runs it, in the root that built it.
+    Zip,
 }
 
 impl Kind {
     fn of(name: &str) -> Option<Kind> {
         let kinds = [
-            (".tar.gz", Kind::Tar),
+            ("x86_64-unknown-linux-gnu.tar.gz", Kind::Tar),
             (".deb", Kind::Deb),
             (".rpm", Kind::Rpm),
             (".whl", Kind::Wheel),
             ("-oci-amd64.tar", Kind::Oci),
+            ("windows-gnu.zip", Kind::Zip),
         ];
         kinds.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, kind)| kind)
     }
@@ -66,14 +93,14 @@ impl Kind {
 struct Root {
     name: String,
     place: tempfile::TempDir,
-    /// A system with its own tools.
+    /// Whether the root is a system with its own tools.
     whole: bool,
 }
 
 impl Root {
     fn new(system: Option<&Path>) -> anyhow::Result<Root> {
         let place = tempfile::tempdir()?;
-        // A user without rights walks through it.
+        // An unprivileged user must be able to enter it.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(place.path(), open)?;
         let Some(system) = system else {
@@ -102,6 +129,7 @@ impl Root {
             Kind::Rpm => self.rpm(package)?,
             Kind::Wheel => self.wheel(package, &file)?,
             Kind::Oci => self.oci(package)?,
+            Kind::Zip => bail!("{file} is for Windows"),
         };
         let mut question = Command::new("chroot");
         question.arg("--userspec=65534:65534").arg(self.dir()).arg(program).args(QUESTION);
@@ -132,7 +160,8 @@ impl Root {
         Ok("/usr/bin/whichkernel".into())
     }
 
-    /// By rpm of this machine: a Debian root has no package that provides `libc.so.6` for it, so dependencies are only read.
+    /// Uses rpm of this machine. A Debian root has no package that provides `libc.so.6` for rpm, so dependencies are
+    /// only read.
     fn rpm(&self, package: &Path) -> anyhow::Result<String> {
         let needs = done(Command::new("rpm").args(["-qp", "--requires", "--nosignature"]).arg(package))?;
         ensure!(needs.contains("libc.so.6(GLIBC_2.34)(64bit)"), "{needs}");
@@ -160,7 +189,7 @@ impl Root {
         Ok("/usr/bin/whichkernel".into())
     }
 
-    /// As a container engine does: layout, index, manifest, layers; every blob by its digest.
+    /// Reads the image like a container engine: layout, index, manifest, layers, and every blob by its digest.
     fn oci(&self, package: &Path) -> anyhow::Result<String> {
         let layout = tempfile::tempdir()?;
         done(Command::new("tar").arg("-xf").arg(package).arg("-C").arg(layout.path()))?;
@@ -186,7 +215,7 @@ impl Root {
         command
     }
 
-    /// Copies the libraries that the packages depend on, and nothing else.
+    /// Copies only the libraries that the packages depend on.
     fn with_a_c_library(&self) -> anyhow::Result<()> {
         let listed = done(Command::new("ldd").arg("/bin/sh"))?;
         let loader = listed.split_whitespace().find(|word| word.contains("ld-linux")).context("a loader")?;
@@ -201,7 +230,7 @@ impl Root {
     }
 }
 
-/// What a command printed; an error with all of it if it failed.
+/// The output of a command; if it failed, an error with all of the output.
 fn done(command: &mut Command) -> anyhow::Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -51,7 +51,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A pointer moved by an offset. Its address stays known if the offset and the size of the pointee are known.
+    /// Moves a pointer by an offset. Its address stays known if the offset and the size of the pointee are known.
     fn beside(&mut self, pointer: &Value, by: &Value, back: bool) -> Value {
         let Value::Pointer(ty, address) = pointer else { return pointer.clone() };
         let size = match ty.as_ref() {
@@ -116,7 +116,7 @@ impl Machine<'_> {
         let ((a, s), (b, t)) = (left, right);
         let unsigned = ty == IntTy::U64;
         let Some(value) = plain(op, a, b, unsigned) else {
-            // Only a run from the window's first count can tell whether the divisor is zero there too.
+            // Whether the divisor is also zero at the window's first count is known only after a run that starts there.
             self.lost |= s != 0 || t != 0;
             return Err(self.unsure(at, "a division by zero"));
         };

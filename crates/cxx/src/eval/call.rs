@@ -30,7 +30,7 @@ impl<'p> Machine<'p> {
             ExprKind::Name(name) => self.call_name(name, args, at),
             ExprKind::Member { base, name, arrow } => self.call_member(base, *name, *arrow, args, at),
             _ => {
-                // A dialect may answer for a lambda that a function stores in a named variable.
+                // The dialect may have a builtin for a lambda that is stored in a variable of this name.
                 if let ExprKind::Local(_, name) = &callee.kind
                     && let Some(&Builtin::Answer(answer)) = self.builtins.get(name)
                 {
@@ -119,7 +119,7 @@ impl<'p> Machine<'p> {
         !open.is_empty()
     }
 
-    /// A call of a static function of a struct, `T::convert(x)`, if it has to be followed.
+    /// Runs a static function of a struct, as in `T::convert(x)`, if it has to be followed.
     pub(super) fn call_static(&mut self, name: &Name, args: &[Expr], at: Span) -> Run<Option<Value>> {
         let within = name.path.len() + usize::from(!matches!(name.root, Root::Global)) > 1;
         let Some(last) = name.path.last().filter(|_| within && self.follows) else { return Ok(None) };
@@ -130,8 +130,8 @@ impl<'p> Machine<'p> {
         Ok(result)
     }
 
-    /// A call of an unknown platform or standard library function: its result and everything it may write to become
-    /// unknown.
+    /// Calls an unknown platform or standard library function. Its result becomes unknown, and so does everything that
+    /// it may write to.
     pub(super) fn call_foreign(&mut self, full: &Name, name: Sym, args: &[Expr], at: Span) -> Run<Value> {
         let outside = self.outside(name);
         let values = self.stranger(Some(full), args, at)?;
@@ -174,7 +174,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// A lambda together with the variables that it captures.
+    /// Makes a lambda with the values of the variables that it captures.
     pub(super) fn closure(&mut self, lambda: &Arc<Lambda>) -> Run<Value> {
         let base = self.base();
         let mut kept = Vec::new();
@@ -184,7 +184,7 @@ impl<'p> Machine<'p> {
                     kept.push((slot, self.held(slot)));
                 }
             }
-            // Captures every variable in the frame.
+            // Capture every variable of the frame.
             None => {
                 for slot in 0..self.stack.len().saturating_sub(base) as u32 {
                     kept.push((slot, self.held(slot)));
@@ -199,7 +199,7 @@ impl<'p> Machine<'p> {
         Ok(Value::Lambda(Rc::new(Closure { lambda: lambda.clone(), base, size, name, kept })))
     }
 
-    /// The value of a variable; for a reference, the value of its target.
+    /// The value of a variable, or of its target if it is a reference.
     fn held(&self, slot: u32) -> Value {
         match self.stack.get(self.slot(slot) as usize) {
             Some(Value::Ref(place)) => self.peek(*place).cloned().unwrap_or_default(),
@@ -247,7 +247,7 @@ impl<'p> Machine<'p> {
             let value = self.convert(&param.ty, value)?;
             self.set_slot(root as u32, value);
         }
-        // The captures occupy the variables' slots while the lambda runs.
+        // The captured values replace the variables' slots while the lambda runs.
         let mut around = Vec::with_capacity(closure.kept.len());
         for (slot, value) in &closure.kept {
             if closure.lambda.params.iter().any(|param| param.slot == *slot) {
@@ -257,7 +257,7 @@ impl<'p> Machine<'p> {
             around.push((root, self.stack.get(root as usize).cloned().unwrap_or_default()));
             self.set_slot(root, value.clone());
         }
-        // Its variables live in one frame, so a recursive call would overwrite them.
+        // The lambda's variables have one frame, so a recursive call would overwrite them.
         let this_one = Arc::as_ptr(&closure.lambda) as usize;
         if self.lambdas.contains(&this_one) {
             return Err(self.unsure(at, "a lambda that calls itself"));
@@ -328,7 +328,7 @@ impl<'p> Machine<'p> {
         Ok(values)
     }
 
-    /// `called`: a name, its qualifier, and the scope of the lookup.
+    /// Calls a function. `called` is the name, its qualifier and the scope of the lookup.
     pub(super) fn call_function(
         &mut self,
         called: (Sym, &[Segment], View),
@@ -352,7 +352,7 @@ impl<'p> Machine<'p> {
             let Some(index) = picked.filter(|_| self.follows) else { return self.hand_over(&remote, at) };
             let before = self.handoffs.len();
             let result = self.invoke(index, explicit, values, at);
-            // A call that could not be followed may hand over its arguments in an unknown configuration.
+            // If the call could not be followed, it may hand over the function in an unknown configuration.
             if !matches!(result, Ok(_) | Err(Stop::Need(_))) && self.handoffs.len() == before {
                 self.hand_over(&remote, at)?;
             }
@@ -363,7 +363,8 @@ impl<'p> Machine<'p> {
                 let program = self.program;
                 let mut declared = program.overloads(name).iter().filter_map(|&index| program.function(index));
                 let declared = declared.find(|function| function.params.len() >= values.len());
-                // A void function is called for its effect. If that effect is a hand-off, it must not go unnoticed.
+                // A void function is called for its effect. The effect may be a hand-off, so the call must not be
+                // skipped.
                 if declared
                     .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
                 {
@@ -383,7 +384,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// `std::forward<T>(x)` and `std::move(x)` are x.
+/// Treats `std::forward<T>(x)` and `std::move(x)` as x.
 fn forwarded(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Call(_, args) if args.len() == 1 => args.first().unwrap_or(expr),

@@ -57,7 +57,7 @@ impl Machine<'_> {
             }
             Stmt::Alias(slot, ty) => self.alias(*slot, ty)?,
             Stmt::Block(stmts) => return self.block(stmts),
-            // Tables written as a chain of ifs: most of their rows are skipped.
+            // A fast path for tables written as a chain of ifs, in which most conditions are false.
             Stmt::If { init: None, cond, other: None, .. }
                 if self.trace.is_none() && self.plain_truth(cond) == Some(false) => {}
             Stmt::If { init, cond, then, other } => {
@@ -202,7 +202,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let root = self.slot(var.slot);
-        // A static that is written to holds whatever earlier calls stored.
+        // If code writes to a static, its value depends on earlier calls.
         if var.is_static && !self.starting {
             let written = match self.static_writes.get(&var.span) {
                 Some(known) => *known,
@@ -211,7 +211,7 @@ impl Machine<'_> {
                     let constant = var.fixed && var.ty.pointers == 0;
                     let templates = function.map_or(0, |function| function.templates.len());
                     let found = match constant {
-                        // The first call determines the value, and it is unknown which call comes first.
+                        // The first call determines the value, but it is unknown which call is the first.
                         _ if super::statics::depends_on_call(var, templates) => Some(var.span),
                         true => None,
                         false => self.program.write_of_static(function, unit, var),
@@ -227,7 +227,7 @@ impl Machine<'_> {
                 return Ok(());
             }
         }
-        // A static that is computed once is kept for all runs.
+        // The value of a static that is computed once is kept for all runs.
         let kept =
             var.is_static && matches!(var.init, Initial::Value(ref init) if !matches!(init.kind, ExprKind::Init(_)));
         if kept {
@@ -257,7 +257,7 @@ impl Machine<'_> {
             }
             Initial::Value(init) => {
                 let value = self.eval(init)?;
-                // `auto p = array` gives that address; for an object, a copy.
+                // `auto p = array` stores that address; `auto p = object` makes a copy.
                 let array =
                     matches!(&value, Value::Agg(agg) if matches!(agg.shape, Shape::Array) && agg.item.is_none());
                 let named = matches!(init.kind, ExprKind::Local(..) | ExprKind::Name(_) | ExprKind::Member { .. });
@@ -309,7 +309,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The range ends before the value of the next label.
+    /// Ends the range before the count at which the number reaches another label.
     fn hold_labels(&mut self, labels: impl Iterator<Item = i64>, number: i64, slope: i64) {
         if slope == 0 {
             return;

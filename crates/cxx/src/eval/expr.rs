@@ -199,7 +199,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Folds the pattern over the packs in it. `&&` and `||` stop as soon as the result is settled.
+    /// Folds the pattern over the packs in it. `&&` and `||` stop as soon as the result is known.
     fn fold(&mut self, op: Option<Binary>, pattern: &Expr, slots: &[u32], left: bool, at: Span) -> Run<Value> {
         let mut packs: Vec<(u32, Rc<Vec<Value>>)> = Vec::new();
         for &slot in slots {
@@ -255,7 +255,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `&&` and `||` with an unknown side: `false && unknown` is false, `true || unknown` is true.
+    /// Evaluates `&&` and `||`. One side may be unknown: `false && unknown` is false, `true || unknown` is true.
     fn logical(&mut self, left: &Expr, right: &Expr, settles: bool, _at: Span) -> Run<Value> {
         let first = self.eval(left)?;
         let known = self.truth(&first);
@@ -287,7 +287,8 @@ impl Machine<'_> {
         let place = self.place(target)?;
         let mut new = match (&value.kind, place) {
             _ if first.is_some() => match first.unwrap_or_default() {
-                // This may be a list or the address of its first item; the interpreter does not distinguish them here.
+                // The value may be a list or the address of its first item. The interpreter cannot distinguish them
+                // here.
                 Value::Agg(agg) if matches!(agg.shape, Shape::Array) => Value::Opaque(at),
                 first => first,
             },
@@ -467,11 +468,11 @@ impl Machine<'_> {
                 Value::Ptr(place) => Some(place),
                 _ => None,
             },
-            // A pointer to memory that is not modelled is identified by its type.
+            // A pointer to memory that is not modelled has only a type, which the cast may change.
             ExprKind::Cast(_, inner) => {
                 self.place(inner)?.filter(|place| !matches!(self.peek(*place), Some(Value::Pointer(..))))
             }
-            // The call is evaluated only once: its result stays on the stack while the caller runs.
+            // Evaluate the call only once. Its result stays on the stack while the caller runs.
             ExprKind::Call(callee, args) => match self.call_raw(callee, args, expr.span)? {
                 Value::Ref(place) => Some(place),
                 Value::Opaque(_) => None,
@@ -506,7 +507,7 @@ impl Machine<'_> {
             self.put(place, Value::Opaque(written));
             return Ok(place);
         }
-        // Initialising a global is not an effect of this run, so it is not undone when the run returns to another
+        // Initialising a global is not an effect of this run, so it is not undone when the run goes back to another
         // count.
         self.put(place, value?);
         Ok(place)
@@ -534,7 +535,7 @@ impl Machine<'_> {
         let before = if alone || name.path.first().is_some_and(|first| first.sym == sym::STD) {
             &[]
         } else {
-            // `X::member` of a struct, an enum or a namespace.
+            // The name is `X::member` of a struct, an enum or a namespace.
             if let Some(instance) = self.scope_of(name)?
                 && let Some(value) = self.static_of(&instance, last.sym)?
             {

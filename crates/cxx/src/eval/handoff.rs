@@ -1,6 +1,6 @@
-//! Hand-offs: functions that run elsewhere, handed over by `f<<<...>>>(x)`, by a call that takes the function, or
-//! inside a library. They are the result of a run: which function, with which template arguments, in which
-//! configuration.
+//! Hand-offs: functions that run elsewhere. A function is handed over by `f<<<...>>>(x)`, by a call that takes the
+//! function, or inside a library. The hand-offs are the result of a run: which function, with which template arguments,
+//! in which configuration.
 
 use super::dialect::Outside;
 use super::invoke::Given;
@@ -12,7 +12,7 @@ use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
 use std::rc::Rc;
 
-/// An upper bound; no graph node hands over this many functions.
+/// An upper bound for the hand-offs of one run. No graph node hands over this many functions.
 const MOST: usize = 1 << 14;
 
 impl Machine<'_> {
@@ -35,14 +35,14 @@ impl Machine<'_> {
         (self.dialect.outside)(self.program.text(name))
     }
 
-    /// A call that hands over the remote function passed to it.
+    /// Handles a call that hands over the remote function passed to it.
     pub(super) fn hand_over(&mut self, remote: &Rc<FnValue>, at: Span) -> Run<Value> {
         let handoff = self.handoff_of(remote, [None; 2], &[], at)?;
         self.handed_over(handoff)?;
         Ok(Value::Opaque(at))
     }
 
-    /// Work done inside a library.
+    /// Records work that is done inside a library.
     pub(super) fn hand_to_library(&mut self, name: Sym, at: Span) -> Run<()> {
         let (stack, locals) = (self.names(), Vec::new());
         self.handed_over(Handoff { name, args: Vec::new(), config: [None; 2], at, stack, library: true, locals })
@@ -77,8 +77,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Describes the hand-off of a remote function, with all of its template arguments. Arguments that are not named
-    /// are deduced from the types of the function's arguments.
+    /// Describes the hand-off of a remote function, with all of its template arguments. Missing template arguments are
+    /// deduced from the types of the function's arguments.
     pub fn handoff_of(
         &mut self,
         remote: &Rc<FnValue>,
@@ -129,7 +129,7 @@ impl Machine<'_> {
         if decides && self.exploring {
             self.decision = (self.dialect.decision)(self, &handoff);
         }
-        // Fail rather than drop one: the list of hand-offs must be complete.
+        // Fail rather than drop a hand-off: the list must be complete.
         if self.handoffs.len() >= MOST {
             return Err(self.unsure(handoff.at, "more hand-offs than are followed"));
         }

@@ -1,4 +1,4 @@
-//! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies brought.
+//! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies provided.
 
 use super::value::Value;
 use crate::syntax::files::Span;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Why a run ended before its function returned.
 #[derive(Debug, Clone)]
 pub enum Stop {
-    /// Something at this position was not understood or not known.
+    /// The construct or value at this position was not understood or not known.
     Undetermined { at: Span, why: String },
     /// A function is declared, but the unit that defines it is not loaded.
     Need(Sym),
@@ -19,7 +19,7 @@ pub enum Stop {
     Fork { at: Span, why: String },
     /// The program would abort here.
     Abort { at: Span, what: String },
-    /// A hand-off was reached that settles the question.
+    /// A hand-off was reached that answers the question.
     Decided,
 }
 
@@ -62,13 +62,13 @@ pub struct Handoff {
     pub at: Span,
     /// The functions that were active, outermost first.
     pub stack: Vec<Sym>,
-    /// The work happens inside a library: there is no function to evaluate.
+    /// Whether the work happens inside a library, so that there is no function to evaluate.
     pub library: bool,
     /// Local integers of the function that performs the hand-off, by name.
     pub locals: Vec<(Sym, Value)>,
 }
 
-/// A hand-off in the caller's terms: a class, and numbers that hold for all inputs of the run.
+/// A hand-off in the caller's terms: a class, and numbers that are valid for all inputs of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     pub class: usize,
@@ -84,13 +84,13 @@ pub struct Window {
     pub handoff: Handoff,
 }
 
-/// The data that one copy from elsewhere brought.
+/// The data provided by one copy from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The address that was copied from.
     pub from: i64,
     pub length: i64,
-    /// None if unknown.
+    /// The bytes. None if they are unknown.
     pub bytes: Option<Rc<[u8]>>,
 }
 
@@ -99,7 +99,7 @@ pub struct Arrival {
 pub(super) struct Block {
     pub(super) start: i64,
     pub(super) length: i64,
-    /// None if the content is unknown; `since` is then the position that made it so.
+    /// None if the content is unknown. Then `since` is the position that made it unknown.
     pub(super) bytes: Option<Rc<[u8]>>,
     pub(super) since: Span,
 }

@@ -145,7 +145,7 @@ pub struct WithoutCode<'r> {
     pub targets: &'r [String],
 }
 
-/// The parts of the answer about a program; `reaches` belong to `plans`, in order.
+/// The inputs of the answer about a program. `reaches` has one entry for each of `plans`, in the same order.
 #[derive(Debug, Clone)]
 pub struct Parts<'r> {
     pub runtime: String,

@@ -62,7 +62,7 @@ impl VulkanSelection {
         for gap in &gaps {
             basis = basis.without(gap.clone(), None, LeftOutWhy::OutOfView);
         }
-        // It is then unknown what the program computed with: no dispatch does not mean that the list is complete.
+        // Without any dispatch, it is unknown which device the program computed on, so the list may be incomplete.
         if exit == Some(0) && seen_in_all == 0 {
             basis = basis.without("what the program computed with", None, LeftOutWhy::OutOfView);
         }
@@ -93,7 +93,7 @@ impl VulkanSelection {
         }
     }
 
-    /// Whether the program finished on the simulated card and all of its dispatches are here.
+    /// Whether the program finished on the simulated card and all of its dispatches were recorded.
     pub fn is_whole(&self) -> bool {
         self.exit == Some(0) && self.seen > 0 && self.lost == 0 && self.refused == 0 && self.gaps.is_empty()
     }

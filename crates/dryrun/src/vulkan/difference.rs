@@ -1,4 +1,4 @@
-//! Compares two cards on Vulkan: cells with other pipelines, or with the same name but another module.
+//! Compares two cards on Vulkan: cells with different pipelines, or with the same name but a different module.
 
 use super::{VulkanCell, VulkanMap, VulkanRow};
 use crate::Aspect;
@@ -55,7 +55,7 @@ impl VulkanDiff {
     }
 }
 
-/// Compares labels first, which include the module's features; if those agree, constants.
+/// Compares the labels, which include the module's features. If they are equal, compares the constants.
 fn compare(a: &VulkanCell, b: &VulkanCell) -> Option<VulkanDifference> {
     let difference = |what, a_says, b_says| {
         Some(VulkanDifference { kind: a.kind.clone(), columns: a.columns, what, a: a_says, b: b_says })

@@ -1,4 +1,4 @@
-//! The selection, counted: one row for each pipeline and column count.
+//! Counts the selected dispatches: one row for each pipeline and column count.
 
 use super::dispatches::SeenDispatch;
 use schemars::JsonSchema;
@@ -106,7 +106,7 @@ fn unknown() -> VulkanRow {
     VulkanRow { kernel: "?".to_owned(), ..VulkanRow::default() }
 }
 
-/// RADV's own names of its statistics, and the mnemonics of its assembly.
+/// Reads RADV's statistics by its own names, and the mnemonics of its assembly.
 fn code(pipeline: &Pipeline) -> Option<Code> {
     if pipeline.statistics.is_empty() && pipeline.assembly.is_empty() {
         return None;
@@ -133,7 +133,7 @@ fn code(pipeline: &Pipeline) -> Option<Code> {
     Some(code)
 }
 
-/// Whether it is an instruction of the matrix units, by AMD's names.
+/// Whether a mnemonic is an instruction of the matrix units, by AMD's names.
 pub(crate) fn is_matrix(mnemonic: &str) -> bool {
     ["v_wmma", "v_swmmac", "v_mfma", "v_smfmac"].iter().any(|start| mnemonic.starts_with(start))
 }

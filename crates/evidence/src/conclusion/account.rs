@@ -1,4 +1,4 @@
-//! The second account: an independent count of what there was, and the observer's known blind spots.
+//! The second account: an independent count of the same units, and the known blind spots of the observer.
 
 use super::basis::{LeftOut, Why};
 use say::Kept;
@@ -88,7 +88,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The witness searched for things that the observer may have missed. [`Account::found`] adds what it found.
+    /// The witness searched for units that the observer may have missed. [`Account::found`] adds those that it found.
     pub fn searched(by: Witness) -> Self {
         Account { by, outside: Vec::new() }
     }
@@ -100,14 +100,14 @@ impl Account {
         if theirs == ours { account } else { account.found(by.key(), Some(theirs.abs_diff(ours)), Why::Disagrees) }
     }
 
-    /// Adds something that is missing from the observer's answers.
+    /// Adds a unit that is missing from the observer's answers.
     #[must_use]
     pub fn found(mut self, what: impl Into<Kept>, count: Option<u64>, why: Why) -> Self {
         self.outside.push(LeftOut { what: what.into(), count, why, decides: false });
         self
     }
 
-    /// Nothing was found outside the observer's answers.
+    /// Whether the witness found nothing outside the observer's answers.
     pub fn agrees(&self) -> bool {
         self.outside.is_empty()
     }

@@ -114,7 +114,7 @@ impl Question {
         !self.yes.is_empty() || !self.no.is_empty() || self.ask.as_ref().is_some_and(|ask| ask.yes.is_some())
     }
 
-    /// Every claim that the question names, and the answer it gives if it holds: yes, no, or neither.
+    /// Every claim that the question names, and the answer that the claim gives if it holds: yes, no, or neither.
     pub fn all_claims(&self) -> impl Iterator<Item = (&String, Option<bool>)> {
         let neither = self.claims.iter().map(|id| (id, None));
         neither.chain(self.yes.iter().map(|id| (id, Some(true)))).chain(self.no.iter().map(|id| (id, Some(false))))
@@ -132,12 +132,12 @@ pub struct Investigation {
 }
 
 impl Investigation {
-    /// `name` is the file's name, for the position in an error.
+    /// Parses an investigation file. `name` is the file's name, for the position in an error.
     pub fn parse(name: &str, text: &str) -> Result<Investigation, InvestigationError> {
         file::parse(name, text)
     }
 
-    /// Whether this observation could be cited for one of the claims or questions, directly or by a rule that they
+    /// Whether this observation could be cited for one of the claims or questions, directly or through a rule that they
     /// allow.
     pub fn concerns(&self, observation: &Observation) -> bool {
         let Some(fact) = observation.fact() else { return true };
@@ -158,7 +158,7 @@ impl Investigation {
             })
     }
 
-    /// This machine is the file's `host`: claims about that host are then claims about this machine.
+    /// Declares that this machine is the file's `host`. Claims about that host are then claims about this machine.
     pub fn is_about_this_machine(&mut self, host: &str) {
         let asks = self
             .questions
@@ -180,7 +180,7 @@ pub fn default_investigation() -> Result<Investigation, InvestigationError> {
     Investigation::parse("rx-9070-xt.toml (embedded)", include_str!("../../investigations/rx-9070-xt.toml"))
 }
 
-/// The parts of the investigation's subject that a claim on this rung inherits: only those that an observation on the
+/// The parts of the investigation's subject that a claim on this rung inherits: only those that an observation on this
 /// rung can name. A source tree has no model, a file has no device, and a process maps files of all targets.
 pub(crate) fn inherited(whole: &Scope, rung: Rung) -> Scope {
     let mut scope = Scope::default();

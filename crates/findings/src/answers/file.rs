@@ -194,7 +194,7 @@ struct FoundArchive {
 }
 
 impl FileAnswer {
-    /// `named`: which targets were asked for.
+    /// `named`: whether a target was requested.
     pub fn new(path: &Path, report: &FileReport, named: &dyn Fn(&str) -> bool) -> Self {
         let target = |t: inventory::TargetSummary| Target {
             kernels: t.kernels,

@@ -1,4 +1,4 @@
-//! Presence questions ("is there any of it?"), each with its conclusion.
+//! Presence questions, each with its conclusion.
 
 use crate::census::{Groups, Question};
 use answer::Answer;

@@ -1,4 +1,5 @@
-//! Kernels one by one. Written row by row while the file is read; the type of the whole exists for its schema.
+//! Kernels one by one. Rows are written while the file is read; the type of the whole answer exists only for its
+//! schema.
 
 use answer::Answer;
 use codeobject::nvidia::{CubinKernel, Row};
@@ -149,7 +150,7 @@ impl KernelRow {
     }
 }
 
-/// The metadata names AGPRs only for targets that have them; elsewhere a kernel uses none.
+/// The metadata states AGPRs only for targets that have them; on other targets a kernel uses none.
 pub fn agprs(object: &CodeObject<'_>, kernel: &Kernel) -> Option<u32> {
     let processor = object.processor();
     let has_none = !processor.is_empty() && !codeobject::descriptor::has_agprs(processor);

@@ -111,7 +111,7 @@ pub struct Facts {
     /// Data types with their roles: `("weights", "Q4_K")`.
     pub types: Vec<(&'static str, String)>,
     pub tile: Option<Tile>,
-    /// The columns of the product (batch) for which this variant is made.
+    /// The number of columns of the product (batch) that this variant is made for.
     pub columns: Option<u32>,
     /// Further named facts, in the order of the name.
     pub parameters: Vec<(String, String)>,
@@ -138,7 +138,7 @@ impl Facts {
         self.family.path()
     }
 
-    /// Whether its column count determines the width of an evaluation: attention's products do not count. For calls,
+    /// Whether its column count determines the width of an evaluation. Attention's products do not count. For calls,
     /// see [`crate::blas::is_weight_product`].
     pub fn is_weight_product(&self) -> bool {
         self.path().is_some_and(Path::is_product)
@@ -162,7 +162,7 @@ impl Facts {
     }
 }
 
-/// All facts in one line, for goldens and tables.
+/// Writes all facts on one line, for goldens and tables.
 impl fmt::Display for Facts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.library.key(), self.family, self.readable)?;

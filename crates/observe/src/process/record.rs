@@ -1,4 +1,4 @@
-//! What a process has loaded, as observations on the rung Loaded.
+//! The libraries that a process has loaded, as observations on the rung Loaded.
 
 use crate::process::{Process, ProcessMaps};
 use crate::{Observer, Raw, Sighting};

@@ -143,7 +143,7 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// The roles of the bundles, and what the kernels show about the source.
+    /// The roles of the bundles, and the source facts that the kernels show.
     pub fn roles(&self, target: &TargetId, kernels: &[KernelFact]) -> Result<Vec<Sighting>> {
         let subject = self.subject.clone().target(target.to_string());
         let mut all = Vec::new();
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         Ok(all)
     }
 
-    /// The requested host symbols that exist, and that no others with these names do.
+    /// The requested host symbols that exist, and a sweep from which the absence of the others follows.
     pub fn symbols(&self, path: &Path) -> Result<Vec<Sighting>> {
         let found = if self.symbols.is_empty() { None } else { symbols::symbols(path, &self.symbols) };
         let Some(found) = found else { return Ok(Vec::new()) };

@@ -50,7 +50,7 @@ pub fn bytes(found: &Inventory) -> (u64, u64) {
     (total, lost.min(total))
 }
 
-/// Adds what could not be read to the coverage.
+/// Adds the unreadable parts to the coverage.
 pub fn missing(found: &Inventory, mut coverage: Coverage) -> Coverage {
     for walked in &found.sections {
         for (offset, len) in &walked.unknown {

@@ -1,4 +1,4 @@
-//! Host symbols, and what the kernels show about the source: facts that an investigation asks for by name.
+//! Host symbols, and source facts that the kernels show: an investigation asks for them by name.
 
 use codeobject::demangle;
 use codeobject::elf::{Elf, SHT_DYNSYM, SHT_SYMTAB};

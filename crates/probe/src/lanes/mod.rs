@@ -1,4 +1,5 @@
-//! Lanes: the same ladder under different settings of one server, interleaved, and whether the difference is more than chance.
+//! Lanes: the same ladder under different settings of one server, interleaved, with a test whether a difference is more
+//! than chance.
 
 mod compared;
 mod difference;
@@ -117,8 +118,8 @@ pub fn compare(
     (Lanes { lanes: ran, lengths, paths, ended }, runs)
 }
 
-/// Asks everything in turn: a round covers every length, and each length goes to every lane before the next. Every
-/// other turn is reversed, so that drift and cache effects affect all lanes equally.
+/// Asks everything in turn: a round covers every length, and each length is sent to every lane before the next length.
+/// Every other turn is reversed, so that drift and cache effects affect all lanes equally.
 fn asked(
     sessions: &mut [Session],
     lanes: &[Lane],

@@ -18,7 +18,7 @@ pub const NOTES: &[u64] = &[3, 11, 290];
 /// The notes' decode-heavy case: a short prompt with many generated tokens.
 const DECODE: (u64, u64) = (3, 16);
 
-/// What to ask.
+/// The questions to ask.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub tokens: Vec<u64>,
@@ -51,8 +51,8 @@ impl Plan {
     }
 }
 
-/// Each round has every length once, in a new order: drift of the machine then affects all lengths equally, and not
-/// their neighbours.
+/// Each round has every length once, in a new order. Drift of the machine then affects all lengths equally, not only
+/// neighbouring ones.
 #[derive(Debug)]
 pub struct Order {
     tokens: Vec<u64>,

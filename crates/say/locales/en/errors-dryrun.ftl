@@ -24,3 +24,4 @@ dryrun-no-device-library = { $runtime } has no library with device code
 dryrun-sandbox-sysctl = { $name } is { $forbids } here, `sudo sysctl { WORD($name) }={ WORD($allows) }` allows it
 dryrun-sandbox-policy = no sysctl forbids it, so a container or security policy does (Docker: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN)
 dryrun-sandbox-root = running as root also works
+dryrun-system = a dry run is { $only }

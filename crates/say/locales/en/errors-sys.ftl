@@ -30,5 +30,5 @@ sys-not-on-path = { $name } is not on PATH
 sys-child-ended = the child process ended before it could answer
 sys-no-landlock = the kernel has no Landlock
 sys-http-no-host = no address
-sys-only-linux = not supported on this system; Linux only
-sys-only-x86 = not supported on this processor; Linux on x86-64 only
+sys-only-linux = supported only on Linux
+sys-only-x86 = supported only on Linux with an x86-64 processor

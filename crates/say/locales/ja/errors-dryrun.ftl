@@ -24,3 +24,4 @@ dryrun-no-device-library = { $runtime } にデバイスコードを含むライ�
 dryrun-sandbox-sysctl = ここでは { $name } が { $forbids } です。`sudo sysctl { WORD($name) }={ WORD($allows) }` で許可できます
 dryrun-sandbox-policy = 禁止している sysctl はないため、コンテナかセキュリティポリシーが禁止しています (Docker: --security-opt seccomp=unconfined または --cap-add SYS_ADMIN)
 dryrun-sandbox-root = root で実行する方法もあります
+dryrun-system = ドライランは{ $only }

@@ -30,5 +30,5 @@ sys-not-on-path = { $name } が PATH にありません
 sys-child-ended = 子プロセスが応答の前に終了しました
 sys-no-landlock = Linux カーネルに Landlock がありません
 sys-http-no-host = アドレスがありません
-sys-only-linux = このシステムでは使えません (Linux のみ対応)
-sys-only-x86 = このプロセッサでは使えません (x86-64 の Linux のみ対応)
+sys-only-linux = Linux でのみ使えます
+sys-only-x86 = x86-64 プロセッサの Linux でのみ使えます

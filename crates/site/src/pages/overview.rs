@@ -1,4 +1,4 @@
-//! The answer per rung, what was refuted, what is open, and what to look at next.
+//! The answer per rung, the refuted claims, the open ones, and the next steps.
 
 use super::claims;
 use crate::dispatch::by_path;

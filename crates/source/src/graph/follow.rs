@@ -34,7 +34,7 @@ pub(super) struct End {
     pub moves: Vec<Launched>,
     /// How many nodes it covers.
     pub nodes: usize,
-    /// How many copies from the GPU got known bytes.
+    /// The number of copies from the GPU with known bytes.
     pub read: usize,
     pub open: Option<Open>,
 }
@@ -46,7 +46,7 @@ const MOST_SUPPOSED: i64 = 64;
 /// of 128 experts.
 const ALLOWANCE: u64 = 1 << 31;
 
-/// Where something is unknown, and why.
+/// The position of an unknown value, and the reason.
 pub(super) type Open = (String, String);
 
 impl<'p> GraphSession<'p> {
@@ -102,7 +102,7 @@ impl<'p> GraphSession<'p> {
         self.machine.arrivals = data.read();
     }
 
-    /// Supplies the data of the copies at a node. `came`: how many copies earlier nodes made.
+    /// Supplies the data of the copies at a node. `came`: the number of copies by earlier nodes.
     pub fn tell_at(&mut self, data: &Data, graph: &Graph, index: usize, came: Option<usize>) {
         if let Data::Routed(routing) = data {
             self.machine.arrivals =
@@ -116,7 +116,7 @@ impl<'p> GraphSession<'p> {
     /// Every way through the code at a node, and the first unknown value.
     ///
     /// How many blocks of a kernel fit on a multiprocessor depends on registers, which the compiler assigns. Every
-    /// number that the source allows is tried; whatever all results have in common is certain.
+    /// number that the source allows is tried; the parts that all results have in common are certain.
     pub fn ends(&mut self, index: usize) -> Result<(Vec<End>, Option<Open>), Need> {
         self.machine.supposed = None;
         let mut ends = Vec::new();

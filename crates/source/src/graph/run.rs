@@ -170,7 +170,7 @@ fn mistaken(steps: &mut [NodeStep], given: usize) {
     }
 }
 
-/// What all ways have in common; the step is open from where they differ.
+/// The common part of all possible runs; the step is open from the first difference.
 fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> NodeStep {
     let mut ends = ends.into_iter();
     let Some(first) = ends.next() else {

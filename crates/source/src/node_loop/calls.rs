@@ -1,4 +1,4 @@
-//! What a program's functions take, call and name, for reading the loop over nodes.
+//! The parameters, calls and names in a program's functions, for reading the loop over nodes.
 
 use cxx::Program;
 use cxx::ast::{Base, Expr, ExprKind, Function, Type};

@@ -1,4 +1,4 @@
-//! What ggml's Vulkan backend adds to C++: which of its functions count as results.
+//! The additions of ggml's Vulkan backend to C++: the functions whose calls count as results.
 
 use crate::ggml_dialect::GGML;
 use cxx::ast::Expr;
@@ -203,7 +203,8 @@ fn vector_id(machine: &mut Machine<'_>, args: &[Expr], at: Span) -> Run<Value> {
     of_vectors(machine, args, at, VECTOR_ID, "vector_id")
 }
 
-/// The tree's own function tells whether there is a pipeline for these types. If there is none, the caller asks again.
+/// The tree's own function decides whether there is a pipeline for these types. If there is none, the caller asks
+/// again.
 fn of_vectors(machine: &mut Machine<'_>, args: &[Expr], at: Span, function: &str, word: &str) -> Run<Value> {
     let values = values(machine, args)?;
     let number = |machine: &mut Machine<'_>, place: usize| values.get(place).and_then(|value| machine.settle(value));

@@ -2,7 +2,7 @@
 //!
 //! Access is the directory's: on Windows a user's directories are closed to other users unless the owner opened them.
 
-use say::{key, say};
+use say::{Key, key, say};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -72,6 +72,11 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// Removes a directory with everything in it.
 pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(path)
+}
+
+/// A directory cannot be locked here: a file in it is.
+pub fn lockable(dir: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(dir.join(".lock"))
 }
 
 /// Files have no mode here.
@@ -161,7 +166,7 @@ impl Drop for Replacement {
 
 /// Whether a regular file has this name; an error if anything else has.
 fn replaceable(path: &Path) -> io::Result<bool> {
-    let refused = |kind: say::Key| Err(io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)));
+    let refused = |kind: Key| Err(io::Error::new(io::ErrorKind::InvalidInput, say!("sys-not-regular", kind)));
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),

@@ -6,6 +6,9 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
+/// The desktop's program that opens a file or an address.
+pub const OPENER: &str = "explorer.exe";
+
 /// A number that is nobody's: there are no numbered users.
 pub fn user() -> u32 {
     u32::MAX

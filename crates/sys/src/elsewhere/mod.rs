@@ -6,6 +6,7 @@ pub mod bpf;
 pub mod files;
 pub mod host;
 pub mod perf_event;
+pub mod private_dir;
 mod processes;
 pub mod regular_file;
 pub mod rooted;

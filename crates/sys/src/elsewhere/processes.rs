@@ -167,41 +167,6 @@ pub mod namespaces {
     pub fn before_exec(_: &mut Command, _: Vec<NamespaceStep>, _: i32) {}
 }
 
-/// There is no session with another program.
-pub mod private_dir {
-    use super::{Never, Path, io, unsupported};
-    use std::fs::File;
-
-    pub const MOST_FILES: usize = 1 << 16;
-
-    #[derive(Debug)]
-    pub struct SessionDir(Never);
-
-    impl SessionDir {
-        pub fn new(_: &str, _: &Path) -> io::Result<SessionDir> {
-            unsupported()
-        }
-
-        pub fn outer(&self) -> &Path {
-            match self.0 {}
-        }
-
-        pub fn inner(&self) -> &Path {
-            match self.0 {}
-        }
-    }
-
-    pub fn put(_: &Path, _: &[u8]) -> io::Result<()> {
-        unsupported()
-    }
-
-    pub fn open(_: &Path, _: bool) -> io::Result<File> {
-        unsupported()
-    }
-
-    pub fn sweep(_: &Path) {}
-}
-
 pub mod rights {
     use super::{PathBuf, io};
 

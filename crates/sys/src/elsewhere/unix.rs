@@ -128,10 +128,15 @@ impl MetadataExt for Metadata {
 
 pub trait FileTypeExt {
     fn is_char_device(&self) -> bool;
+    fn is_socket(&self) -> bool;
 }
 
 impl FileTypeExt for FileType {
     fn is_char_device(&self) -> bool {
+        false
+    }
+
+    fn is_socket(&self) -> bool {
         false
     }
 }

@@ -7,6 +7,9 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
+/// The desktop's program that opens a file or an address.
+pub const OPENER: &str = "xdg-open";
+
 /// The user whose rights this process has.
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()

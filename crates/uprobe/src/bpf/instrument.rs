@@ -23,7 +23,7 @@ use sys::perf_event::{Attr, Event, bit};
 use sys::unix::OwnedFd;
 use watch::WatchError;
 
-/// The sizes that matter when there are many launches.
+/// The sizes that matter if there are many launches.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     /// Size of the ring in bytes, a power of two.
@@ -201,8 +201,7 @@ impl Instrument {
         }
     }
 
-    /// Probes every watched function of a library. `path` is how the kernel finds the file now; it holds the file from
-    /// then on.
+    /// Probes every watched function of a library. The kernel opens `path` now and keeps the file from then on.
     ///
     /// All programs are loaded before the first probe is placed, and a gate keeps them inactive until the last one is
     /// in place. Otherwise a launch could be seen without the capture that it is part of, and would be counted as

@@ -167,7 +167,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Evaluates what was seen of our children's calls.
+    /// Evaluates the observed calls of our children.
     pub(crate) fn judge_canaries(&mut self) {
         let calls = canary::CALLS;
         for (_, name, seen) in std::mem::take(&mut self.attached.canaries) {

@@ -44,7 +44,7 @@ pub(crate) struct Attached {
     pub stubs: HashMap<RawFd, Arc<Stub>>,
     /// The stub whose calls are timed at the end.
     pub measured: Option<Arc<Stub>>,
-    /// Stops what we started whenever it maps code.
+    /// Stops the programs that we started whenever they map code.
     pub hold: Option<Hold>,
     pub returns_until: Instant,
     /// When the launches were last counted, and how many there were.

@@ -47,7 +47,7 @@ pub struct Held {
     pub weak: Option<Weakness>,
 }
 
-/// A verdict before the strength of the observer's silence is known.
+/// A verdict before the weakness of an absence is known.
 struct Finding {
     verdict: Verdict,
     reason: Reason,

@@ -37,7 +37,7 @@ impl std::fmt::Debug for LayerSource<'_> {
 }
 
 impl Drop for LayerSource<'_> {
-    /// It may continue unobserved after everything was reported; our caller expects it to end with us.
+    /// The program may continue unobserved after the report; our caller expects us to wait for its end.
     fn drop(&mut self) {
         self.program.wait();
     }

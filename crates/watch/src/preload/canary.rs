@@ -1,5 +1,4 @@
-//! The canary: a program of ours, with the same shim, maps the same runtime as the target and calls its launch
-//! function.
+//! The canary: our own program, with the same shim, maps the same runtime as the target and calls its launch function.
 //!
 //! The call passes a null handle, so nothing can be launched. The runtime refuses it, and the shim must have recorded
 //! that. The same program measures the shim's overhead per launch, with a runtime that returns at once.
@@ -17,10 +16,11 @@ const CALLS: u64 = 3;
 /// Enough calls for a microsecond clock; they take about a millisecond.
 const ROUND: &str = "10000";
 
-/// Calls this runtime from a child process. Returns what was seen, or why the call proves nothing.
+/// Calls this runtime from a child process. Returns the observation, or why the call proves nothing.
 ///
-/// Our own stand-in is written anew. Any other path comes from the target. A user other than root may load it, with no
-/// more rights than the target has. Root never loads a file that a target names; it calls our own runtime instead.
+/// If it is our own stand-in, a fresh copy is used. Any other path comes from the target. A user other than root may
+/// load it, with no more rights than the target has. Root never loads a file that a target names; it calls our own
+/// runtime instead.
 pub fn call(runtime: &Runtime) -> Result<String, String> {
     let refused = |error: std::io::Error| format!("no child could be started: {error}");
     let session = Session::new(None).map_err(|error| error.to_string())?;

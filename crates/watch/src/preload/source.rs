@@ -42,7 +42,7 @@ impl std::fmt::Debug for PreloadSource<'_> {
 }
 
 impl Drop for PreloadSource<'_> {
-    /// It may continue unobserved after everything was reported; our caller expects it to end with us.
+    /// The program may continue unobserved after the report; our caller expects us to wait for its end.
     fn drop(&mut self) {
         self.program.wait();
     }
@@ -143,7 +143,7 @@ impl<'a> PreloadSource<'a> {
         }
     }
 
-    /// Adds what a process did that its record cannot show.
+    /// Adds the gaps of one process.
     fn gaps_of(&self, tail: &Tail, gaps: &mut Vec<Unseen>) {
         let pid = tail.pid;
         if tail.threw > 0 {

@@ -55,7 +55,7 @@ fn argument(arg: Arg, lang: &Lang, width: usize) -> Arg {
     arg
 }
 
-/// The text, plus what clap would add: possible values and the default.
+/// The text, plus clap's usual additions: possible values and the default.
 fn whole(arg: &Arg, text: Option<&StyledStr>, lang: &Lang, width: usize) -> String {
     let mut out = match arg.get_action() {
         ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong => lang.text("help-flag-help"),

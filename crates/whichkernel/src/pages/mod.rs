@@ -14,7 +14,7 @@ pub fn browse(path: &Path) -> std::io::Result<()> {
     if sys::host::is_root() {
         return Err(std::io::Error::other("root opens no browser"));
     }
-    let mut opener = sys::program::command("xdg-open")?;
+    let mut opener = sys::program::command(sys::host::OPENER)?;
     opener.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     opener.spawn().map(|_| ())
 }

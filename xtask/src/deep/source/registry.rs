@@ -42,7 +42,7 @@ pub fn run() -> anyhow::Result<(String, bool)> {
     Ok((page, settled))
 }
 
-/// The versions that are not yanked and when each was published, from cargo's own copy of the index.
+/// The versions that are not yanked, with their publication dates, from cargo's own copy of the index.
 fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
     let output = Command::new("cargo").args(["info", "--quiet", package]).current_dir(env::temp_dir()).output()?;
     if !output.status.success() {
@@ -54,7 +54,7 @@ fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
     for registry in fs::read_dir(&index).with_context(|| index.display().to_string())?.flatten() {
         let file = registry.path().join(".cache").join(first).join(second).join(package);
         let Ok(bytes) = fs::read(&file) else { continue };
-        // A header, then per version its number and its line of the index, all ended by NUL.
+        // A header, then for each version its number and its line of the index, all terminated by NUL.
         let lines = bytes.split(|byte| *byte == 0).filter(|part| part.starts_with(b"{"));
         let entries = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
         let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
@@ -66,7 +66,7 @@ fn versions(package: &str) -> anyhow::Result<Vec<(String, String)>> {
     bail!("cargo has no index entry of {package} under {}", index.display())
 }
 
-/// `ggml | rows | undetermined | of K-quants`, or what is not there.
+/// `ggml | rows | undetermined | of K-quants`, or the missing part.
 fn evaluate(package: &str, version: &str) -> anyhow::Result<String> {
     let artifact = Artifact::of_crate(package, version);
     let there = artifact.is_here();

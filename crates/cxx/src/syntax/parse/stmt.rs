@@ -77,7 +77,7 @@ impl Parser<'_> {
 
     fn try_statement(&mut self) -> Parsed<Stmt> {
         self.deeper()?;
-        // `[[fallthrough]];`, `[[likely]] {...}`.
+        // Skip attributes such as `[[fallthrough]];` and `[[likely]] {...}`.
         while self.at(sym::LBRACKET) && self.at_ahead(1, sym::LBRACKET) {
             self.skip_balanced();
         }
@@ -149,7 +149,7 @@ impl Parser<'_> {
                         Ok(stmt) => Ok(stmt),
                         Err(Stuck) => {
                             self.rewind(mark);
-                            // `using a::f;`: f has another meaning from here on.
+                            // After `using a::f;`, f has another meaning.
                             if tok.sym == sym::USING && !self.at_ahead(1, sym::NAMESPACE) && !self.at_ahead(1, sym::STD)
                             {
                                 return Err(Stuck);
@@ -166,7 +166,7 @@ impl Parser<'_> {
             }
         }
         if tok.kind == Kind::Ident && self.at_ahead(1, sym::LPAREN) && self.says_unused(tok.sym) {
-            // A mark for an unused variable, which does not count as a use.
+            // `unused(x);` marks a variable as unused, which does not count as a use.
             let mark = self.mark();
             self.pos += 1;
             let from = self.pos;
@@ -199,7 +199,7 @@ impl Parser<'_> {
         !prefixes.is_empty() && prefixes.iter().any(|prefix| self.interner.text(name).starts_with(prefix))
     }
 
-    /// `using T = X;` and `typedef X T;` inside a function: T may depend on template arguments.
+    /// Parses `using T = X;` and `typedef X T;` inside a function, where T may depend on template arguments.
     fn local_alias(&mut self, using: bool) -> Parsed<Stmt> {
         self.pos += 1;
         let (name, ty) = if using {
@@ -220,7 +220,7 @@ impl Parser<'_> {
     }
 
     fn passed_over(&mut self) -> Parsed<Stmt> {
-        // `using T = ...;`, `typedef ... T;`, `struct T { ... };`: the name is a type from here on.
+        // After `using T = ...;`, `typedef ... T;` or `struct T { ... };`, the name is a type.
         let start = self.pos;
         let first = self.peek().map(|tok| tok.sym);
         let mut last = None;
@@ -249,7 +249,7 @@ impl Parser<'_> {
         Ok(Stmt::Empty)
     }
 
-    /// `enum name { a = 1, b };` inside a function: local constants.
+    /// Parses `enum name { a = 1, b };` inside a function, which declares local constants.
     fn local_enum(&mut self) -> Parsed<Stmt> {
         let start = self.span();
         self.want(sym::ENUM)?;
@@ -299,7 +299,7 @@ impl Parser<'_> {
         Ok(Stmt::Block(stmts))
     }
 
-    /// `struct name { ... };` or `struct { ... } variable;` inside a function.
+    /// Parses `struct name { ... };` or `struct { ... } variable;` inside a function.
     fn local_struct(&mut self) -> Parsed<Stmt> {
         let defined = self.struct_definition(Vec::new())?;
         if let Some(name) = defined.name {
@@ -350,7 +350,7 @@ impl Parser<'_> {
         Ok(Stmt::If { init, cond, then, other })
     }
 
-    /// `if (T x = a; cond)` returns no condition yet; `if (T x = a)` tests x.
+    /// Parses a declaration in a condition. `if (T x = a; cond)` gives no condition yet; `if (T x = a)` tests x.
     fn condition_declaration(&mut self) -> Parsed<(Stmt, Option<Expr>)> {
         let start = self.span();
         let vars = self.variables()?;
@@ -490,7 +490,7 @@ impl Parser<'_> {
                 || self.at_ahead(after, sym::COMMA))
     }
 
-    /// `Unknown<...> name`: the list closes and a name follows.
+    /// Whether this is `Unknown<...> name`: the list closes and a name follows.
     fn closes_then_name(&self, open: usize) -> bool {
         let mut depth = 0i32;
         for by in open..open + 64 {
@@ -515,7 +515,7 @@ impl Parser<'_> {
         Ok(Stmt::Decl(vars))
     }
 
-    /// `T a = 1, * b, c(2), d{3}`.
+    /// Parses the declarators after a type: `T a = 1, * b, c(2), d{3}`.
     fn variables(&mut self) -> Parsed<Vec<Var>> {
         let mut specifiers = Specifiers::default();
         let base = self.specified_type(&mut specifiers)?;

@@ -1,4 +1,4 @@
-//! The same product with two releases: what changed, and how much.
+//! The difference between two releases for the same product.
 
 use super::Answered;
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub struct Change {
     pub parameters: usize,
 }
 
-/// None: the same kernel, under whatever name.
+/// None if both are the same kernel, even under different names.
 pub fn change(a: &Answered, b: &Answered) -> Option<Change> {
     let kind = match (&a.choice, &b.choice) {
         (Choice::NotComputed(_), _) | (_, Choice::NotComputed(_)) => "not-computed",
@@ -67,7 +67,8 @@ fn determined(choice: &Choice) -> Option<&Chosen> {
     if let Choice::Determined(chosen) = choice { Some(chosen) } else { None }
 }
 
-/// None: one kernel. Numbers and names move between releases, so the names' parameters are compared.
+/// None if both are the same kernel. Solution numbers and names change between releases, so the parameters in the names
+/// are compared.
 fn of_kernels(a: &Chosen, b: &Chosen) -> Option<&'static str> {
     if (a.macro_tile, a.depth_u) != (b.macro_tile, b.depth_u) {
         return Some("tile");

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn cards(a: &str, b: &str, ask: &Ask, context: &Context) -> say::Result<ExitCode> {
     heed(ask, &[])?;
     let place = place(ask)?;
-    // No card has the name of a file.
+    // A file is never the name of a card.
     let of = |card: &str| {
         let own = card.ends_with(".json").then(|| played(Path::new(card))).transpose()?;
         survey(&Ask { gpu: vec![own.unwrap_or_else(|| card.to_owned())], ..ask.clone() }, &place, context)

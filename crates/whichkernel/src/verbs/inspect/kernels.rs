@@ -56,7 +56,7 @@ impl RowFormat for Rows {
     }
 }
 
-/// A kernel as tables have it.
+/// The values of a kernel for tables.
 struct Cells {
     all: [String; 19],
     /// If it is a stub, its proof is shown.

@@ -1,4 +1,4 @@
-//! `whichkernel inspect TARGET`: shows what a file ships or a process has loaded.
+//! `whichkernel inspect TARGET`: shows the device code in a file or the GPU stack of a process.
 
 mod args;
 mod bundle_table;
@@ -44,7 +44,21 @@ enum Target<'a> {
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
-    several_inputs::run(&args.targets, args.format == Format::Json, context, |path| one(path, args, context))
+    let usual = if args.targets.is_empty() { usual(context)? } else { Vec::new() };
+    let targets = if usual.is_empty() { &args.targets } else { &usual };
+    several_inputs::run(targets, args.format == Format::Json, context, |path| one(path, args, context))
+}
+
+/// Without a TARGET: the directories in which Ollama and LM Studio keep their libraries.
+fn usual(context: &Context) -> say::Result<Vec<PathBuf>> {
+    let places = ::runtime::find::server_libraries(sys::support::WINDOWS, |name| std::env::var_os(name));
+    let found: Vec<PathBuf> = places.iter().filter(|place| place.is_dir()).cloned().collect();
+    let list = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if found.is_empty() {
+        bail!("command-inspect-nowhere", places = list(&places));
+    }
+    context.note(&context.lang.say(&say::say!("command-inspect-usual", places = list(&found))));
+    Ok(found)
 }
 
 fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
@@ -61,7 +75,10 @@ fn one(path: &Path, args: &Args, context: &Context) -> say::Result<ExitCode> {
         Target::Needed(path) => needed::run(path, args, context),
         Target::Lint(path) => lint::run(path, args, context),
         Target::Model(path) => model::run(path, args, context),
-        Target::Process(pid) => process::run(pid, args, context),
+        Target::Process(pid) => {
+            crate::platform::inspects_processes()?;
+            process::run(pid, args, context)
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! `whichkernel probe`: what a server actually evaluates for a prompt, how fast, and what the source rules declare for
-//! that.
+//! `whichkernel probe`: the tokens that a server actually evaluates for a prompt, the speed, and the paths in the
+//! source rules.
 
 mod find;
 mod lanes;
@@ -101,6 +101,17 @@ pub struct Args {
     /// The command that starts the server; it gets its address through {port}, LLAMA_ARG_PORT or OLLAMA_HOST
     #[arg(last = true, value_name = "COMMAND", requires = "lane")]
     serve: Vec<String>,
+}
+
+impl Args {
+    pub fn watches(&self) -> bool {
+        self.watch
+    }
+
+    /// Whether it asks a server that it has to find first.
+    pub fn looks_for_a_server(&self) -> bool {
+        self.url.is_none() && self.replay.is_none() && self.lane.is_empty()
+    }
 }
 
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {

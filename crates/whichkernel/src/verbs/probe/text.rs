@@ -43,7 +43,7 @@ fn folded(text: &str, width: Option<usize>) -> String {
     text.lines().flat_map(|line| report::wrap(line, width)).map(|line| format!("{line}\n")).collect()
 }
 
-/// What the counts and the paths rest on.
+/// The sources of the counts and of the paths.
 fn rests_on(answer: &Answer, lang: &Lang) -> String {
     let mut out = String::new();
     let marks: BTreeSet<_> = answer.probes.iter().flat_map(|probe| &probe.marks).collect();
@@ -85,7 +85,7 @@ fn rests_on(answer: &Answer, lang: &Lang) -> String {
     out
 }
 
-/// What was requested or searched for and not available.
+/// Requested or expected data that is not available.
 pub fn missing(answer: &Answer, lang: &Lang) -> String {
     let line = |one: &Missing| format!("{}\n", lang.say(&say!("probe-left-out", what = one.what, why = one.why)));
     answer.left_out.iter().map(line).collect()

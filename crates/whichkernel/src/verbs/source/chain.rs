@@ -222,7 +222,7 @@ fn target(step: &ChainStep, context: &Context) -> String {
     }
 }
 
-/// One row per branch and end: what is launched or called, and the lines on the path.
+/// One row per branch and end: the launch or call, and the lines on the path.
 fn branches(chain: &Chain, context: &Context) -> String {
     let mut table = Table::new(vec![
         Column::left("branch", context.lang.text("chain-column-branch")),

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// For up to this many rows, unspecified versions are varied.
 const FEW_CELLS: usize = 64;
 
-/// About twice what a question to a tree needs.
+/// About twice the memory that a question to a tree needs.
 const HEAP: usize = 64 << 20;
 
 pub fn run(tree: &Tree, args: &super::Args, context: &Context) -> say::Result<ExitCode> {

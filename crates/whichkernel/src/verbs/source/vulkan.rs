@@ -1,4 +1,4 @@
-//! `source TREE --backend vulkan`: what the rules of ggml's Vulkan backend choose for a product with weights.
+//! `source TREE --backend vulkan`: the choices of ggml's Vulkan backend for a product with weights.
 
 use super::Args;
 use crate::asked::dry::vulkan::reported;

@@ -1,4 +1,4 @@
-//! The final output: the table, the figures per token, and how well launches were seen.
+//! The final output: the table, the figures per token, and how completely launches were seen.
 
 use super::claims::Judged;
 use super::{alarm, claims, table};

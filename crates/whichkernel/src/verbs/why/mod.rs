@@ -1,4 +1,4 @@
-//! `whichkernel why`: is this model slow, why, and what helps.
+//! `whichkernel why`: reports whether a model is slow, why, and what helps.
 
 mod fix;
 mod look;
@@ -75,6 +75,13 @@ pub struct Args {
     format: Format,
 }
 
+impl Args {
+    /// Whether it asks about a model file, not about a server.
+    pub fn is_about_a_file(&self) -> bool {
+        self.model.is_some()
+    }
+}
+
 pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     if args.model.is_some() {
         return expected(args, context);
@@ -94,7 +101,7 @@ pub fn run(args: &Args, context: &Context) -> say::Result<ExitCode> {
     }
 }
 
-/// A model file and a card: what the rules, the bounds and the card's memory say.
+/// The answer for a model file and a card, from the rules, the bounds and the card's memory.
 fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     let Some(path) = &args.model else { bail!("why-gpu-needs-model") };
     let file = sys::regular_file::open(path).about(path.display())?;
@@ -112,7 +119,7 @@ fn expected(args: &Args, context: &Context) -> say::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The header, or why there is none.
+/// The header, or the reason why it cannot be read.
 fn header(mut file: impl std::io::Read) -> Result<gguf::Gguf, say::Message> {
     use say::Say as _;
     use std::io::Read as _;

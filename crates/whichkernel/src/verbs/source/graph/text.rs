@@ -82,7 +82,7 @@ fn rows(evaluation: &GraphEvaluation, numbered: bool, table: &mut Table) {
         for launch in &step.launches {
             table.row(row(launch.full(), dims(launch.grid), dims(launch.block)));
         }
-        // If the driver does all of it, that is the answer.
+        // If the driver does all of the work, its calls are the answer.
         for call in step.moves.iter().filter(|_| step.launches.is_empty() && step.undetermined.is_none()) {
             table.row(row(format!("({})", call.function), String::new(), String::new()));
         }
