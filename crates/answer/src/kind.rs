@@ -36,6 +36,6 @@ impl Kind {
     pub fn about(&self) -> String {
         let schema = self.schema();
         let text = schema["description"].as_str().unwrap_or_default();
-        text.lines().next().unwrap_or_default().to_owned()
+        text.split("\n\n").next().unwrap_or_default().replace('\n', " ")
     }
 }

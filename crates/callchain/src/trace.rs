@@ -4,6 +4,7 @@ use super::child;
 use super::edge::{Edge, Kind};
 use super::index::{Function, Index, Language, Reach};
 use super::search::{path, reach, unresolved};
+use say::{Kept, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,49 +23,50 @@ pub struct ChainStep {
     pub kind: Kind,
     pub from: String,
     pub to: String,
-    /// Where the step is taken: the call, the launch, the registration.
+    /// The location of the step: the call, the launch or the registration.
     pub at: CodeLocation,
-    /// Where it arrives.
+    /// The location of its target.
     pub arrives: CodeLocation,
-    /// What else the same words may mean.
+    /// Other functions that the same expression may refer to.
     pub others: Vec<String>,
 }
 
-/// One stretch that stays in one process.
+/// The part of a chain within one process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Leg {
     pub steps: Vec<ChainStep>,
 }
 
-/// One way from the dispatcher to a launch.
+/// A branch from the dispatcher to its launches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Branch {
-    /// What the dispatcher calls.
+    /// The function that the dispatcher calls.
     pub name: String,
-    /// One way per kernel or library call that ends it.
+    /// One path for each kernel or library call at the end.
     pub ways: Vec<Vec<ChainStep>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Chain {
-    /// Steps by process: a request over HTTP leads into the next.
+    /// The parts of the chain, one for each process. An HTTP request leads to the next process.
     #[serde(rename = "processes")]
     pub legs: Vec<Leg>,
     pub branches: Vec<Branch>,
-    /// Why the chain stops where it stops; empty when it reaches a launch.
-    pub open: Vec<String>,
-    /// Where it stops: calls on the way whose receiver no declaration of the tree gives a type. They were not followed.
+    /// Why the chain stops; empty if it reaches a launch.
+    pub open: Vec<Kept>,
+    /// Calls that were not followed because no declaration gives the type of their receiver. Listed where the chain
+    /// stops.
     pub unresolved: Vec<Unresolved>,
-    /// How many such calls there are; the nearest are named.
+    /// The number of such calls. Only the nearest are listed.
     pub unresolved_calls: usize,
 }
 
-/// A call on something of an unknown type.
+/// A call on a receiver of unknown type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unresolved {
     pub from: String,
-    /// As it is written, without arguments: `seq.cache.Slots`.
+    /// The call as written, without arguments: `seq.cache.Slots`.
     pub call: String,
     pub at: CodeLocation,
 }
@@ -134,12 +136,10 @@ fn follow(index: &Index, mut first: Leg, handler: usize, chains: &mut Vec<Chain>
         servers.retain(|&server| child::may_serve(index, &started, server));
         if servers.is_empty() {
             let open = match child::names(&started) {
-                names if names.is_empty() => format!("POST {path} goes to a program that is not in this tree"),
-                names => format!(
-                    "POST {path} goes to a program that is not in this tree: {names} (add its sources with --with)"
-                ),
+                names if names.is_empty() => say!("chain-open-elsewhere", path),
+                names => say!("chain-open-elsewhere-named", path, names),
             };
-            chains.push(Chain { legs: vec![first.clone()], open: vec![open], ..Chain::default() });
+            chains.push(Chain { legs: vec![first.clone()], open: vec![open.into()], ..Chain::default() });
         }
         for &server in &servers {
             let others = servers.iter().filter(|&&other| other != server).map(|&id| whereabouts(index, id));
@@ -191,7 +191,7 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     let mut chain = Chain::default();
     let Some((operation, dispatcher, line)) = operation(index) else {
         chain.legs = legs;
-        chain.open.push(format!("no switch over {OPERATION} in a GPU backend of this tree"));
+        chain.open.push(say!("chain-open-no-switch", operation = OPERATION).into());
         return chain;
     };
     let backend = index.directory(index.functions[operation].file);
@@ -234,7 +234,7 @@ fn descend(index: &Index, mut legs: Vec<Leg>, from: usize) -> Chain {
     chain.legs = legs;
     if !arrived {
         let (here, there) = (index.functions[at].title(), index.functions[operation].title());
-        chain.open.push(format!("no way from {here} to {there} over calls that the tree's declarations settle"));
+        chain.open.push(say!("chain-open-no-way", here, there).into());
         let seen = reach(index, &[at], |_| false, allowed);
         let open = seen.looked_at.iter().flat_map(|&id| unresolved(index, id).map(move |used| (id, used)));
         for (id, used) in open {

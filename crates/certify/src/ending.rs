@@ -30,7 +30,7 @@ pub enum Ending {
     /// A server that answered every question.
     Answered(Stopped),
     /// A server that was asked gave a wrong answer or none, for this reason.
-    Unanswered(String, Stopped),
+    Unanswered(Message, Stopped),
 }
 
 impl Ending {
@@ -78,7 +78,7 @@ mod tests {
     fn what_a_server_says_does_not_make_it_end_well() {
         let stopped = Stopped::Ended(Exit::Code(0));
         assert!(Ending::Answered(stopped).well() && Ending::Ended(Exit::Code(0)).well());
-        let odd = Ending::Unanswered("answered with status 500".into(), stopped);
+        let odd = Ending::Unanswered(Message::verbatim("answered with status 500"), stopped);
         for bad in
             [odd, Ending::Early(Exit::Code(0)), Ending::Silent, Ending::Ended(Exit::Signal(11)), Ending::default()]
         {

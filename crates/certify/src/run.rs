@@ -259,7 +259,7 @@ impl Stage {
                 (run.out, run.speeds) = (answers.text, answers.speeds);
                 Ending::Answered(stopped)
             }
-            Err(error) => Ending::Unanswered(error.to_string(), stopped),
+            Err(error) => Ending::Unanswered(say::Say::message(&error), stopped),
         };
         Ok(run)
     }

@@ -14,7 +14,7 @@ pub struct Catalog {
     pub library: &'static str,
     pub directory: String,
     pub files: usize,
-    /// Files whose name carries the target, per target.
+    /// The number of files whose name contains a target, by target.
     pub targets: BTreeMap<String, usize>,
     /// Targets with a lazy index (`TensileLibrary_lazy_TARGET.dat`), the file that is opened first.
     pub indexed: Vec<String>,

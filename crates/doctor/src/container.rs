@@ -10,7 +10,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Container {
-    /// `docker`, `podman`, `kubernetes`, `lxc`, ...; None where nothing shows that we are in one.
+    /// `docker`, `podman`, `kubernetes`, `lxc`, ...; None if nothing shows that this is a container.
     pub kind: Option<String>,
     pub signs: Vec<String>,
 }

@@ -21,17 +21,17 @@ const MOST: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CodeLibrary {
     pub library: String,
-    /// The targets that it has code for, its own or in archives that are here.
+    /// The targets that it has code for, in the file itself or in archives that are present.
     pub targets: Vec<String>,
-    /// Where its code went.
+    /// The archives that contain its code, if it was moved out.
     pub packed: Option<Archives>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Archives {
-    /// Where it says that its archives are, relative to it.
+    /// Where the library looks for its archives, relative to itself.
     pub search_paths: Vec<String>,
-    /// Those that are there.
+    /// The archives that are present.
     pub archives: Vec<String>,
 }
 

@@ -21,13 +21,13 @@ pub struct Facts {
     pub container: Container,
     pub tracing: Tracing,
     pub cards: Vec<Card>,
-    /// Whether there was a `/sys` to look for cards in: a tree of files may have none.
+    /// Whether `/sys` was available to find cards. A file tree may have none.
     pub devices_seen: bool,
-    /// Whether the PCI bus is shown: it has cards, too, that no driver knows.
+    /// Whether the PCI bus is visible. It also shows cards that no driver uses.
     pub bus_seen: bool,
     pub gpus: Vec<Gpu>,
     pub kfd: KfdDevice,
-    /// A Linux inside Windows: the GPU is behind `/dev/dxg`.
+    /// Whether this is Linux inside Windows (WSL), where the GPU is behind `/dev/dxg`.
     pub wsl: bool,
     /// Which of the GPU drivers' modules are loaded.
     pub modules: Vec<&'static str>,
@@ -36,16 +36,16 @@ pub struct Facts {
     pub vulkan: Vulkan,
     pub rocm: Vec<Release>,
     pub catalogs: Vec<Catalog>,
-    /// ggml's backends, and libraries whose device code lies in archives beside them.
+    /// ggml's backends, and libraries whose device code is in separate archives.
     pub device_code: Vec<CodeLibrary>,
     pub rocprofv3: Vec<String>,
-    /// The ROCr libraries here, and whether they tell a profiler of a process.
+    /// The ROCr libraries here, and whether they report processes to a profiler.
     pub runtimes: Vec<Runtime>,
     pub servers: Servers,
     pub discovery: Vec<Discovery>,
     /// Members of the groups that own the GPU's device files.
     pub groups: Vec<Group>,
-    /// Variables of this shell that change what a GPU runtime does.
+    /// Variables of this shell that affect a GPU runtime.
     pub environment: Vec<Variable>,
 }
 

@@ -15,14 +15,14 @@ pub struct Gpu {
     /// gfx target, computed from `gfx_target_version` (120001 is gfx1201).
     pub target: Option<String>,
     pub name: Option<String>,
-    /// The card, by its profile: device id and compute units together tell a 9070 XT from a 9070.
+    /// The card, found by device id and compute units, which together distinguish a 9070 XT from a 9070.
     pub card: Option<String>,
     pub vendor_id: Option<u64>,
     pub device_id: Option<u64>,
     pub vram_bytes: Option<u64>,
     pub wavefront: Option<u64>,
     pub compute_units: Option<u64>,
-    /// `/dev/dri/renderD...`: the second device file that a runtime opens.
+    /// The number in `/dev/dri/renderD...`, the second device file that a runtime opens.
     pub render_minor: Option<u64>,
     pub integrated: bool,
 }
@@ -33,7 +33,7 @@ impl Gpu {
     }
 }
 
-/// `/dev/kfd`: whether it is there and whether it opens for us, really tried.
+/// `/dev/kfd`: whether it exists, and whether we could open it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KfdDevice {
     pub exists: bool,

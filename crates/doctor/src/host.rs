@@ -83,7 +83,7 @@ impl<T: Serialize> Serialize for Look<T> {
 }
 
 schemars::by_hand! {
-    /// The same form that [`Serialize`] above writes.
+    /// Matches the form that [`Serialize`] above writes.
     impl<T: schemars::JsonSchema> schemars::JsonSchema for Look<T> {
         fn schema_name() -> std::borrow::Cow<'static, str> {
             format!("LookFor{}", T::schema_name()).into()
@@ -94,10 +94,10 @@ schemars::by_hand! {
             schemars::json_schema!({
                 "anyOf": [
                     found,
-                    { "type": "null", "description": "It is not there." },
+                    { "type": "null", "description": "Absent." },
                     {
                         "type": "object",
-                        "description": "Nobody could look.",
+                        "description": "It could not be read.",
                         "properties": { "unseen": { "type": "string" } },
                         "required": ["unseen"],
                     },

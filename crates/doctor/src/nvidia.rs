@@ -10,7 +10,7 @@ pub struct Nvidia {
     pub driver: Look<String>,
     pub cards: Vec<String>,
     pub devices: Vec<String>,
-    /// `/dev/nvidiactl` really opened.
+    /// Whether we could open `/dev/nvidiactl`.
     pub opens: bool,
 }
 

@@ -9,7 +9,7 @@ use evidence::{
     About, Canary, Coverage, DeviceKind, Fact, FieldOfView, Finding, Loaded, Observation, Rung, Subject, Value, View,
 };
 use observe::{Blocked, ObserveContext, Observer, Raw, Sighting};
-use say::{key, say};
+use say::{Message, key, say};
 use server::discovery_log::Discovery;
 
 #[derive(Debug, Clone)]
@@ -95,7 +95,7 @@ impl Book<'_> {
         self.write(subject.clone(), Finding::Saw(fact), Coverage::listed("facts", 1), None, Canary::None);
     }
 
-    fn swept(&mut self, view: View, looked_at: &str, seen: usize, canary: Option<&str>) {
+    fn swept(&mut self, view: View, looked_at: &str, seen: usize, canary: Option<Message>) {
         let canary = canary.map_or(Canary::None, Canary::in_target);
         let coverage = Coverage::complete(looked_at, seen as u64);
         self.write(self.host.clone(), Finding::Swept, coverage, Some(FieldOfView::new(vec![view])), canary);
@@ -147,7 +147,7 @@ impl Book<'_> {
         }
         // The CPU's own node serves as a canary: the driver lists it beside the GPUs.
         let nodes = self.observer.host.entries("/sys/class/kfd/kfd/topology/nodes").len();
-        let canary = (nodes > facts.gpus.len()).then_some("the CPU's own node in the topology");
+        let canary = (nodes > facts.gpus.len()).then(|| say!("canary-cpu-node"));
         self.swept(View::new("gpu.present"), "topology nodes", nodes, canary);
         self
     }
@@ -161,7 +161,7 @@ impl Book<'_> {
         }
         let directories = crate::rocm::library_directories(&self.observer.host);
         let libc = |dir: &String| self.observer.host.exists(format!("{dir}/libc.so.6"));
-        let canary = directories.iter().any(libc).then_some("libc.so.6 in a library directory");
+        let canary = directories.iter().any(libc).then(|| say!("canary-libc"));
         self.swept(View::new("host.rocm"), "library directories", directories.len(), canary);
         self
     }

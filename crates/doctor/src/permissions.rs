@@ -53,11 +53,11 @@ const CAPABILITIES: [&str; 41] = [
 pub struct Permissions {
     pub uid: Option<u32>,
     pub capabilities: Vec<&'static str>,
-    /// Absent where the kernel has no Yama: then the ordinary rule (same user) holds.
+    /// Absent if the kernel has no Yama. Then the ordinary rule (same user) applies.
     pub ptrace_scope: Look<i64>,
     pub perf_event_paranoid: Look<i64>,
     pub unprivileged_bpf_disabled: Look<i64>,
-    /// `none`, `integrity` or `confidentiality`; absent where the kernel has no lockdown.
+    /// `none`, `integrity` or `confidentiality`; absent if the kernel has no lockdown.
     pub lockdown: Look<String>,
     pub max_user_namespaces: Look<i64>,
     /// Debian's switch; absent elsewhere.

@@ -26,18 +26,18 @@ pub struct Process {
     pub uid: Option<u32>,
     pub command: Vec<String>,
     pub exe: Look<String>,
-    /// The variables that matter here, as the process was started with them.
+    /// The variables that matter here, from the start of the process.
     pub environment: Look<Vec<Variable>>,
     /// Shared libraries mapped into it.
     pub libraries: Look<Vec<Library>>,
-    /// TCP ports that it listens on, or else the one that it was told.
+    /// TCP ports that it listens on, or otherwise the port from its command line.
     pub ports: Vec<u16>,
-    /// Where it was seen to listen: nobody is asked anywhere else.
+    /// The addresses where it was seen to listen. Requests go to no other address.
     #[serde(skip)]
     pub listens: Vec<Address>,
     /// Whether an attach would be allowed.
     pub attachable: Look<bool>,
-    /// A compute context of the AMD kernel driver exists for it.
+    /// Whether the AMD kernel driver has a compute context for it.
     pub kfd: bool,
 }
 

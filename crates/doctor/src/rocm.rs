@@ -26,10 +26,10 @@ const FAMILY: [&str; 9] = [
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Release {
-    /// `6.3.3`; None for a distribution build that does not say.
+    /// `6.3.3`; None for a distribution build without a version.
     pub version: Option<String>,
     pub directory: String,
-    /// What showed it: a file name, or the `.info/version` file.
+    /// The source of the version: a file name, or the `.info/version` file.
     pub shown_by: String,
 }
 
@@ -73,12 +73,12 @@ pub fn read(host: &Host) -> Vec<Release> {
     found.into_iter().filter(|((dir, v), _)| v.is_some() || !versioned.contains(dir)).map(release).collect()
 }
 
-/// A ROCr library. It tells rocprofiler-register of each process, which is how a profiler learns of one; distributions also
-/// build it without (Debian does).
+/// A ROCr library. It reports each process to rocprofiler-register, through which a profiler finds the process. Some
+/// distributions build it without this (Debian does).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Runtime {
     pub library: String,
-    /// None where the file could not be read to its end.
+    /// None if the file could not be read to its end.
     pub registers: Option<bool>,
 }
 

@@ -20,7 +20,7 @@ const LIBRARIES: [&str; 7] = [
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Vulkan {
-    /// Where the loader lies, libvulkan.so.1.
+    /// The path of the loader, libvulkan.so.1.
     pub loader: Option<String>,
     pub drivers: Vec<Driver>,
     /// Layers that every program gets, by the names in their manifests.
@@ -29,7 +29,7 @@ pub struct Vulkan {
     pub render_nodes: Vec<RenderNode>,
 }
 
-/// `/dev/dri/renderD128`: whether it opens for us, really tried.
+/// `/dev/dri/renderD128`: whether we could open it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RenderNode {
     pub path: String,
@@ -49,9 +49,9 @@ pub struct Driver {
     pub manifest: String,
     /// As the manifest names it.
     pub library: String,
-    /// Vulkan's version that the driver speaks: `1.4.305`.
+    /// The Vulkan version that the driver supports: `1.4.305`.
     pub api: Option<String>,
-    /// Its library was found.
+    /// Whether its library was found.
     pub there: bool,
 }
 

@@ -16,18 +16,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// network).
 const FUSED_UP_TO: u64 = 8;
 
-/// Products with the model's matrices, of all graphs that were computed.
+/// Products with the model's matrices, in all computed graphs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checked {
-    /// On the devices that were played.
+    /// Products on the simulated devices.
     #[serde(rename = "on_device")]
     pub nodes: u64,
-    /// Those of them for which something was launched.
+    /// Products on the simulated devices that have a launch.
     #[serde(rename = "launched")]
     pub covered: u64,
-    /// On another backend, by its name.
+    /// Products on other backends, by backend.
     pub elsewhere: BTreeMap<String, u64>,
-    /// Graphs that could not be read, and processes that launched and computed no graph: there the launches stand alone.
+    /// The number of graphs that could not be read, plus processes that launched but computed no graph. For these, only
+    /// the launches are known.
     pub unread: u64,
 }
 

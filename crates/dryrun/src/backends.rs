@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What HIP and Vulkan take for the same products.
+/// The kernels that HIP and Vulkan select for the same products.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Backends {
     pub card: String,
@@ -25,7 +25,7 @@ pub struct Backends {
     pub vulkan: VulkanRests,
     /// Always `selected`: nothing was executed.
     pub rung: Rung,
-    /// Whether both answered for every product that was asked about.
+    /// Whether both sides have an answer for every requested product.
     pub reach: Conclusion,
     pub products: Vec<Product>,
 }
@@ -34,22 +34,22 @@ impl Answer for Backends {
     const SCHEMA: &'static str = "whichkernel.diff-backends/2";
 }
 
-/// What the HIP side rests on.
+/// The basis of the HIP side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HipRests {
     pub runtime: String,
-    /// The libraries have code that the target takes. Where they have not, the host's choice is all that is known: there are
-    /// no registers and no instructions to tell.
+    /// Whether the libraries have code that the target can use. If not, only the host's choice is known: there are no
+    /// registers and instructions to report.
     pub ships: bool,
-    /// Whose metadata stood in then.
+    /// The target whose metadata was used instead.
     pub metadata_of: Option<String>,
 }
 
-/// What the Vulkan side rests on.
+/// The basis of the Vulkan side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VulkanRests {
     pub runtime: String,
-    /// As Mesa's stand-in knows the card.
+    /// The name of the card in Mesa's stand-in.
     pub stand_in: String,
     pub device: Option<String>,
     pub driver: Option<String>,
@@ -61,10 +61,10 @@ pub struct Product {
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
-    /// Each kernel that the products of this kind take, the most launched first; empty where there was no answer.
+    /// The kernels selected for these products, most launched first; empty if there is no answer.
     pub hip: Vec<Taken>,
     pub vulkan: Vec<Taken>,
-    /// Why a side has none.
+    /// Why a side has no answer.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub hip_problem: Option<Message>,
@@ -73,7 +73,7 @@ pub struct Product {
     pub vulkan_problem: Option<Message>,
 }
 
-/// A kernel, and what one launch of it takes.
+/// A kernel, and the resources that one launch uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Taken {
     pub kernel: String,
@@ -87,7 +87,7 @@ pub struct Taken {
     pub spilled: Option<u64>,
     /// Waves that fit on a SIMD, by registers, LDS and threads.
     pub waves: Option<u64>,
-    /// None where there is no code to count.
+    /// None if there is no code to count.
     pub instructions: Option<u64>,
     /// Instructions of the matrix units, by mnemonic.
     pub matrix: BTreeMap<String, u64>,

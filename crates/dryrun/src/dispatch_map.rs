@@ -104,11 +104,11 @@ pub fn agreement(sheets: &[Sheet<'_>]) -> Conclusion {
     basis.by(crate::verdict::NAME).equality(different)
 }
 
-/// What `map` answers: type and columns to path and tile, for each card.
+/// The answer of `map`: path and tile for each type and column count, on each card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DispatchMaps<'m> {
     pub maps: Vec<DispatchMap<'m>>,
-    /// Do source and dry run agree? None where only one of them was asked.
+    /// Whether source and dry run agree. None if only one of them was used.
     pub agreement: Option<&'m Conclusion>,
 }
 
@@ -122,13 +122,13 @@ pub struct DispatchMap<'m> {
     pub card: String,
     pub title: String,
     pub target: &'m str,
-    /// `selected` where something was run, else `declared`.
+    /// `selected` if a program was run, otherwise `declared`.
     pub rung: Rung,
-    /// Whether every cell that was asked for is answered.
+    /// Whether every requested cell has an answer.
     pub reach: Option<Conclusion>,
-    /// The libraries have code that the target takes.
+    /// Whether the libraries have code that the target can use.
     pub ships: Option<bool>,
-    /// Whose metadata stood in where they have not.
+    /// The target whose metadata was used instead, if they have none.
     pub metadata_of: Option<&'m str>,
     pub cells: Vec<DispatchCell<'m>>,
 }
@@ -139,22 +139,23 @@ pub struct DispatchCell<'m> {
     #[serde(rename = "type")]
     pub kind: &'m str,
     pub columns: u64,
-    /// What the source declares; null where no source was asked.
+    /// The path that the source declares; null if no source was given.
     pub declared: Option<WayTaken<'m>>,
-    /// What the dry run selected; null where nothing was run.
+    /// The path that the dry run selected; null if nothing was run.
     pub selected: Option<WayTaken<'m>>,
-    /// None where only one of them speaks.
+    /// None if only one side has an answer.
     pub agree: Option<bool>,
 }
 
 /// The path of one cell.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WayTaken<'m> {
-    /// As `source` names it: `MMQ`; null where it is undetermined, nothing was seen, or only experts were.
+    /// The path as `source` names it: `MMQ`. Null if it is undetermined, nothing was seen, or only experts were seen.
     pub path: Option<&'static str>,
-    /// Columns of a tile or a block, 0 where the path has none.
+    /// Columns of a tile or a block; 0 if the path has none.
     pub tile: u64,
-    /// As the table has it: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed; behind `e:` what experts take.
+    /// The label in the table: `mmq112/+sk`; "?" undetermined, "-" nothing seen, "!" the run failed. The part after
+    /// `e:` is for experts.
     pub label: &'m str,
 }
 

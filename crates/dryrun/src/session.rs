@@ -3,29 +3,27 @@
 use crate::error::{DryrunError, io_at};
 use crate::kernels::Described;
 use crate::late_code::Unjudged;
-use crate::products::{Account, Computed};
+use crate::products::Account;
 use crate::program_file::{check_program, inside, seen_at};
+use crate::run_records::{Counted, collect, products_in, texts};
 use crate::sandbox::Enter;
 use crate::wait::wait;
 use crate::{RunRoot, device, images, late_code, solutions};
 use evidence::{Basis, LeftOutWhy};
 use gpu::{Arch, Profile};
-use launch::nullgpu_input::{COUNTED, COUNTS, COUNTS_SIZE, DIRECTORY};
-use launch::record::kind;
+use launch::nullgpu_input::{COUNTS, COUNTS_SIZE, DIRECTORY};
 use launch::table::KernelTable;
 use launch::tables::Tables;
-use launch::trace::{Event, Trace};
-use std::collections::{BTreeMap, HashMap};
+use launch::trace::Trace;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use sys::files::{self, Access};
 use sys::guard::GroupGuard;
 use sys::on_path;
-use sys::private_dir;
-use sys::private_dir::{MOST_FILES, SessionDir, put};
+use sys::private_dir::{SessionDir, put};
 use sys::unix::ExitStatusExt;
 
 /// The BLAS library that the program gets.
@@ -168,55 +166,12 @@ impl Finish {
     }
 }
 
-/// The stand-in's own counters: processes that called HIP, and records by kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted([u64; COUNTED]);
-
-impl Counted {
-    pub fn parse(page: &[u8]) -> Option<Counted> {
-        let mut counts = [0; COUNTED];
-        for (count, bytes) in counts.iter_mut().zip(page.get(..8 * COUNTED)?.chunks_exact(8)) {
-            *count = bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
-        }
-        Some(Counted(counts))
-    }
-
-    pub fn processes(&self) -> u64 {
-        self.0.first().copied().unwrap_or(0)
-    }
-
-    /// Records that were counted but are not in the traces.
-    fn beyond(&self, traces: &[Trace]) -> u64 {
-        let mut read = [0_u64; COUNTED];
-        for event in traces.iter().flat_map(|trace| &trace.events) {
-            let kind = match event {
-                Event::Launch(_) => kind::LAUNCH,
-                Event::Graph(_) => kind::GRAPH,
-                Event::Blas(_) => kind::BLAS,
-                Event::Readback(_) => kind::READBACK,
-                Event::NoMemory(_) => kind::NO_MEMORY,
-                Event::Unsupported(_) => kind::UNSUPPORTED,
-            };
-            if let Some(count) = read.get_mut(kind as usize) {
-                *count += 1;
-            }
-        }
-        self.0.iter().zip(read).skip(1).map(|(counted, read)| counted.saturating_sub(read)).sum()
-    }
-}
-
-/// A name for [`Request::variables`]: with any value, the graphs that the program computes are recorded.
+/// One of [`Request::variables`], with any value: records the graphs that the program computes.
 pub const GRAPHS: &str = "WHICHKERNEL_GRAPHS";
 
 /// A name for [`Request::variables`]: with any value, the products of every graph are counted, as a second account of
 /// the launches.
 pub const PRODUCTS: &str = "WHICHKERNEL_PRODUCTS";
-
-/// The maximum size of one process's graphs: more than the 64 recorded graphs take.
-const MOST_GRAPHS: u64 = 256 << 20;
-
-/// The maximum number of bytes read from one process. A larger file has a false header.
-const MOST_BYTES: u64 = 16 << 30;
 
 /// A program that is running on the stand-in.
 #[derive(Debug)]
@@ -495,66 +450,4 @@ pub(crate) fn ending(status: ExitStatus) -> Ending {
         Some(signal) => Ending::Signal(signal),
         None => Ending::Code(status.code().unwrap_or(-1)),
     }
-}
-
-/// Reads the files whose names begin with `start`. The key is the rest of the name.
-fn texts(directory: &Path, start: &str) -> Result<BTreeMap<String, String>, DryrunError> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let Some(of) = name.strip_prefix(start) else { continue };
-        let mut text = Vec::new();
-        let file = sys::regular_file::open(&path).map_err(io_at(&path))?;
-        file.take(MOST_GRAPHS).read_to_end(&mut text).map_err(io_at(&path))?;
-        found.insert(of.to_owned(), String::from_utf8_lossy(&text).into_owned());
-    }
-    Ok(found)
-}
-
-/// The counted products of each process.
-pub(crate) fn products_in(directory: &Path) -> Result<Account, DryrunError> {
-    let computed = |(process, text): (String, String)| Some((process.parse().ok()?, Computed::parse(&text)));
-    Ok(texts(directory, "products.")?.into_iter().filter_map(computed).collect())
-}
-
-fn collect(directory: &Path) -> Result<(Vec<Trace>, Vec<Trace>), DryrunError> {
-    let (mut traces, mut seen) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(directory).map_err(io_at(directory))?.flatten().take(MOST_FILES) {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let list = match name.split_once('.') {
-            Some(("trace", _)) => &mut traces,
-            Some(("seen", _)) => &mut seen,
-            _ => continue,
-        };
-        list.extend(read(&path)?);
-    }
-    traces.sort_by_key(|trace| trace.start_ns);
-    seen.sort_by_key(|trace| trace.start_ns);
-    Ok((traces, seen))
-}
-
-fn read(path: &Path) -> Result<Option<Trace>, DryrunError> {
-    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
-    Trace::parse(bytes).map(Some).map_err(|source| DryrunError::Trace { path: path.to_owned(), source })
-}
-
-/// Reads the used part of a file, which grows by whole segments. None for a file whose process was killed while
-/// creating it.
-pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DryrunError> {
-    let mut file = private_dir::open(path, false).map_err(io_at(path))?;
-    let mut head = [0; 16];
-    if file.metadata().map_err(io_at(path))?.len() < launch::record::FIRST {
-        return Ok(None);
-    }
-    file.read_exact(&mut head).map_err(io_at(path))?;
-    let used = head.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes)).max(4096);
-    if used > MOST_BYTES {
-        return Err(io_at(path)(std::io::Error::other(format!("says that {used} bytes of it are used"))));
-    }
-    let mut bytes = head.to_vec();
-    file.take(used - 16).read_to_end(&mut bytes).map_err(io_at(path))?;
-    if !bytes.starts_with(&launch::record::MAGIC) && bytes.iter().take(8).all(|byte| *byte == 0) {
-        return Ok(None);
-    }
-    Ok(Some(bytes))
 }

@@ -187,7 +187,7 @@ impl RecordContext<'_> {
         let launched = coverage.seen > 0;
         let swept =
             Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
-        let canary = || Canary::in_target("the launches of the run itself passed the stand-in");
+        let canary = || Canary::in_target(say!("canary-stand-in"));
         let swept = if launched { swept.canary(canary()) } else { swept };
         list.push(Sighting::from(swept).with(Raw::text(raw)));
         Ok(list)

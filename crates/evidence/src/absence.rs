@@ -26,8 +26,8 @@ pub(crate) fn weigh<R: RungKind>(claim: &Claim, seen: Seen<'_, R>) -> (Quality, 
         return (Quality::Blind, spots.into_iter().map(spot).collect());
     }
     let mut reasons = vec![Reason::NotThere { observation: observation.clone() }];
-    if let Canary::InChild { what } = recorded.canary_seen() {
-        reasons.push(Reason::WeakCanary { observation: observation.clone(), canary: what.clone() });
+    if let (Canary::InChild(_), Some(canary)) = (recorded.canary_seen(), recorded.canary_seen().what()) {
+        reasons.push(Reason::WeakCanary { observation: observation.clone(), canary });
     }
     if recorded.coverage().accounts.is_empty() {
         reasons.push(Reason::OneAccount { observation: observation.clone() });

@@ -7,25 +7,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One of these stands in an investigation file: `expected = { at_least = 12 }`.
+/// The operators of an investigation file: `expected = { at_least = 12 }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Expected {
     Equals(Value),
     OneOf(Vec<Value>),
-    /// Both ends included.
+    /// Both ends are included.
     Between(f64, f64),
     AtLeast(f64),
     AtMost(f64),
-    /// A list has this item (or all of these), or a text this piece; `*` stands for any text in an item.
+    /// A list contains this item (or all of these), or a text contains this part; `*` matches any text in an item.
     Contains(Value),
-    /// Negative: a list has no such item (or none of these), or a text no such piece.
+    /// Negative: a list does not contain this item (or any of these), or a text does not contain this part.
     Lacks(Value),
-    /// The whole text fits; `*` stands for any text.
+    /// The whole text matches; `*` matches any text.
     Matches(String),
-    /// Something was seen, whatever its value. The bool must be true.
+    /// Something was seen, with any value. The value here must be true.
     Present(bool),
-    /// Negative: nothing of the kind is there. The bool must be true.
+    /// Negative: nothing of this kind exists. The value must be true.
     Absent(bool),
 }
 

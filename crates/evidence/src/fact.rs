@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim a value may also be a pattern, see
-/// [`About::speaks_for`]. Many facts are about the same, and share it.
+/// Parameters by name: `type = "Q4_K"`, `columns = "9..256"`. In a claim, a value may also be a pattern, see
+/// [`About::speaks_for`]. Facts with the same parameters share them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct About(pub Arc<BTreeMap<String, String>>);
@@ -120,14 +120,14 @@ impl fmt::Display for About {
 pub enum Bound {
     #[default]
     Exact,
-    /// At least this many, or at least these: what a scan that did not see everything can say.
+    /// A lower bound: at least this many, or at least these. This is the result of an incomplete scan.
     AtLeast,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// Dotted nouns, most general first: `matmul.path`, `kernel.registers`, `library.loaded`.
+    /// Nouns separated by dots, most general first: `matmul.path`, `kernel.registers`, `library.loaded`.
     pub topic: String,
     #[serde(default)]
     pub about: About,

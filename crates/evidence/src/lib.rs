@@ -63,7 +63,7 @@ pub use rung::{Completed, Declared, Launched, Loaded, Rung, RungKind, Selected, 
 pub use seen::Seen;
 pub use subject::{Artifact, DeviceKind, Part, Scope, Subject, THIS_HOST, Window};
 pub use transfer::Transfer;
-pub use trust::{Canary, Contamination};
+pub use trust::{Canary, CanarySeen, Contamination};
 pub use value::Value;
 pub use view::{FieldOfView, View};
 pub use wanted::Wanted;

@@ -28,19 +28,19 @@ impl ObserverId {
 pub struct Evidence {
     pub sha256: String,
     pub size: u64,
-    /// What it is, as a media type or a plain word: `text/csv`, `launch trace`.
+    /// The kind, as a media type or a plain word: `text/csv`, `launch trace`.
     pub kind: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// This was seen.
+    /// The fact that was seen.
     Saw(Fact),
-    /// The whole field of view was watched for the whole window; what was there has its own `Saw` of the same run, so
-    /// that silence on the rest is evidence.
+    /// The whole field of view was watched for the whole window. Everything found has its own `Saw` of the same run, so
+    /// absence of the rest is evidence.
     Swept,
-    /// It could not look: why, and the command or setting that would let it.
+    /// The observer could not look: the reason, and the command or setting that would allow it.
     Blocked {
         why: String,
         fix: String,
@@ -50,14 +50,15 @@ pub enum Finding {
     },
 }
 
-/// Fields are private: what stands here has passed [`Observation::check`], also after a trip through a file.
+/// One observation. It has passed [`Observation::check`], also after reading it from a file, because the fields are
+/// private.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Observation {
     plain: Plain,
 }
 
-/// What the observations of a run have in common is shared between them: a ledger holds many of few runs.
+/// Observations of one run share their common parts, because a ledger has many observations of few runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plain {

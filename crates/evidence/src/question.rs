@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// A value that was seen, graded as if it had been claimed.
+/// An observed value, graded like a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     pub about: String,
@@ -41,21 +41,21 @@ impl Found {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuestionReading {
     pub question: String,
-    /// The rung that it is about: what runs is asked of `launched`.
+    /// The rung that it is about. A question about what runs is about `launched`.
     pub asked_of: Rung,
-    /// Yes, no, partly, not known; and from which rung.
+    /// Yes, no, partly or not known, and the rung that this comes from.
     pub conclusion: Conclusion,
     /// The readings of the claims that would answer it, in the order of the file.
     pub claims: Vec<String>,
-    /// Claims among them for which something speaks.
+    /// Those of these claims that have supporting evidence.
     pub settled_by: Vec<String>,
     pub refuted: Vec<String>,
     pub found: Vec<Found>,
-    /// What was seen on the rung that it is about, where `found` is of a lower one.
+    /// What was seen on the question's own rung, if `found` is from a lower one.
     pub live: Vec<Found>,
-    /// What was seen of another subject or on another rung: it says something, and never answers the question.
+    /// What was seen for another subject or on another rung. It is shown but never answers the question.
     pub elsewhere: Vec<Found>,
-    /// Not answered, or only from a lower rung, in part or by inference.
+    /// Whether it is not answered, or only from a lower rung, in part or by inference.
     pub open: bool,
 }
 

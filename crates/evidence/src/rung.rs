@@ -10,12 +10,12 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
-    /// Source at this commit, with these defines, has a rule that chooses it.
+    /// The source, at this commit and with these defines, has a rule that chooses it.
     Declared,
     /// A code object for this target with this kernel is in this file.
     Shipped,
-    /// The file or module is mapped into, or registered with, this process. What a process or host says of itself
-    /// stands here too: it tells how things are set up, and nothing about what was dispatched.
+    /// The file or module is mapped into this process, or registered with it. Statements of a process or host about
+    /// itself are also on this rung: they describe the setup, not dispatches.
     Loaded,
     /// Host code chose this kernel for this operation and shape.
     Selected,

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// `Nothing` is an answer: the observer looked for exactly this and it was not there.
+/// A value. `Nothing` is an answer: the observer looked for exactly this and did not find it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {

@@ -6,7 +6,7 @@ use say::{Kept, Key, Lang, Message, Say as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thing in view: a topic (`kernel`, `library.*`), restricted to some parameters or to none.
+/// One topic in view (`kernel`, `library.*`), optionally restricted to some parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
@@ -34,10 +34,10 @@ impl View {
 #[serde(deny_unknown_fields)]
 pub struct FieldOfView {
     pub views: Vec<View>,
-    /// Which calls, processes, files, in words.
+    /// The observed calls, processes or files, in words.
     #[serde(default)]
     pub reach: String,
-    /// What it cannot see by its nature: `kernels launched before the attach`, `static runtimes`.
+    /// What it can never see: `kernels launched before the attach`, `static runtimes`.
     #[serde(default)]
     pub blind: Vec<String>,
     /// `reach` as a message.

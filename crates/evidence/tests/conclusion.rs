@@ -117,7 +117,7 @@ fn a_second_account_that_disagrees_is_a_gap() {
 }
 
 proptest! {
-    /// If anything is lost, left out or unanswered, no universal statement covers it.
+    /// If anything is lost, left out or unanswered, no statement covers everything.
     #[test]
     fn no_universal_sentence_over_a_gap(asked in 0_u64..9, answered in 0_u64..9, lost in 0_u64..3, out in 0_usize..3) {
         let answered = answered.min(asked);

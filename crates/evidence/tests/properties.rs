@@ -182,7 +182,7 @@ proptest! {
     }
 
     /// Reading only the wanted observations, with shared parts, gives the same readings as reading all of them one by
-    /// one; and the observations are equal.
+    /// one. The observations are also equal.
     #[test]
     fn sharing_what_observations_have_in_common_changes_nothing(list in prop::collection::vec(observation(Rung::Launched), 0..12)) {
         let investigation = investigation();

@@ -78,7 +78,7 @@ const fn field(key: &'static str, label: &'static str) -> StaticSchemaMarkerFiel
 impl StaticSchemaMarker for Marker {
     const UNIQUE_MARKER_TYPE_NAME: &'static str = "Launch";
     const DESCRIPTION: Option<&'static str> = Some(
-        "The moment at which the host launched a kernel, or tried to: a launch that was refused is none. How long the device worked on it is told where it was timed.",
+        "The time at which the host launched a kernel or tried to. A refused launch did not run. The device time is present if it was measured.",
     );
     const CHART_LABEL: Option<&'static str> = Some("{marker.name}");
     const TABLE_LABEL: Option<&'static str> = Some("{marker.name} columns {marker.data.columns}");

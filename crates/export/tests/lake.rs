@@ -166,7 +166,13 @@ fn alter(file: &Path, change: impl FnOnce(&mut ParquetTable)) {
 }
 
 fn problems(lake: &Path) -> String {
-    prove(lake).expect("a lake").into_iter().flat_map(|one| one.problems).collect::<Vec<_>>().join("\n")
+    prove(lake)
+        .expect("a lake")
+        .into_iter()
+        .flat_map(|one| one.problems)
+        .map(|problem| problem.english)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn text<'a>(table: &'a mut ParquetTable, name: &str) -> &'a mut Vec<Option<String>> {
@@ -184,7 +190,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "a value",
             |table| text(table, "value")[1] = Some("MMQ".into()),
-            "'value' is not what its rows say",
+            "'value' differs from its rows",
         ),
         (
             "observations",
@@ -207,7 +213,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "observations",
             "the host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "'host' is not what its rows say",
+            "'host' differs from its rows",
         ),
         (
             "observations",
@@ -242,7 +248,7 @@ fn a_lake_is_proved_and_whatever_was_altered_is_named() {
             "claims",
             "a host",
             |table| text(table, "host")[0] = Some("gamma".into()),
-            "claims: the column 'host' is not what the observations say",
+            "claims: the column 'host' differs from the observations",
         ),
         ("observations", "a column", |table| table.columns.retain(|column| column.name != "rung"), "'rung' is missing"),
     ];
@@ -264,7 +270,7 @@ fn half_a_lake_foreign_files_and_an_empty_one_are_said() {
     for table in ["launches", "claims"] {
         let foreign = lake.join(table).join("0000.parquet");
         fs::copy(&tables(&lake, table)[0], &foreign).expect("copied");
-        assert!(problems(&lake).contains("there is no table of observations for it"), "{}", problems(&lake));
+        assert!(problems(&lake).contains("has no table of observations for it"), "{}", problems(&lake));
         fs::remove_file(foreign).expect("gone");
     }
     assert_eq!(problems(&lake), "");
@@ -403,7 +409,7 @@ fn a_manifest_that_is_gone_altered_or_of_another_export_is_said() {
     fs::remove_file(&manifest).expect("gone");
     assert!(problems(&lake).contains("the manifest is missing"), "{}", problems(&lake));
     fs::write(&manifest, kept.replacen("\"rows\": ", "\"rows\": 1", 1)).expect("written");
-    assert!(problems(&lake).contains("of another export"), "{}", problems(&lake));
+    assert!(problems(&lake).contains("from another export"), "{}", problems(&lake));
     fs::write(&manifest, "{").expect("written");
     assert!(problems(&lake).contains(".json"), "{}", problems(&lake));
     fs::write(&manifest, kept).expect("written");

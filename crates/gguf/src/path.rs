@@ -17,7 +17,7 @@ say::named! {
         Mmvq = "MMVQ",
         /// Many columns in tiles, quantised weights.
         Mmq = "MMQ",
-        /// A library, with dequantised weights.
+        /// A BLAS library, with dequantised weights.
         Blas = "BLAS",
         /// Flash attention by an unspecified kernel.
         FlashAttention = "FA",

@@ -12,11 +12,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a command needs that this machine has not.
+/// A requirement of a command that this machine does not meet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(tag = "need", content = "name", rename_all = "kebab-case")]
 pub enum Need {
-    /// An installation, by its name: `ollama-rocm-60303`.
+    /// An installation: `ollama-rocm-60303`.
     Runtime(String),
     /// A GPU of this target.
     Device(String),
@@ -24,21 +24,21 @@ pub enum Need {
     Machine(String),
     /// A program that is not on the PATH.
     Program(String),
-    /// A file or directory that is not there.
+    /// A missing file or directory.
     File(String),
-    /// A word of the command that stands for something else: `FILE`.
+    /// A placeholder in the command: `FILE`.
     Filled(String),
-    /// Rights that this user has not: `CAP_BPF`.
+    /// Privileges that this user lacks: `CAP_BPF`.
     Rights(String),
-    /// A process of this name or number.
+    /// A process with this name or ID.
     Process(String),
     /// A server at this address.
     Server(String),
-    /// A way out of this machine.
+    /// A network connection.
     Network,
 }
 
-/// A command without holes, and what it needs beyond this machine.
+/// A command without placeholders, and its missing prerequisites.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Advice {
     pub command: String,

@@ -168,17 +168,18 @@ closes = "whichkernel doctor --record""#,
     fn subject(&self, out: &mut String, target: &str, ty: &str, typed: bool) {
         let found = |what: &str, value: Option<&str>| match value {
             Some(value) => format!("# {what}: {}\n", plain(value)),
-            None => format!("# {what}: none was found here\n"),
+            None => format!("# {what}: none found here\n"),
         };
         let server =
             self.server.as_ref().map(|name| format!("{name} {}", self.server_version.as_deref().unwrap_or("")));
-        out.push_str("# What the claims are about, unless they say otherwise. Found on this machine:\n");
+        out.push_str("# The default subject of the claims. Found on this machine:\n");
         out.push_str(&found("GPU", self.target.as_deref()));
         out.push_str(&found("server", server.as_deref()));
         out.push_str(&found("model", self.model.as_deref()));
         out.push_str(&found("runtime with GPU code", self.runtime.as_deref()));
         if !typed {
-            let _ = writeln!(out, "# The type of the model's weights was not found: {ty} is taken. Put yours.");
+            let _ =
+                writeln!(out, "# The type of the model's weights is unknown; {ty} is assumed. Replace it with yours.");
         }
         let _ = writeln!(out, "[subject]\ntarget = {}", quoted(target));
         let mut line = |key: &str, value: Option<&str>, example: &str| match value {
@@ -188,7 +189,7 @@ closes = "whichkernel doctor --record""#,
         line("gpu", self.card.as_deref(), "rx-9070-xt");
         line("runtime", self.runtime.as_deref(), "ollama-rocm-60303");
         line("model", self.model.as_deref(), "llama3.2:3b");
-        out.push_str("device = \"real\"             # a launch on a stand-in GPU is a choice, not a launch\n\n");
+        out.push_str("device = \"real\"             # a launch on a stand-in GPU shows only the choice\n\n");
     }
 
     fn shipped(&self, out: &mut String, target: &str) {
@@ -207,9 +208,9 @@ expected = {{ present = true }}
 scope = {{ file = "libggml-hip.so*", target = "*"{} }}
 closes = "whichkernel inspect {{file:libggml-hip.so}} --record"
 shows = {{ en = "a code object for this target is in the file", ja = "このターゲット用のコードオブジェクトがファイルにあること" }}
-cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
+cannot = {{ en = "that any of this code runs", ja = "そのどれかが実行されること" }}
 "#,
-            quoted(&format!("libggml-hip.so holds code for {target}")),
+            quoted(&format!("libggml-hip.so has code for {target}")),
             quoted(&format!("libggml-hip.so に {target} 向けのコードがある")),
             quoted(target),
             if self.runtime.is_some() { "" } else { r#", runtime = "*""# },
@@ -239,7 +240,7 @@ about = {{ feature = "matrix" }}
 expected = {{ at_least = 1 }}
 scope = {{ file = "libggml-vulkan.so*", target = "*", runtime = "*" }}
 closes = "whichkernel inspect {{file:libggml-vulkan.so}} --record"
-cannot = {{ en = "that any of it ever runs", ja = "そのどれかが実行されること" }}
+cannot = {{ en = "that any of this code runs", ja = "そのどれかが実行されること" }}
 
 # What the real program chooses on this card, on a stand-in for its kernel driver: a choice, not a launch.
 [[claims]]

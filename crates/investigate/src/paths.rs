@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 const TOPIC: &str = "matmul.path";
 
-/// A stretch of column counts, with what each rung says of it; null where nothing was observed there.
+/// A range of column counts with the result of each rung; null if nothing was observed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathRow {
     /// `9-64`.

@@ -25,12 +25,12 @@ say::worded! { RunError { Refused(error) => error, Ledger(error) => error } }
 
 say::wraps! { RunError { Refused(Refused), Ledger(LedgerError) }}
 
-/// What an observer's run came to.
+/// The result of an observer's run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Looked {
     pub observer: &'static str,
     pub observations: usize,
-    /// How many of them were recorded: those that the investigation can ask for; none where its last run said the same.
+    /// The number of recorded observations: those that the investigation needs; 0 if the last run had the same result.
     pub recorded: usize,
     /// Why it could not look.
     #[serde(serialize_with = "say::in_english")]

@@ -45,7 +45,7 @@ say::named! {
     pub enum RowKind: name {
         /// The body is an observation's canonical JSON.
         Observation = "observation",
-        /// The body is a person's words. Never affects a grade.
+        /// The body is a note by a person. It never affects a grade.
         Note = "note",
     }
 }

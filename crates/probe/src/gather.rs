@@ -9,7 +9,7 @@ use crate::release::{self, Tables};
 use crate::replay::Recording;
 use crate::speed::{loads, speeds};
 use crate::zone::Rules;
-use say::say;
+use say::{Message, say};
 use server::claims::{Claim, Claims, Meaning, of_log};
 use server::log_facts::Stage;
 use server::{Build, Identity, llama_build};
@@ -113,7 +113,7 @@ impl Around {
             model: self.identity.model.clone(),
             url,
             build: self.build.as_ref().map(|build| build.number),
-            build_from: self.build.as_ref().map(|build| build.from.clone()),
+            build_from: self.build.as_ref().map(|build| build.from.clone().into()),
             rules: tables.map(|table| format!("{} {}", table.source, table.version)).collect(),
             rules_exact: self.tables.as_ref().is_some_and(|tables| tables.exact),
             rules_older: self.tables.as_ref().is_some_and(|tables| tables.beyond),
@@ -232,21 +232,21 @@ fn course(every: &[Probe], around: &Around) -> (Vec<Change>, Option<Power>) {
         // One or two lengths beside the place count as the place: noise makes neighbours indistinguishable.
         let (from, to) = (before.unwrap_or(change.at).saturating_sub(2), change.at + 1);
         let near = |last: u64| (from..=to).contains(&last);
-        change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone()).collect();
+        change.declared = limits.iter().filter(|(last, _)| near(*last)).map(|(_, what)| what.clone().into()).collect();
         if let Some(micro) = micro
             && (from..=to).any(|length| length > 0 && length % micro == 0)
         {
-            change.declared.push(format!("a micro-batch more after every {micro} tokens"));
+            change.declared.push(say!("probe-declared-batch", tokens = micro).into());
         }
     }
     (found, power)
 }
 
-/// The lengths at which the rules declare another path for some type of the model: the last length before the change,
-/// and the change.
-fn limits(around: &Around) -> Vec<(u64, String)> {
+/// Where the rules declare another path for some type of the model: the last length before the change, and what
+/// changes.
+fn limits(around: &Around) -> Vec<(u64, Message)> {
     let Some(target) = around.target() else { return Vec::new() };
-    let mut list: Vec<(u64, String)> = Vec::new();
+    let mut list: Vec<(u64, Message)> = Vec::new();
     for table in around.tables.iter().flat_map(|tables| &tables.list) {
         for (ty, _) in around.mix.counts.keys() {
             let plan = table.targets.get(&target).and_then(|target| table.plans.get(*target.types.get(ty)?));
@@ -254,10 +254,10 @@ fn limits(around: &Around) -> Vec<(u64, String)> {
                 if let [one, next] = pair
                     && let Some(last) = one.to.and_then(|to| u64::try_from(to).ok())
                 {
-                    let word =
-                        (last, format!("{ty}: {} to {} after {last} columns ({})", one.path, next.path, table.version));
-                    if !list.contains(&word) {
-                        list.push(word);
+                    let (path, then, version) = (&one.path, &next.path, &table.version);
+                    let change = (last, say!("probe-declared-path", ty, path, then, last, version));
+                    if !list.contains(&change) {
+                        list.push(change);
                     }
                 }
             }

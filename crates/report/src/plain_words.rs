@@ -51,9 +51,9 @@ pub fn plain_about(lang: &Lang, about: &About) -> String {
 pub fn plain_reason(lang: &Lang, reading: &Reading, reason: &Reason) -> String {
     let cite = |id: &ObservationId| reading.cites.iter().find(|cite| cite.observation == *id);
     let who = |id: &ObservationId| cite(id).map_or_else(String::new, |cite| plain_who(lang, cite));
-    let saw = |id: &ObservationId, said: &str| {
+    let saw = |id: &ObservationId, said: &say::Kept| {
         let fact = cite(id).and_then(|cite| cite.fact.as_ref());
-        fact.map_or_else(|| said.to_owned(), |fact| plain_fact(lang, fact))
+        fact.map_or_else(|| said.in_words(lang), |fact| plain_fact(lang, fact))
     };
     match reason {
         Reason::NotInView { rung, .. } => {

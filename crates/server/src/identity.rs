@@ -13,7 +13,7 @@ say::named! {
         Ollama = "ollama",
         LlamaServer = "llama-server",
         Vllm = "vllm",
-        /// It speaks OpenAI's language and says no more of itself: Lemonade, a proxy.
+        /// It has OpenAI's API and reports nothing else about itself: Lemonade, a proxy.
         Openai = "openai",
         #[default]
         Unknown = "unknown",

@@ -180,7 +180,7 @@
   // Rows as arrays, with each text stored once: [id, rung, observer, saw, subject, time, trust, raw]
   function observations(box) {
     var d = data(box.dataset.table) || { rows: [], texts: [] }, R = d.rows, T = d.texts;
-    var low = T.map(function (x) { return x.toLowerCase(); });
+    var low = T.map(function (x) { return (x.en ? x.en + " " + x.ja : x).toLowerCase(); });
     return virtual(box, {
       match: function (ws) {
         if (!ws.length) return range(R.length);
@@ -188,9 +188,9 @@
         return range(R.length).filter(function (i) { var r = R[i]; return ws.every(function (w, k) { return hits[k][r[2]] || hits[k][r[3]] || hits[k][r[4]] || r[0].indexOf(w) === 0 || r[1] === w; }); });
       },
       order: function () { return 0; },
-      cells: function (i) { var r = R[i]; return [{ text: r[0], cls: "mono" }, { text: words("rungs", r[1]) }, { text: T[r[2]] }, { main: T[r[3]] }, { text: T[r[4]] }]; },
+      cells: function (i) { var r = R[i]; return [{ text: r[0], cls: "mono" }, { text: words("rungs", r[1]) }, { text: T[r[2]] }, { main: t(T[r[3]]) }, { text: T[r[4]] }]; },
       detail: function (i) {
-        var r = R[i], raw = JSON.parse(T[r[7]]), out = [el("p", {}, [el("code", {}, [r[0]]), " · " + words("rungs", r[1]) + " · " + T[r[2]] + " · " + T[r[5]]]), el("p", {}, [el("code", {}, [T[r[3]]])]), el("p", { "class": "quiet" }, [T[r[4]]]), el("p", { "class": "quiet" }, [T[r[6]]])];
+        var r = R[i], raw = JSON.parse(T[r[7]]), out = [el("p", {}, [el("code", {}, [r[0]]), " · " + words("rungs", r[1]) + " · " + T[r[2]] + " · " + T[r[5]]]), el("p", {}, [el("code", {}, [t(T[r[3]])])]), el("p", { "class": "quiet" }, [T[r[4]]]), el("p", { "class": "quiet" }, [t(T[r[6]])])];
         raw.forEach(function (x) { out.push(el("p", { "class": "small" }, [x[1] ? el("a", { "class": "mono", href: x[1] }, [x[0]]) : el("span", { "class": "mono" }, [x[0]]), " " + x[2] + ", " + x[3].toLocaleString("en") + " B"])); });
         out.push(command("whichkernel ledger show " + r[0] + (raw.length ? " --raw" : "")));
         return out;

@@ -76,6 +76,12 @@ impl From<Kept<'_>> for Pair {
     }
 }
 
+impl From<&say::Kept> for Pair {
+    fn from(kept: &say::Kept) -> Self {
+        Kept { english: &kept.english, said: kept.said.as_ref() }.into()
+    }
+}
+
 impl From<Markup> for Arg {
     fn from(markup: Markup) -> Self {
         Arg::Html(markup)

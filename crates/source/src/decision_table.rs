@@ -6,8 +6,8 @@ use crate::op::no_type;
 use crate::outcome::{Answer, Outcome, Reason};
 use crate::path::Path;
 use crate::ranges::{Stretch, choice_of, stretches};
-use crate::session::WOULD_ABORT;
 use crate::survey::Survey;
+use say::say;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -324,16 +324,19 @@ impl DecisionTable {
 /// What an outcome leaves open.
 fn open(ty: &str, outcome: &Outcome) -> Option<Open> {
     let Outcome::Undetermined { place, why, .. } = outcome else { return None };
-    let kind = if why.ends_with(&no_type(ty)) {
+    let why = why.to_string();
+    // The reason may be part of a longer one, which names missing headers first.
+    let aborts = say!("source-open-abort", what = "").to_string();
+    let kind = if why.ends_with(&no_type(ty).to_string()) {
         OpenKind::NoSuchType
-    } else if why.contains(WOULD_ABORT) {
+    } else if why.contains(aborts.trim_end_matches('`')) {
         OpenKind::Aborts
     } else {
         OpenKind::NotEvaluated
     };
     // Reasons without a line are placed before the first file.
     let place = if place.starts_with('<') { String::new() } else { place.clone() };
-    Some(Open { kind, place, why: why.clone() })
+    Some(Open { kind, place, why })
 }
 
 fn index<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {

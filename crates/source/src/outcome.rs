@@ -5,6 +5,7 @@ use crate::argument::{Argument, joined, same_all};
 use crate::path::Choice;
 use cxx::eval::{Handoff, Machine, Value};
 use cxx::sym::{FxSet, Sym};
+use say::{Message, say};
 use std::collections::BTreeMap;
 
 /// One condition on the way, with the values behind it.
@@ -25,9 +26,24 @@ pub enum Outcome {
     /// The unsettled condition, its position, and the result in either case.
     Undetermined {
         place: String,
-        why: String,
+        why: Message,
         either: Vec<Choice>,
     },
+}
+
+impl Outcome {
+    /// Why a row is undetermined, and the candidates.
+    pub fn why(&self) -> Option<Message> {
+        let Outcome::Undetermined { place, why, either } = self else { return None };
+        let why = with_place(place, why);
+        let either: Vec<String> = either.iter().map(|choice| format!("{} {}", choice.path, choice.variant)).collect();
+        Some(if either.is_empty() { why } else { say!("source-open-either", why, either = either.join(" / ")) })
+    }
+}
+
+/// A reason with its position, which may be unknown.
+pub(crate) fn with_place(place: &str, why: &Message) -> Message {
+    if place.is_empty() { why.clone() } else { say!("source-open-place", place, why) }
 }
 
 /// The answer for a range of column counts.
@@ -41,12 +57,12 @@ pub struct Answer {
 
 impl Answer {
     /// Makes the answer undetermined because something else may happen first.
-    pub(crate) fn doubt(&mut self, place: &str, why: &str) {
+    pub(crate) fn doubt(&mut self, place: &str, why: &Message) {
         let either = match &self.outcome {
             Outcome::Chosen(choice) => vec![choice.clone()],
             Outcome::Undetermined { .. } => return,
         };
-        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.to_owned(), either };
+        self.outcome = Outcome::Undetermined { place: place.to_owned(), why: why.clone(), either };
     }
 }
 

@@ -8,7 +8,7 @@ use crate::probes::library::Library;
 use crate::probes::site::Price;
 use crate::target::processes::{FileId, Mapping};
 use evidence::{Canary, Contamination};
-use say::{Key, key, say};
+use say::{Key, Message, key, say};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use sys::unix::MetadataExt;
@@ -100,7 +100,7 @@ impl Window {
     }
 
     /// Records a canary in one of our child processes. A canary in the target itself is stronger.
-    pub fn canary_seen(&mut self, what: String) {
+    pub fn canary_seen(&mut self, what: Message) {
         if self.canary == Canary::None {
             self.canary = Canary::in_child(what);
         }

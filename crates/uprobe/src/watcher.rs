@@ -304,7 +304,7 @@ impl Source for Watcher {
         Ok(report)
     }
 
-    fn canary_in_target(&mut self, what: String) {
+    fn canary_in_target(&mut self, what: Message) {
         self.window.canary = Canary::in_target(what);
     }
 

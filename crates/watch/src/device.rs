@@ -16,13 +16,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 say::named! {
-    /// Whose runtime a call goes through.
+    /// The vendor of the runtime that a call goes through.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Maker: name {
         Amd = "amd",
         Nvidia = "nvidia",
-        /// Vulkan's loader, whoever made the card.
+        /// Vulkan's loader, for cards of any vendor.
         Vulkan = "vulkan",
     }
 }

@@ -9,31 +9,31 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 say::named! {
-    /// What a gap leaves open.
+    /// The question that a gap leaves open.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Open: key and ALL {
-        /// How many launches there were.
+        /// The number of launches.
         Launches = "launches",
-        /// How many launches graphs made.
+        /// The number of launches by graphs.
         Graphs = "graphs",
-        /// How many calls of BLAS libraries there were.
+        /// The number of calls of BLAS libraries.
         Calls = "calls",
-        /// Which kernel it was.
+        /// The names of kernels.
         Names = "names",
         /// Grids, arguments, column counts, extents.
         Arguments = "arguments",
-        /// In which order.
+        /// The order of launches.
         Order = "order",
-        /// Whether the runtime accepted it.
+        /// Whether launches were accepted by the runtime.
         Acceptance = "acceptance",
-        /// Whether it ran to its end.
+        /// Whether launches ran to their end.
         Ends = "ends",
-        /// How long the device worked on it.
+        /// The device times of launches.
         Times = "times",
         /// Whether a known event would have been seen.
         Canary = "canary",
-        /// Nothing but whose word it is.
+        /// Only the trust in the source of the data.
         Trust = "trust",
     }
 }
@@ -245,7 +245,7 @@ gaps! {
         /// Calls that were counted without their position in the order.
         OrderLost { call: String } = "order-lost", Order;
         /// Details of the canary's calls that were seen.
-        Canary { told: String } = "canary", Canary;
+        Canary { told: Message } = "canary", Canary;
         /// No canary event was triggered.
         NoCanary = "no-canary", Canary;
         // The library inside the process
@@ -266,9 +266,9 @@ gaps! {
         /// Changed nodes of graphs that were updated before.
         NodesUnplaced { process: u32 } = "nodes-unplaced", Graphs;
         /// A record whose rest cannot be read.
-        RecordBroken { process: u32, reason: String } = "record-broken", Launches;
+        RecordBroken { process: u32, reason: Message } = "record-broken", Launches;
         /// A file among the records that is not a record.
-        RecordRefused { file: String, reason: String } = "record-refused", Launches;
+        RecordRefused { file: String, reason: Message } = "record-refused", Launches;
         /// Records that were lost for lack of space or of a reader.
         RecordsLost = "records-lost", Launches;
         /// A process of another user wrote its record.
@@ -383,11 +383,11 @@ impl Unseen {
     }
 }
 
-/// What was not seen: what a program decides by, and the English sentence.
+/// The form of a gap in JSON: the keys for programs, and the English sentence.
 #[derive(Serialize, JsonSchema)]
 struct Plain {
     key: &'static str,
-    /// What it leaves open.
+    /// The open question.
     open: Open,
     count: u64,
     what: String,

@@ -5,6 +5,7 @@
 //! position to the writer, which frees the ring, and returns whole segments to the file system.
 
 use launch::record::{FIRST, Header, MAGIC, SEGMENT};
+use say::say;
 use std::fs::File;
 use std::io;
 use std::mem::offset_of;
@@ -106,9 +107,7 @@ impl GrowingTrace {
         self.lost = self.lost.max(long(&head, 16));
         let waits = used.saturating_sub(self.at);
         if waits > BACKLOG {
-            return Err(io::Error::other(format!(
-                "says that {used} bytes of it are used, which it was never given room for"
-            )));
+            return Err(io::Error::other(say!("watch-record-too-long", used)));
         }
         let want = usize::try_from(waits).unwrap_or(CHUNK).min(CHUNK);
         let mut bytes = vec![0; want];

@@ -8,12 +8,12 @@ say::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ObserverKind: name {
-        /// Probes, read by BPF.
+        /// Probes that BPF reads.
         Uprobe = "uprobe",
         /// The same probes, without BPF.
         Perf = "perf",
         Preload = "preload",
-        /// A Vulkan layer of ours in the program.
+        /// The whichkernel Vulkan layer in the program.
         Layer = "layer",
         /// The libraries' own logs, or a server's.
         Logs = "logs",

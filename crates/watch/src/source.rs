@@ -182,7 +182,7 @@ pub trait Source {
     fn finish(&mut self, tally: &mut Tally) -> Result<ObserverReport, WatchError>;
 
     /// A canary event was seen in the target itself.
-    fn canary_in_target(&mut self, _what: String) {}
+    fn canary_in_target(&mut self, _what: Message) {}
 
     /// The target's statements about itself in lines that this source reads anyway.
     fn claims(&mut self) -> Claims {

@@ -60,15 +60,15 @@ impl Context {
     }
 }
 
-/// A verb could not run. Printed on standard output where JSON was asked for and nothing was printed yet, so that a program
-/// that reads JSON gets JSON; the same sentence is on standard error, always.
+/// A command failed. With `--format json`, this is printed on standard output if nothing was printed yet. The same
+/// sentence is always on standard error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Failure {
-    /// What went wrong, as on standard error.
+    /// The error message, as on standard error.
     pub error: String,
     /// The exit code.
     pub exit: u8,
-    /// Of several inputs, the one that it went wrong with.
+    /// The input that failed, if there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }

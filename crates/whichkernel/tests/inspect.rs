@@ -490,7 +490,7 @@ fn what_is_shipped_goes_to_the_ledger() {
     assert_eq!(value("kernel.stub", "bundle", "0"), Some(false.into()));
     assert!(seen.iter().any(|o| matches!(o.finding(), evidence::Finding::Swept)
         && o.field_of_view().covers("file.target", &evidence::About::new([("name", "gfx942")]))
-        && matches!(o.canary_seen(), evidence::Canary::InTarget { .. })));
+        && matches!(o.canary_seen(), evidence::Canary::InTarget(_))));
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn a_lake_is_written_proved_and_found_out() {
     let said = place.ok("ledger verify --parquet lake");
     assert!(said.contains("intact, 2 rows") && said.contains("Proved: ") && said.contains("Not proved: "), "{said}");
     let japanese = place.ok("--lang ja ledger verify --parquet lake");
-    assert!(japanese.contains("改変なし(2 行"), "{japanese}");
+    assert!(japanese.contains("改変なし（2 行"), "{japanese}");
     let verdict = schema_check::answer(PROGRAM, &place.run("ledger verify --parquet lake --format json").stdout);
     let head = verdict["ledgers"][0]["head"].as_str().unwrap().to_owned();
     assert!(place.ok(&format!("ledger verify --parquet lake --expect {head}")).contains("row 2"));
@@ -151,7 +151,7 @@ fn a_lake_is_written_proved_and_found_out() {
     fs::write(&file, bytes).unwrap();
     let altered = place.run("ledger verify --parquet lake");
     let said = String::from_utf8_lossy(&altered.stdout).into_owned();
-    assert!(altered.status.code() == Some(1) && said.contains("'path' is not what its rows say"), "{said}");
+    assert!(altered.status.code() == Some(1) && said.contains("'path' differs from its rows"), "{said}");
 }
 
 /// Two concurrent exports while a third process writes rows: the lake always contains one complete export.

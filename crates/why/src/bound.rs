@@ -15,17 +15,17 @@ pub struct Limit {
     /// Tokens per second.
     pub value: f64,
     pub by: By,
-    /// Everything that it was computed from.
+    /// Every input of the computation.
     pub inputs: Vec<Input>,
 }
 
-/// What would have to be faster.
+/// The component that limits the speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
     MemoryBandwidth,
     SystemMemory,
-    /// A part of the model is in each.
+    /// Part of the model is in each memory.
     BothMemories,
     Int8Matrix,
     Fp16Matrix,
@@ -36,7 +36,7 @@ pub struct Input {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// Where the value comes from.
+    /// The source of the value.
     pub origin: String,
 }
 

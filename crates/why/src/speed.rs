@@ -16,17 +16,17 @@ pub struct Speed {
     pub phase: Phase,
     pub now: Option<Now>,
     pub limit: Option<Limit>,
-    /// Why there is no limit.
+    /// Why there is no upper bound.
     #[serde(serialize_with = "maybe")]
     #[schemars(with = "Option<String>")]
     pub limit_missing: Option<Message>,
-    /// Decode, where a part of the model is on the CPU: what the GPU alone could reach.
+    /// The limit of decode on the GPU alone, if a part of the model is on the CPU.
     pub alone: Option<f64>,
     /// `now` / `limit`.
     pub share: Option<f64>,
 }
 
-/// What was measured, in tokens per second.
+/// The measured speed in tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Now {
     pub median: f64,

@@ -11,13 +11,14 @@ use say::{Message, say};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Whether a server is slow and why: upper bounds, causes with their evidence and fix, what is fine, and what was not checked.
+/// Whether a server is slow and why: upper bounds, causes with evidence and fix, passed checks, and checks that were
+/// not made.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     pub verdict: Verdict,
     pub subject: Subject,
     pub speed: Vec<Speed>,
-    /// The requests that the speed was measured with.
+    /// The requests for the speed measurement.
     pub asked: Option<Asked>,
     /// Why nothing was measured.
     #[serde(serialize_with = "maybe")]
@@ -29,11 +30,11 @@ pub struct Answer {
     pub not_applicable: Vec<Id>,
     /// Paths that the rules choose: from, to (columns), path.
     pub paths: Vec<PathRow>,
-    /// Without a server: what fits into the card's memory.
+    /// Without a server: the contexts that fit into the card's memory.
     pub memory: Option<MemoryPlan>,
-    /// What `--fix` planned or did.
+    /// The plan or the result of `--fix`.
     pub fix_run: Option<crate::FixRun>,
-    /// One command that was not just run.
+    /// A command to run next.
     pub next: Option<String>,
 }
 
@@ -41,7 +42,7 @@ impl answer::Answer for Answer {
     const SCHEMA: &'static str = "whichkernel.why/1";
 }
 
-/// Tokens of each request: evaluated, and wanted back.
+/// Tokens of each request: evaluated and requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Asked {
     pub prompt: u64,
@@ -63,12 +64,12 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
-    /// The first cause alone explains it: two bounds far apart.
+    /// The first cause alone explains it: its two bounds are far apart.
     Slow,
     ProbablySlow,
     PossiblySlow,
     NothingWrongFound,
-    /// It computes on the CPU, and there is nothing else.
+    /// It computes on the CPU, and there is no GPU.
     OnCpu,
     NotKnown,
     ExpectedFine,
@@ -80,11 +81,11 @@ pub struct Subject {
     pub model: Option<String>,
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// As it is called in text.
+    /// The name in text output.
     pub card: Option<String>,
     pub target: Option<String>,
     pub server: Option<ServerName>,
-    /// The rules that were asked.
+    /// The rules that were used.
     pub rules: Option<String>,
 }
 

@@ -268,7 +268,7 @@ fn evaluate(tree: &Tree, grid: &Grid, devices: &[Device], open: &mut BTreeSet<St
                     (Outcome::Chosen(choice), Some(launch)) if choice.path.name() != "BLAS" => launch.instance(),
                     (Outcome::Chosen(choice), _) => choice.path.name().to_owned(),
                     (Outcome::Undetermined { why, .. }, _)
-                        if why.contains("abort") || why.contains("no such tensor") =>
+                        if ["abort", "no such tensor"].iter().any(|part| why.to_string().contains(part)) =>
                     {
                         "ABORT".to_owned()
                     }

@@ -8,6 +8,7 @@ use super::value::{Ty, Value};
 use crate::syntax::ast::Binary;
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
+use say::say;
 
 impl Machine<'_> {
     pub(super) fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: Span) -> Run<Value> {
@@ -118,7 +119,7 @@ impl Machine<'_> {
         let Some(value) = plain(op, a, b, unsigned) else {
             // Whether the divisor is also zero at the window's first count is known only after a run that starts there.
             self.lost |= s != 0 || t != 0;
-            return Err(self.unsure(at, "a division by zero"));
+            return Err(self.unsure(at, say!("cxx-open-division")));
         };
         let last = self.until.saturating_sub(self.input).max(0);
         let within = || s.checked_mul(last).and_then(|rise| rise.checked_add(a)).is_some();

@@ -10,6 +10,7 @@ use super::value::{Closure, Ty, Value};
 use crate::syntax::ast::{Base, Expr, ExprKind, Function, Lambda, Name, Root, Segment, Type, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ impl<'p> Machine<'p> {
         if !self.program.overloads(last.sym).is_empty() {
             if name.path.len() == 1 && self.has_base_method(last.sym) {
                 let name = self.program.text(last.sym);
-                return Err(self.unsure(at, format!("which {name} is called is not known (a base class has one)")));
+                return Err(self.unsure(at, say!("cxx-open-overload-base", name)));
             }
             let explicit = match &last.args {
                 Some(list) => self.template_values(list)?,
@@ -164,7 +165,7 @@ impl<'p> Machine<'p> {
                 let ty = ty.clone();
                 self.construct(&ty, args, at)
             }
-            Value::Null => Err(Stop::Abort { at, what: "a call of a null function".to_owned() }),
+            Value::Null => Err(Stop::Abort { at, what: self.program.files.text(at) }),
             Value::Agg(_) if self.call_operator(function, args.len()).is_some() => self.call_object(function, args, at),
             _ => {
                 self.unfollowed = self.unfollowed.or(Some(at));
@@ -236,7 +237,7 @@ impl<'p> Machine<'p> {
         let ((function, name, view, this), base) = match (written_in, self.frames.last()) {
             (Some(frame), _) => ((frame.function, frame.name, frame.view, frame.this), closure.base),
             (None, Some(frame)) if alone => ((None, frame.name, frame.view, None), self.stack.len()),
-            _ => return Err(self.unsure(at, "a lambda that outlived its function")),
+            _ => return Err(self.unsure(at, say!("cxx-open-lambda-outlived"))),
         };
         let before = self.stack.len();
         if base != closure.base || before < base.saturating_add(closure.size) {
@@ -260,7 +261,7 @@ impl<'p> Machine<'p> {
         // The lambda's variables have one frame, so a recursive call would overwrite them.
         let this_one = Arc::as_ptr(&closure.lambda) as usize;
         if self.lambdas.contains(&this_one) {
-            return Err(self.unsure(at, "a lambda that calls itself"));
+            return Err(self.unsure(at, say!("cxx-open-lambda-recursive")));
         }
         // Without a declared return type, the value is returned unchanged.
         let reference = closure.lambda.ret.as_ref().is_some_and(|ret| ret.reference);
@@ -369,7 +370,7 @@ impl<'p> Machine<'p> {
                     .is_some_and(|function| matches!(function.ret.base, Base::Void) && function.ret.pointers == 0)
                 {
                     let name = self.program.text(name);
-                    return Err(self.unsure(at, format!("{name} is declared, and defined nowhere in the tree")));
+                    return Err(self.unsure(at, say!("cxx-open-declared", name)));
                 }
                 self.undefined(declared, &values, at);
                 return Ok(Value::Opaque(at));

@@ -8,6 +8,7 @@ use crate::syntax::ast::{Binary, Expr, Name, Root, TemplateArg};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::Sym;
+use say::say;
 
 impl Machine<'_> {
     pub(super) fn builtin(&mut self, name: &Name, last: Sym, args: &[Expr], at: Span) -> Run<Option<Value>> {
@@ -39,7 +40,7 @@ impl Machine<'_> {
                     // Only the macro's definition, which is not expanded, says whether a log call evaluates its
                     // arguments.
                     if !matches!(self.program.text(last), "printf" | "fprintf") {
-                        return Err(self.unsure(at, "a mark or a log is given what changes something"));
+                        return Err(self.unsure(at, say!("cxx-open-log-effects")));
                     }
                     for arg in args {
                         self.discard(arg)?;
@@ -55,7 +56,7 @@ impl Machine<'_> {
             }
             // If assertions are compiled out, their side effects do not happen.
             Builtin::Assert if self.program.text(last) == "assert" && args.iter().any(super::taint::changes) => {
-                return Err(self.unsure(at, "an assertion changes something"));
+                return Err(self.unsure(at, say!("cxx-open-assert-effects")));
             }
             Builtin::Assert => {
                 self.assert(first, at)?;

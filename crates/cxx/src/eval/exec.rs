@@ -7,6 +7,7 @@ use crate::syntax::ast::{Base, Binary, Expr, ExprKind, Initial, Jumps, Root, Stm
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::FxMap;
+use say::say;
 use std::rc::Rc;
 
 /// The largest number of values that one label may match.
@@ -107,7 +108,7 @@ impl Machine<'_> {
             Stmt::Each { slot, parts, by_ref, range, body } if parts.is_empty() => {
                 return self.each(*slot, *by_ref, range, body);
             }
-            Stmt::Each { range, .. } => return Err(self.unsure(range.span, "a loop over what is taken apart")),
+            Stmt::Each { range, .. } => return Err(self.unsure(range.span, say!("cxx-open-loop-binding"))),
             Stmt::Return(None, _) => return Ok(Flow::Return(Value::Void)),
             Stmt::Return(Some(value), at) => {
                 let result = self.returned(value)?;
@@ -119,7 +120,7 @@ impl Machine<'_> {
             Stmt::Break => return Ok(Flow::Break),
             Stmt::Continue => return Ok(Flow::Continue),
             Stmt::Case(_) | Stmt::Cases(_) | Stmt::Default | Stmt::Empty => {}
-            Stmt::Unparsed(at) => return Err(self.unsure(*at, "a statement that is not understood")),
+            Stmt::Unparsed(at) => return Err(self.unsure(*at, say!("cxx-open-statement"))),
         }
         Ok(Flow::On)
     }
@@ -172,7 +173,7 @@ impl Machine<'_> {
         let value = self.eval(range)?;
         let count = match &value {
             Value::Agg(agg) if matches!(agg.shape, Shape::Array) => agg.items.len(),
-            _ => return Err(self.unsure(range.span, "a loop over what is not known")),
+            _ => return Err(self.unsure(range.span, say!("cxx-open-loop-range"))),
         };
         for index in 0..count {
             self.step(range.span)?;
@@ -282,14 +283,14 @@ impl Machine<'_> {
 
     fn switch(&mut self, switch: &Switch) -> Run<Flow> {
         if switch.hidden {
-            return Err(self.unsure(switch.value.span, "a switch with labels that are not followed"));
+            return Err(self.unsure(switch.value.span, say!("cxx-open-switch-labels")));
         }
         let value = self.eval(&switch.value)?;
         let Value::Int(number, slope, ty) = value else {
             let Value::Opaque(from) = value else {
-                return Err(self.unsure(switch.value.span, "a switch on no number"));
+                return Err(self.unsure(switch.value.span, say!("cxx-open-switch-number")));
             };
-            let why = format!("a switch on `{}`, which is not known", self.program.files.text(from));
+            let why = say!("cxx-open-switch", value = self.program.files.text(from));
             return Err(self.unsure(switch.value.span, why));
         };
         let start = match switch.jumps.get() {
@@ -328,7 +329,7 @@ impl Machine<'_> {
                     fixed &= self.is_fixed(label);
                     let value = self.eval(label)?;
                     let Some(value) = self.settle(&value) else {
-                        return Err(self.unsure(label.span, "a label that is not known"));
+                        return Err(self.unsure(label.span, say!("cxx-open-label")));
                     };
                     jumps.entry(value).or_insert(position);
                 }
@@ -337,10 +338,10 @@ impl Machine<'_> {
                     fixed &= self.is_fixed(first) && self.is_fixed(last);
                     let (from, to) = (self.eval(first)?, self.eval(last)?);
                     let (Some(from), Some(to)) = (self.settle(&from), self.settle(&to)) else {
-                        return Err(self.unsure(first.span, "a label that is not known"));
+                        return Err(self.unsure(first.span, say!("cxx-open-label")));
                     };
                     if to.saturating_sub(from) >= MAX_LABELS {
-                        return Err(self.unsure(first.span, "a label for more values than are followed"));
+                        return Err(self.unsure(first.span, say!("cxx-open-label-range")));
                     }
                     (from..=to).for_each(|value| {
                         jumps.entry(value).or_insert(position);

@@ -10,6 +10,7 @@ use super::value::{FnValue, Shape, Ty, Value};
 use crate::syntax::ast::{Expr, Function, Stmt};
 use crate::syntax::files::Span;
 use crate::syntax::sym::Sym;
+use say::say;
 use std::rc::Rc;
 
 /// An upper bound for the hand-offs of one run. No graph node hands over this many functions.
@@ -51,7 +52,7 @@ impl Machine<'_> {
     pub(super) fn configured(&mut self, callee: &Expr, config: &[Expr], args: &[Expr], at: Span) -> Run<Value> {
         let function = self.eval(callee)?;
         let Value::Fn(remote) = function else {
-            return Err(self.unsure(callee.span, "`<<<...>>>` after what is not known"));
+            return Err(self.unsure(callee.span, say!("cxx-open-launched")));
         };
         let mut dims = [None; 2];
         for (slot, expr) in dims.iter_mut().zip(config) {
@@ -131,7 +132,7 @@ impl Machine<'_> {
         }
         // Fail rather than drop a hand-off: the list must be complete.
         if self.handoffs.len() >= MOST {
-            return Err(self.unsure(handoff.at, "more hand-offs than are followed"));
+            return Err(self.unsure(handoff.at, say!("cxx-open-handoffs")));
         }
         self.handoffs.push(handoff);
         if decides { Err(Stop::Decided) } else { Ok(()) }

@@ -9,6 +9,7 @@ use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym;
 use crate::syntax::vocabulary::Role;
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -206,7 +207,7 @@ impl Machine<'_> {
                 if let Value::Ref(place) | Value::Ptr(place) = item
                     && !matches!(self.peek(*place), None | Some(Value::Opaque(_) | Value::Uninit))
                 {
-                    return Err(self.unsure(at, "a destructor that is not followed"));
+                    return Err(self.unsure(at, say!("cxx-open-destructor")));
                 }
             }
         }
@@ -361,7 +362,7 @@ impl Machine<'_> {
                 None => Ok(Value::Str("".into())),
             },
             // A guard object may write to its arguments in its destructor.
-            Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, "an object that is not followed")),
+            Ty::Struct(_) if self.gives_number(args)? => Err(self.unsure(at, say!("cxx-open-constructor"))),
             // An unknown constructor may write to its arguments, and keep references to them.
             Ty::Struct(_) | Ty::Named(_) | Ty::Unknown => {
                 self.stranger(None, args, at)?;

@@ -7,6 +7,7 @@ use super::records::{Run, Stop};
 use super::value::{Shape, Ty, Value};
 use crate::syntax::ast::{Base, Function, Param, Type, View};
 use crate::syntax::files::Span;
+use say::say;
 use std::rc::Rc;
 
 /// The largest index sequence that is written out.
@@ -250,13 +251,11 @@ impl<'p> Machine<'p> {
     pub fn call_by_name(&mut self, name: &str, values: Vec<Value>) -> Run<Value> {
         let at = Span::default();
         let Some(sym) = self.program.interner.get(name) else {
-            return Err(self.unsure(at, format!("the tree has no function {name}")));
+            return Err(self.unsure(at, say!("cxx-open-no-function", name)));
         };
         match self.pick((sym, &[], View::ANYWHERE), (values.len(), &[]), &[], at)? {
             Some(index) => self.invoke(index, Vec::new(), values, at),
-            None if self.program.missing.contains(&sym) => {
-                Err(self.unsure(at, format!("the tree defines {name} nowhere, or not with these arguments")))
-            }
+            None if self.program.missing.contains(&sym) => Err(self.unsure(at, say!("cxx-open-no-definition", name))),
             None => Err(Stop::Need(sym)),
         }
     }

@@ -4,13 +4,16 @@ use super::builtin::{self, Builtin};
 use super::dialect::Dialect;
 use super::footprint::Footprint;
 use super::linear_pieces::{Followed, SymbolicInt};
-use super::records::{Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, Window};
+use super::records::{
+    Arrival, AskedCondition, Block, Decision, Handoff, Platform, Rows, Run, Stop, UnknownCondition, Window,
+};
 use super::value::{Agg, GLOBAL_ROOT, Instance, MemoryPlace, Shape, Ty, Value};
 use crate::program::Program;
 use crate::syntax::ast::{Expr, Function, View};
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::{FxMap, FxSet, Sym};
+use say::{Message, say};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -87,8 +90,8 @@ pub struct Machine<'p> {
     /// Assumed outcomes of unknown conditions, in order.
     pub script: Vec<bool>,
     pub(super) script_at: usize,
-    pub unknown: Vec<(Span, String)>,
-    /// The assumed value of a number that the sources do not determine (see [`Machine::suppose`]).
+    pub unknown: Vec<UnknownCondition>,
+    /// The assumed value of a number that the sources do not determine ([`Machine::suppose`]).
     pub supposed: Option<i64>,
     /// The numbers of this kind that the run needed: the position and the maximum of each.
     pub asked: Vec<(Span, i64)>,
@@ -261,7 +264,7 @@ impl<'p> Machine<'p> {
             self.steps = MAX_STEPS;
         }
         if self.steps > MAX_STEPS || self.stack.len() > MAX_STACK || self.nested > MAX_NESTED {
-            return Err(self.unsure(at, "more steps than any real dispatch takes"));
+            return Err(self.unsure(at, say!("cxx-open-steps")));
         }
         Ok(())
     }
@@ -281,13 +284,13 @@ impl<'p> Machine<'p> {
         self.script_at + self.asked.len()
     }
 
-    pub(super) fn unsure(&self, at: Span, why: impl Into<String>) -> Stop {
-        Stop::Undetermined { at, why: why.into() }
+    pub(super) fn unsure(&self, at: Span, why: Message) -> Stop {
+        Stop::undetermined(at, why)
     }
 
     pub(super) fn enter(&mut self, frame: Frame, at: Span) -> Run<()> {
         if self.frames.len() >= MAX_CALLS {
-            return Err(self.unsure(at, "calls nested too deep"));
+            return Err(self.unsure(at, say!("cxx-open-depth")));
         }
         self.frames.push(frame);
         Ok(())
@@ -464,13 +467,11 @@ impl<'p> Machine<'p> {
         if let Some(truth) = self.truth(value) {
             return Ok(truth);
         }
-        let why = match value {
-            Value::Opaque(from) => format!("`{}` is not known", self.program.files.text(*from)),
-            _ => "its value is not known".to_owned(),
-        };
-        let Some(&outcome) = self.script.get(self.script_at) else { return Err(Stop::Fork { at: cond.span, why }) };
+        let from = if let Value::Opaque(from) = value { Some(*from) } else { None };
+        let unknown = UnknownCondition { at: cond.span, from };
+        let Some(&outcome) = self.script.get(self.script_at) else { return Err(Stop::Fork(unknown)) };
         self.script_at += 1;
-        self.unknown.push((cond.span, why));
+        self.unknown.push(unknown);
         Ok(outcome)
     }
 }

@@ -8,6 +8,7 @@ use crate::syntax::ast::{Expr, Function};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
 use crate::syntax::vocabulary::Role;
+use say::say;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ impl Machine<'_> {
                 Some(position) => several.get(position).copied(),
                 None => {
                     let name = program.text(name);
-                    return Err(self.unsure(at, format!("which {name} of several is called is not known")));
+                    return Err(self.unsure(at, say!("cxx-open-overload-several", name)));
                 }
             },
             [first, ..] => Some(*first),

@@ -29,6 +29,7 @@ mod linear_pieces;
 mod machine;
 mod method;
 mod overload;
+mod places;
 mod records;
 mod rows;
 mod static_type;
@@ -42,5 +43,7 @@ mod value;
 pub use builtin::Builtin;
 pub use environment::NOT_SET;
 pub use machine::Machine;
-pub use records::{Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, Window};
+pub use records::{
+    Arrival, AskedCondition, Decision, Handoff, Platform, Property, Run, Stop, UnknownCondition, Window,
+};
 pub use value::{Agg, CURVED, FnValue, Instance, MemoryPlace, Shape, Ty, Value};

@@ -7,6 +7,7 @@ use crate::syntax::ast::{Base, Expr, ExprKind, Function, Param, Segment, Type, V
 use crate::syntax::files::Span;
 use crate::syntax::integer::IntTy;
 use crate::syntax::sym::Sym;
+use say::say;
 
 impl<'p> Machine<'p> {
     /// The overload that a call refers to: visible at the call, with the right arity, running on the host, and with a
@@ -73,7 +74,7 @@ impl<'p> Machine<'p> {
             && let Some(other) = declared.iter().find(|other| !same_parameters(chosen, other))
         {
             let (name, place) = (program.text(name), program.files.place(other.span));
-            return Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")));
+            return Err(self.unsure(at, say!("cxx-open-overload-at", name, place)));
         }
         if picked.is_some() && !specialised && !by_types && !redirected && path.is_empty() {
             self.picks.insert(key, picked);
@@ -150,8 +151,7 @@ impl<'p> Machine<'p> {
             return Ok(());
         }
         let name = program.text(name);
-        Err(self
-            .unsure(at, format!("which {name} is called is not known (the types of its arguments may find another)")))
+        Err(self.unsure(at, say!("cxx-open-overload-types", name)))
     }
 
     /// A default argument that only another declaration of the same function has.
@@ -197,7 +197,7 @@ impl<'p> Machine<'p> {
             None => {
                 let other = list.iter().find(|other| other.span != first.span).unwrap_or(&first);
                 let (name, place) = (self.program.text(other.name), self.program.files.place(other.span));
-                Err(self.unsure(at, format!("which {name} is called is not known (another is at {place})")))
+                Err(self.unsure(at, say!("cxx-open-overload-at", name, place)))
             }
         }
     }
@@ -221,7 +221,7 @@ impl<'p> Machine<'p> {
             return Ok(());
         }
         let (name, place) = (self.program.text(chosen.name), self.program.files.place(chosen.span));
-        Err(self.unsure(at, format!("{name} at {place} may not be the one that is linked")))
+        Err(self.unsure(at, say!("cxx-open-linked", name, place)))
     }
 
     /// The function that takes these arguments with the least conversion. None if that cannot be determined.

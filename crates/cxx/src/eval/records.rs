@@ -1,8 +1,10 @@
 //! The inputs and outputs of a run: its platform, why it stopped, its hand-offs, and the data that copies provided.
 
 use super::value::Value;
+use crate::program::Program;
 use crate::syntax::files::Span;
 use crate::syntax::sym::{FxMap, Sym};
+use say::{Message, say};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,15 +14,37 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub enum Stop {
     /// The construct or value at this position was not understood or not known.
-    Undetermined { at: Span, why: String },
+    Undetermined { at: Span, why: Box<Message> },
     /// A function is declared, but the unit that defines it is not loaded.
     Need(Sym),
     /// A condition is unknown and the script of outcomes has run out.
-    Fork { at: Span, why: String },
+    Fork(UnknownCondition),
     /// The program would abort here.
     Abort { at: Span, what: String },
     /// A hand-off was reached that answers the question.
     Decided,
+}
+
+impl Stop {
+    pub fn undetermined(at: Span, why: Message) -> Stop {
+        Stop::Undetermined { at, why: Box::new(why) }
+    }
+}
+
+/// A condition whose outcome is unknown, and the unknown expression that it depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct UnknownCondition {
+    pub at: Span,
+    pub from: Option<Span>,
+}
+
+impl UnknownCondition {
+    pub fn why(self, program: &Program) -> Message {
+        match self.from {
+            Some(from) => say!("cxx-open-value", value = program.files.text(from)),
+            None => say!("cxx-open-condition"),
+        }
+    }
 }
 
 pub type Run<T> = Result<T, Stop>;

@@ -6,6 +6,7 @@ use super::value::{Instance, Shape, Ty, Value};
 use crate::syntax::ast::{Base, Enum, Name, Root, TemplateArg, Type, View};
 use crate::syntax::files::Span;
 use crate::syntax::sym::{self, Sym};
+use say::say;
 use std::rc::Rc;
 
 pub(super) const MAX_ITEMS: usize = 1 << 16;
@@ -314,7 +315,7 @@ impl Machine<'_> {
 impl Machine<'_> {
     /// A zeroed object of a struct that the tree defines.
     pub fn object(&mut self, name: &str) -> Run<Value> {
-        let missing = |machine: &Self| machine.unsure(Span::default(), format!("the tree has no struct {name}"));
+        let missing = |machine: &Self| machine.unsure(Span::default(), say!("cxx-open-no-struct", name));
         let Some(sym) = self.program.interner.get(name) else { return Err(missing(self)) };
         let ty = self.named(sym, Vec::new())?;
         match self.default_value(&ty, true, Span::default())? {

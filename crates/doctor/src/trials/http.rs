@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     pub url: String,
-    /// None where something else, or nothing, answered.
+    /// None if there was no answer, or not from a known server.
     pub server: Option<Kind>,
     pub version: Option<String>,
     /// Loaded models, as the server names them.
     pub models: Vec<String>,
-    /// Their types, where it says so: `Q4_K_M`.
+    /// Their quantization types, if the server states them: `Q4_K_M`.
     pub types: Vec<String>,
     /// Why there was no answer.
     #[serde(serialize_with = "say::in_english")]

@@ -20,12 +20,12 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trials {
-    /// One process of ours seizes another that is not its descendant.
+    /// One of our processes seizes another that is not its descendant.
     pub ptrace: Trial,
     /// A plain software event on ourselves.
     pub perf: Trial,
     pub bpf: Trial,
-    /// A uprobe on a function of ours, hit a known number of times.
+    /// A uprobe on one of our functions, which is called a known number of times.
     pub uprobe: Trial,
     pub preload: Trial,
     pub user_namespace: Trial,
@@ -33,7 +33,7 @@ pub struct Trials {
     pub rocprofv3: Trial,
     /// Log variables that the libraries here know.
     pub switches: Vec<Switch>,
-    /// Servers that were asked who they are.
+    /// The answers of servers that were asked to identify themselves.
     pub answers: Vec<Answer>,
 }
 

@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 30;
 pub struct Switch {
     pub library: String,
     pub variable: &'static str,
-    /// None where the file could not be read to its end.
+    /// None if the file could not be read to its end.
     pub known: Option<bool>,
 }
 

@@ -8,13 +8,13 @@ use serde::Serialize;
 /// One type at one column count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VulkanCell {
-    /// Empty for a model whose tensors have types of their own.
+    /// Empty for a model whose tensors have several types.
     #[serde(rename = "type")]
     pub kind: String,
     pub columns: u64,
-    /// Short for a table: `mm-f16_f16acc_aligned_2+matrix`.
+    /// A short label for a table: `mm-f16_f16acc_aligned_2+matrix`.
     pub label: String,
-    /// Why there is nothing.
+    /// Why there is no answer.
     #[serde(serialize_with = "say::in_english")]
     #[schemars(with = "Option<String>")]
     pub problem: Option<Message>,

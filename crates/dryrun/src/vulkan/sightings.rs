@@ -132,7 +132,7 @@ impl VulkanRecord<'_> {
         }
         let swept =
             Observation::on::<Rung>(id(), self.subject(), Finding::Swept, coverage, self.time)?.view(field_of_view());
-        let canary = || Canary::in_target("the dispatches of the run itself passed the layer");
+        let canary = || Canary::in_target(say!("canary-layer"));
         let swept = if launched { swept.canary(canary()) } else { swept };
         list.push(Sighting::from(swept).with(Raw::text(raw)));
         Ok(list)

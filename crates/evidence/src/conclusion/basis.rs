@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 say::named! {
-    /// What is counted.
+    /// The unit of the counts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Unit: key and ALL {
@@ -32,39 +32,39 @@ say::named! {
 }
 
 say::named! {
-    /// Why something is not among the answers.
+    /// Why a part of the question has no answer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Why: key and ALL {
-        /// Nobody asked for it: another card, another type, another library.
+        /// It was not requested: another card, another type, another library.
         NotAsked = "not-asked",
-        /// It is there and could not be read.
+        /// It exists, but could not be read.
         Unreadable = "unreadable",
-        /// The rules do not decide it with what was given.
+        /// The rules do not decide it with the given inputs.
         Undetermined = "undetermined",
-        /// The run that should have answered it failed.
+        /// The run for this part failed.
         Failed = "failed",
-        /// The system refused.
+        /// The system refused access.
         Refused = "refused",
-        /// It happened, and the record of it was lost.
+        /// It happened, but its record was lost.
         Lost = "lost",
-        /// It went by a door that nobody watches.
+        /// It took a way that is not observed.
         OutOfView = "out-of-view",
-        /// What is known of another target stood in for it.
+        /// Data of another target was used instead.
         OtherTarget = "other-target",
-        /// Some of it was seen, and not all.
+        /// Only part of it was seen.
         InPart = "in-part",
-        /// It follows by a rule, and was not seen itself.
+        /// It was inferred by a rule and not observed.
         Inferred = "inferred",
-        /// Only a file says so, which anybody can have written.
+        /// Only a file says so, and the file cannot be verified.
         OnlyTold = "only-told",
-        /// It differs by itself, also where nobody looks.
+        /// It varies even without observation.
         Unsteady = "unsteady",
-        /// Nobody told it.
+        /// It was not reported.
         Untold = "untold",
-        /// A second account has another number.
+        /// A second source has a different number.
         Disagrees = "disagrees",
-        /// It was told to stop before it was done.
+        /// It was stopped before it had finished.
         Stopped = "stopped",
     }
 }
@@ -91,40 +91,40 @@ impl Say for Why {
     }
 }
 
-/// Something that no answer speaks of.
+/// A part of the question without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// A proper name (a file, a target, a function), or a message.
+    /// A name (a file, a target, a function), or a message.
     pub what: Kept,
-    /// How many units; None where nobody can know.
+    /// The number of units; null if it cannot be known.
     pub count: Option<u64>,
     pub why: Why,
-    /// The question turns on it: nothing is known without it.
+    /// Whether the question depends on it, so that nothing is known without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
 }
 
-/// What a conclusion rests on. Gathered by whoever looks; turned into a [`Conclusion`] by its last call.
+/// The basis of a conclusion. An observer collects it, and its last call turns it into a [`Conclusion`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Basis {
     pub(super) unit: Unit,
-    /// None where nobody can know how many there are (launches of a live process).
+    /// Null if the total cannot be known (launches of a live process).
     pub(super) asked: Option<u64>,
     pub(super) answered: u64,
     pub(super) lost: u64,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) rung: Rung,
-    /// The rung that the question is about, where that may be another: what runs is not answered by a rule in a source.
+    /// The rung of the question, if it differs. Example: a rule in the source does not answer what runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_of: Option<Rung>,
-    /// The observers' names, never none.
+    /// The names of the observers; there is at least one.
     pub(super) by: BTreeSet<String>,
-    /// What was looked at, by its name: a file, a tree, a card, a process.
+    /// The names of the examined objects: a file, a tree, a card, a process.
     pub(super) of: BTreeSet<String>,
-    /// Accounts that do not come from the observer.
+    /// Sources that are independent of the observer.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) accounts: BTreeSet<Witness>,
-    /// What the observer cannot see in this target, whatever it counted.
+    /// Blind spots of the observer in this target, independent of its counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) cannot_see: Vec<BlindSpot>,
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is said.
+/// The statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "says", rename_all = "kebab-case")]
 pub enum Says {
@@ -30,23 +30,24 @@ impl Says {
 }
 
 say::named! {
-    /// How far a conclusion reaches.
+    /// The scope of a conclusion.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Reach: name {
-        /// Nothing was answered, or not what the question turns on: neither it nor its contrary is known.
+        /// There was no answer, or none for the deciding part: neither the conclusion nor its opposite is known.
         Unknown = "unknown",
-        /// It holds of what was answered; of what was lost or left out it says nothing.
+        /// It holds for the answered part. It says nothing about lost or omitted parts.
         Answered = "answered",
-        /// It holds of all that the observer saw, which is all by its own account. No second account says that there is no more.
+        /// It holds for everything that the observer saw. The observer counts this as everything, but no second source
+        /// confirms it.
         Alone = "alone",
-        /// It holds of all there is, by two accounts.
+        /// It holds for everything, confirmed by a second source.
         Whole = "whole",
     }
 }
 
 say::named! {
-    /// What an answer begins with.
+    /// The first word of an answer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Word: key {
@@ -57,7 +58,7 @@ say::named! {
     }
 }
 
-/// A sentence that may be said, with what it rests on. Made by [`Basis`] alone.
+/// A conclusion with its basis. Only [`Basis`] can create one.
 ///
 /// ```compile_fail
 /// let same = evidence::Conclusion { says: evidence::Says::Same, reach: evidence::Reach::Whole, basis: todo!() };

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 pub use place::InvestigationError;
 
-/// The same words in both languages.
+/// The same text in both languages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
@@ -54,7 +54,7 @@ pub struct Page {
     pub ja: String,
 }
 
-/// A claim and how it is said.
+/// A claim with its text.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stated {
     pub claim: Claim,
@@ -62,9 +62,9 @@ pub struct Stated {
     /// The page's id.
     pub page: String,
     pub words: Words,
-    /// Expected to hold: `check` fails where it is Refuted.
+    /// Whether the claim is expected to hold: `check` fails if it is Refuted.
     pub must_hold: bool,
-    /// The command that would close it.
+    /// The command that would decide it.
     pub closes: String,
     pub shows: Option<Words>,
     pub cannot: Option<Words>,
@@ -76,19 +76,19 @@ pub struct Question {
     pub phase: PhaseName,
     pub page: String,
     pub words: Words,
-    /// The rung that it is about: the highest of its claims and of what it looks up, unless the file says which.
+    /// The rung that it is about. Unless the file gives it, the highest rung of its claims and lookups.
     pub rung: Rung,
     /// Claims that are possible answers.
     pub claims: Vec<String>,
-    /// Claims that, where they hold, answer with yes; refuted, with no.
+    /// Claims that answer with yes if they hold, and with no if refuted.
     pub yes: Vec<String>,
-    /// Claims that, where they hold, answer with no; refuted, with yes.
+    /// Claims that answer with no if they hold, and with yes if refuted.
     pub no: Vec<String>,
-    /// What to look up: on this rung, this topic.
+    /// The lookup: a topic on a rung.
     pub ask: Option<Ask>,
-    /// The same on the rung that the question is about, where `ask` looks on a lower one.
+    /// The same lookup on the question's own rung, if `ask` uses a lower one.
     pub live: Option<Ask>,
-    /// Where something near to it may have been seen: another subject, a lower rung. Shown, never an answer.
+    /// A lookup for something similar: another subject or a lower rung. It is shown but never is an answer.
     pub elsewhere: Option<Ask>,
     pub closes: String,
 }
@@ -99,7 +99,7 @@ pub struct Ask {
     pub topic: String,
     pub about: About,
     pub scope: Scope,
-    /// The question asks whether, not which: yes where a value is like this.
+    /// For a question that asks whether: the answer is yes if a value meets this expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yes: Option<Expected>,
 }

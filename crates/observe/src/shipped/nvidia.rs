@@ -80,7 +80,7 @@ pub fn canary(found: &Inventory) -> Canary {
     met.sort_unstable();
     met.dedup();
     if containers > 0 && met.len() == containers {
-        return Canary::in_target(format!("an image in each of {containers} containers"));
+        return Canary::in_target(say!("canary-images", count = containers));
     }
     Canary::None
 }

@@ -1,3 +1,35 @@
 cxx-conflict = { $path }:{ $line }: merge-conflict marker; resolve the conflict first
 cxx-too-many-files = the program needs more than { $most } source files, which is the limit
 cxx-no-file = { $path }: no such file
+
+# Why an evaluation stopped without a result; the code follows
+cxx-open-value = `{ $value }` is not known
+cxx-open-condition = the value of this condition is not known
+cxx-open-loop-binding = a loop with a structured binding is not supported
+cxx-open-loop-range = the elements of this loop are not known
+cxx-open-statement = this statement is not understood
+cxx-open-switch = this switch depends on `{ $value }`, which is not known
+cxx-open-switch-labels = a switch with case labels inside other statements is not supported
+cxx-open-switch-number = the value of this switch is not a number
+cxx-open-label = the value of this case label is not known
+cxx-open-label-range = this case label covers more values than the limit
+cxx-open-destructor = a destructor that may change other objects is not supported
+cxx-open-constructor = a constructor that may change its arguments is not supported
+cxx-open-log-effects = the arguments of this log call have side effects
+cxx-open-assert-effects = this assertion has side effects
+cxx-open-no-function = the tree has no function { $name }
+cxx-open-no-definition = the tree does not define { $name } for these arguments
+cxx-open-no-struct = the tree has no struct { $name }
+cxx-open-declared = { $name } is declared, but not defined in the tree
+cxx-open-overload-at = it is not known which { $name } is called; another one is at { $place }
+cxx-open-overload-base = it is not known which { $name } is called; a base class has one too
+cxx-open-overload-several = it is not known which of several { $name } is called
+cxx-open-overload-types = it is not known which { $name } is called; the argument types may select another one
+cxx-open-linked = the definition of { $name } at { $place } may not be the linked one
+cxx-open-division = division by zero
+cxx-open-lambda-outlived = the lambda outlives the function that created it
+cxx-open-lambda-recursive = a lambda that calls itself is not supported
+cxx-open-launched = the function before `<<<...>>>` is not known
+cxx-open-handoffs = there are more launches than the limit
+cxx-open-steps = the evaluation exceeds the step limit
+cxx-open-depth = calls are nested too deeply

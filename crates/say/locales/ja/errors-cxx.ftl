@@ -1,3 +1,35 @@
 cxx-conflict = { $path }:{ $line }: マージ競合の印があります。先に競合を解消してください
 cxx-too-many-files = 必要なソースファイルが上限の { $most } 個を超えています
 cxx-no-file = { $path }: そのようなファイルはありません
+
+# 評価が結果なしに終わった理由（この後にコードが続く）
+cxx-open-value = `{ $value }` の値が不明です
+cxx-open-condition = この条件の値が不明です
+cxx-open-loop-binding = 構造化束縛を使うループには対応していません
+cxx-open-loop-range = このループの要素が不明です
+cxx-open-statement = この文を解釈できません
+cxx-open-switch = この switch は値が不明な `{ $value }` に依存します
+cxx-open-switch-labels = case ラベルが別の文の中にある switch には対応していません
+cxx-open-switch-number = この switch の値は数値ではありません
+cxx-open-label = この case ラベルの値が不明です
+cxx-open-label-range = この case ラベルの値の範囲が上限を超えています
+cxx-open-destructor = 他のオブジェクトを変更しうるデストラクターには対応していません
+cxx-open-constructor = 引数を変更しうるコンストラクターには対応していません
+cxx-open-log-effects = このログ呼び出しの引数には副作用があります
+cxx-open-assert-effects = このアサーションには副作用があります
+cxx-open-no-function = ツリーに関数 { $name } がありません
+cxx-open-no-definition = ツリーには、この引数に合う { $name } の定義がありません
+cxx-open-no-struct = ツリーに構造体 { $name } がありません
+cxx-open-declared = { $name } は宣言されていますが、ツリーに定義がありません
+cxx-open-overload-at = どの { $name } が呼ばれるか不明です。{ $place } にも候補があります
+cxx-open-overload-base = どの { $name } が呼ばれるか不明です。基底クラスにも同名の関数があります
+cxx-open-overload-several = 複数ある { $name } のうち、どれが呼ばれるか不明です
+cxx-open-overload-types = どの { $name } が呼ばれるか不明です。引数の型によっては別の関数が選ばれます
+cxx-open-linked = { $place } の { $name } がリンクされる定義とは限りません
+cxx-open-division = ゼロ除算です
+cxx-open-lambda-outlived = ラムダ式が、それを作った関数より長く使われています
+cxx-open-lambda-recursive = 自分自身を呼び出すラムダ式には対応していません
+cxx-open-launched = `<<<...>>>` の前の関数が不明です
+cxx-open-handoffs = 起動の数が上限を超えています
+cxx-open-steps = 評価のステップ数が上限を超えました
+cxx-open-depth = 関数呼び出しのネストが深すぎます

@@ -1,4 +1,4 @@
 # map
 map-columns = 列数
-map-agreement = ソースとドライランの比較(ソース ≠ ドライラン): { $what }
+map-agreement = ソースとドライランの比較（ソース ≠ ドライラン）: { $what }
 map-declared = 宣言のみ: ソースの規則による選択です。プログラムは実行していません。

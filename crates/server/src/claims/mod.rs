@@ -112,7 +112,7 @@ pub struct Claims {
     /// The number of our requests that the server answered in the window.
     pub answered: u64,
     /// Requests and files that failed, and why.
-    pub unread: Vec<(String, String)>,
+    pub unread: Vec<(String, say::Message)>,
 }
 
 impl Claims {

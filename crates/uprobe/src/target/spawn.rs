@@ -90,7 +90,7 @@ impl Source for Started {
         account
     }
 
-    fn canary_in_target(&mut self, what: String) {
+    fn canary_in_target(&mut self, what: Message) {
         self.watcher.canary_in_target(what);
     }
 

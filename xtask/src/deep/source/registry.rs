@@ -3,7 +3,7 @@
 
 use super::survey;
 use anyhow::{Context, bail};
-use source::{Outcome, Row, Tree};
+use source::{Row, Tree};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,16 +75,11 @@ fn evaluate(package: &str, version: &str) -> anyhow::Result<String> {
     let line = match survey(&tree) {
         Ok(survey) => {
             let rows = survey.rows();
-            let incomplete = survey.answers.iter().flatten().flatten().find_map(|answer| match &answer.outcome {
-                Outcome::Undetermined { why, .. } => {
-                    why.split_once(" included and not in the tree").map(|(what, _)| what)
-                }
-                Outcome::Chosen(_) => None,
-            });
             let open: Vec<&Row> = rows.iter().filter(|row| row.path.is_none()).collect();
             let of_k = open.iter().filter(|row| row.ty.ends_with("_K")).count();
-            match incomplete {
-                Some(what) => format!("{} | {what} not in the crate | | ", ggml_version(&tree)),
+            let mut absent = survey.backends.iter().filter_map(|backend| backend.rules.program.macros.absent.first());
+            match absent.next().filter(|_| !open.is_empty()) {
+                Some(file) => format!("{} | {file} is not in the crate | | ", ggml_version(&tree)),
                 None => format!("{} | {} | {} | {of_k}", ggml_version(&tree), rows.len(), open.len()),
             }
         }

@@ -7,6 +7,7 @@ mod decl;
 mod define;
 mod expr;
 mod function;
+mod local_decl;
 mod members;
 mod primary;
 mod signature_cache;

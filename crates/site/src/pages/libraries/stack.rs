@@ -33,7 +33,7 @@ pub struct Build {
     /// Target, kernels, observation.
     pub targets: BTreeMap<String, (String, Option<ObservationId>)>,
     pub bundles: BTreeMap<String, String>,
-    pub facts: Vec<(Rung, String, ObservationId)>,
+    pub facts: Vec<(Rung, say::Kept, ObservationId)>,
     pub read: Read,
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tensile::kernel_name;
 use tensile::select::{Choice, Chosen};
 
-/// What changed for one product.
+/// The difference for one product.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Change {
     pub id: String,
@@ -25,9 +25,9 @@ pub struct Change {
     pub kernel_a: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_b: Option<String>,
-    /// How many times larger one macro tile is than the other.
+    /// The size ratio of the two macro tiles.
     pub factor: f64,
-    /// Parameters that both kernel names state differently.
+    /// The number of parameters with different values in the two kernel names.
     pub parameters: usize,
 }
 

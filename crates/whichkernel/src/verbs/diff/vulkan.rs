@@ -44,7 +44,13 @@ impl Show for VulkanDiff {
             Column::left("b", self.b.clone()),
         ]);
         for of in &self.differences {
-            table.row([of.kind.clone(), of.columns.to_string(), of.what.name().to_owned(), of.a.clone(), of.b.clone()]);
+            table.row([
+                of.kind.clone(),
+                of.columns.to_string(),
+                of.what.name().to_owned(),
+                of.a.in_words(lang),
+                of.b.in_words(lang),
+            ]);
         }
         Some(table)
     }

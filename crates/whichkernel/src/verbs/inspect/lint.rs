@@ -29,7 +29,7 @@ pub struct GemmFinding {
     /// island, duplicate, never-named, no-fallback, other-units or unreadable
     pub kind: String,
     pub leaf: String,
-    /// M, N, batch and K of the row; empty where it is about no row.
+    /// M, N, batch and K of the row; empty if the finding is not about a row.
     pub key: Vec<i64>,
     pub detail: String,
 }

@@ -109,7 +109,7 @@ fn cells(line: &Line, lang: &Lang) -> [String; 9] {
     };
     let observer = format!("{} {}", seen.observer, seen.version);
     let rung = report::rung_text(lang, seen.rung);
-    let (saw, subject) = (seen.saw.clone(), seen.subject.clone());
+    let (saw, subject) = (seen.saw.in_words(lang), seen.subject.clone());
     [row, time, seen.id.short().to_owned(), observer, rung, saw, subject, trust(seen, lang), origin]
 }
 

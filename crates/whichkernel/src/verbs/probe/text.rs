@@ -152,7 +152,7 @@ fn server(answer: &Answer, lang: &Lang) -> String {
         let _ = writeln!(out, "{}", lang.text_with("probe-quantization", &[("level", level.as_str().into())]));
     }
     if let Some(from) = &server.build_from {
-        let args = [("build", server.build.unwrap_or(0).to_string().into()), ("from", from.as_str().into())];
+        let args = [("build", server.build.unwrap_or(0).to_string().into()), ("from", from.in_words(lang).into())];
         let _ = writeln!(out, "{}", lang.text_with("probe-build", &args));
     }
     for fact in &server.facts {
@@ -302,7 +302,7 @@ fn course(answer: &Answer, lang: &Lang) -> String {
     for change in &answer.changes {
         let declared = match change.declared.as_slice() {
             [] => lang.text("probe-change-undeclared"),
-            some => some.join("; "),
+            some => some.iter().map(|what| what.in_words(lang)).collect::<Vec<_>>().join("; "),
         };
         let args = [
             ("at", change.at.to_string().into()),

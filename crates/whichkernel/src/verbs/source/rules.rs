@@ -138,7 +138,8 @@ fn table(survey: &Survey<'_>, context: &Context) -> Table {
                 let path = choice.map_or("UNDETERMINED".to_owned(), |choice| choice.path.to_string());
                 let variant =
                     choice.filter(|choice| choice.variant > 0).map_or(String::new(), |c| c.variant.to_string());
-                let kernel = choice.map_or_else(|| answer.outcome.why(), |choice| choice.kernel.clone());
+                let why = || answer.outcome.why().map_or(String::new(), |why| context.lang.say(&why));
+                let kernel = choice.map_or_else(why, |choice| choice.kernel.clone());
                 table.row([device.target.clone(), name.clone(), range, path, variant, kernel]);
             }
         }

@@ -93,7 +93,8 @@ impl Show for VulkanDeclared {
 
     fn text(&self, context: &crate::context::Context) -> String {
         let mut out = self.table(&context.lang).map(|table| table.text(context.width)).unwrap_or_default();
-        let mut reasons: Vec<&str> = self.cells.iter().filter_map(|cell| cell.undetermined.as_deref()).collect();
+        let open = self.cells.iter().filter_map(|cell| cell.undetermined.as_ref());
+        let mut reasons: Vec<String> = open.map(|why| why.in_words(&context.lang)).collect();
         reasons.sort_unstable();
         reasons.dedup();
         for reason in reasons {

@@ -143,7 +143,8 @@ fn measured(
         until_seen: false,
     };
     let home = sys::private_dir::SessionDir::new("lanes", &std::env::temp_dir()).map_err(|error| error.message())?;
-    let (answer, runs) = compare(lanes, command, &live, &plan, home.outer(), None, &mut |line| context.progress(line));
+    let say = &mut |line: &say::Message| context.progress(&context.lang.say(line));
+    let (answer, runs) = compare(lanes, command, &live, &plan, home.outer(), None, say);
     if let Some(ended) = answer.ended {
         return Err(ended);
     }

@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(value_name = "URL", conflicts_with_all = ["pid", "name", "model"])]
     url: Option<String>,
 
-    /// The server with this process number
+    /// The server with this process ID
     #[arg(long, value_name = "N", conflicts_with_all = ["name", "model"])]
     pid: Option<u32>,
 
@@ -31,11 +31,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     name: Option<String>,
 
-    /// No server: this model file
+    /// Without a server: this model file
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 
-    /// The card: for --model, or in place of the one in this machine
+    /// The card: for --model, or instead of the card in this machine
     #[arg(long, value_name = "CARD")]
     gpu: Option<String>,
 
