@@ -3,6 +3,7 @@
 use crate::frame::{self, SCRIPT, STYLE, TOKENS};
 use crate::input::Study;
 use crate::page::Page;
+use crate::picture;
 use crate::raw_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -58,6 +59,12 @@ impl Site {
     pub(crate) fn finish(&mut self, study: &Study<'_>) {
         for (name, text) in [("tokens.css", TOKENS), ("report.css", STYLE), ("report.js", SCRIPT)] {
             self.files.insert(name.to_owned(), text.as_bytes().to_vec());
+        }
+        if study.input.published.is_some() {
+            let (title, subject) = (study.title().en, study.subject().join(", "));
+            let title = Some(title).filter(|title| picture::can_draw(title));
+            let own = title.unwrap_or_else(|| "Which GPU kernel ran, and how do we know?".to_owned());
+            self.files.insert(frame::PICTURE.to_owned(), picture::png(&own, &subject, &study.counts()));
         }
         for (name, text) in study.tables.borrow().iter() {
             self.files.insert(format!("data/{name}"), text.clone().into_bytes());

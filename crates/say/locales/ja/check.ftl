@@ -145,6 +145,7 @@ check-expected-word = { $word }: { $conclusion }
 check-expected-question = 成立するはずの主張は成立しているか
 check-failed = 成立するはずの主張 { $total } 件のうち、反証 { $refuted } 件、未確定 { $open } 件
 check-summary = 主張 { $total } 件: 確認済み { $confirmed }、推論 { $inferred }、制約あり { $limited }、反証 { $refuted }、未確定 { $unresolved }
+check-machine-file = このマシンの調査ファイル: { $path }(内蔵の調査は field-notes)
 check-empty-ledger = { $dir } の台帳は空です。まだ何も観測されていません。
 check-next = 次のステップ:
 check-next-closes = { $count } 件を判定できる

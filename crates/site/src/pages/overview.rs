@@ -19,15 +19,18 @@ const COMMANDS: usize = 8;
 
 pub fn page(study: &Study<'_>) -> Page {
     let investigation = study.input.investigation;
-    let title = investigation.questions.first().map_or(&investigation.title, |question| &question.words);
+    let title = study.title();
     let ladder = study.input.ladders.first();
     let steps: &[LadderStep] = ladder.map_or(&[], |ladder| &ladder.steps);
     let topic = ladder.map_or("", |ladder| &ladder.topic);
     let (answer, standing) = (answer(study, topic, steps), standing(study, steps));
-    let question = html! { (Pair::from(title)) };
+    let question = html! { (title.clone()) };
     let mut body =
         parts::head(study, "index", question, answer, standing, parts::plain(study, "site-plain-index", &[]));
     body.0.push_str(&missing(study).0);
+    if let Some(note) = study.input.published.and_then(|published| published.note.as_deref()) {
+        body.0.push_str(&html! { p.note { (shown(note)) } }.0);
+    }
     let first = investigation.questions.first().map(|question| slug(&question.id));
     for part in [
         rungs(study, topic, steps, first.as_deref()),
@@ -55,7 +58,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let closes = asked.map(|(question, _)| question.closes.as_str()).or(next.map(|next| next.command.as_str()));
     body.0.push_str(&parts::next(study, "index-next", question, closes, "map").0);
     let (tables, data) = claims::data(study);
-    Page { name: "index".to_owned(), title: Pair::from(title), body, tables, data }
+    Page { name: "index".to_owned(), title, body, tables, data }
 }
 
 /// One sentence: the result on the highest observed rung, and the rungs that were not examined.

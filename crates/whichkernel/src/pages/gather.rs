@@ -6,7 +6,7 @@ use investigate::{Graded, Places};
 use ledger::{LedgerError, Measured, Reader, RowKind, WorklogNote};
 use observe::ObserveContext;
 use report::Lang;
-use site::{Input, LedgerFacts, Next, Note, Pair};
+use site::{Input, LedgerFacts, Next, Note, Pair, Publication};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -65,15 +65,25 @@ impl Gathered {
     }
 
     pub fn site(&self, single: bool) -> site::Site {
-        self.build(single, None)
+        self.build(single, None, None)
     }
 
     /// For a server: the pages poll for a newer version.
     pub fn live_site(&self) -> site::Site {
-        self.build(false, Some(&self.version()))
+        self.build(false, Some(&self.version()), None)
     }
 
-    fn build(&self, single: bool, live: Option<&str>) -> site::Site {
+    /// For strangers. The ledger's facts are those of the original, whose rows these pages were made from.
+    pub fn published(mut self, original: LedgerFacts, publication: &Publication) -> site::Site {
+        self.ledger = original;
+        self.build(false, None, Some(publication))
+    }
+
+    pub fn facts(&self) -> LedgerFacts {
+        self.ledger.clone()
+    }
+
+    fn build(&self, single: bool, live: Option<&str>, published: Option<&Publication>) -> site::Site {
         let next = next(&self.graded);
         let ladders = self.graded.investigation.ladders(&self.observations, &self.able);
         let blobs = Reader::open_as_it_is(&self.dir).ok().map(|reader| reader.blobs());
@@ -87,6 +97,10 @@ impl Gathered {
         };
         let langs = (Lang::new("en"), Lang::new("ja"));
         let needs = |command: &str| {
+            // What is missing on this machine says nothing about a stranger's.
+            if published.is_some() {
+                return Vec::new();
+            }
             let pair = |need| Pair { en: need_text(&langs.0, &need), ja: need_text(&langs.1, &need) };
             self.graded.needs(command).into_iter().map(pair).collect()
         };
@@ -104,6 +118,7 @@ impl Gathered {
             raw: &raw,
             version: env!("CARGO_PKG_VERSION"),
             live,
+            published,
         };
         site::build(&input, single)
     }
