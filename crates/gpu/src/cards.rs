@@ -80,7 +80,8 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
     let alike = |card: &&Profile| core(&plain(&card.name)).as_bytes().first() == bare.as_bytes().first();
     let near = near::near_by(&key, all(), |card| plain(&card.name))
         .or_else(|| near::near_by(bare, all().iter().filter(alike), |card| core(&plain(&card.name)).to_owned()))
-        .map(|card| card.name.clone());
+        .map(|card| card.name.clone())
+        .or_else(|| near::near(&key, crate::nvidia_names()).map(str::to_owned));
     Err(ProfileError::Unknown { wanted: wanted.to_owned(), near })
 }
 

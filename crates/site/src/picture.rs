@@ -69,8 +69,12 @@ pub fn png(title: &str, subject: &str, grades: &[(String, usize)]) -> Vec<u8> {
         canvas.text(EDGE, y, size, INK, line);
         y += 10 * size;
     }
-    let subject: String = subject.chars().take(room(4)).collect();
-    canvas.text(EDGE, (y + 16).min(410), 4, QUIET, &subject);
+    let mut subject = subject;
+    // As many of its parts as there is room for.
+    while subject.len() > room(4) {
+        subject = subject.rsplit_once(", ").map_or("", |(first, _)| first);
+    }
+    canvas.text(EDGE, (y + 16).min(410), 4, QUIET, subject);
     let total: usize = grades.iter().map(|(_, count)| count).sum();
     let (mut x, wide) = (EDGE, WIDTH - 2 * EDGE);
     for (colour, (_, count)) in (GRADES..).zip(grades) {

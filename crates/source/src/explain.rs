@@ -106,14 +106,9 @@ impl Question {
             tile: answer.and_then(|answer| answer.tile),
             from: answer.map(|answer| answer.from),
             to: answer.and_then(|answer| answer.to),
-            by_columns: self
-                .stretches()
-                .into_iter()
-                .flatten()
-                .map(|(from, to, path)| ByColumns { from, to, path })
-                .collect(),
+            by_columns: by_columns(self.stretches().unwrap_or_default()),
             rule: answer.map(|answer| answer.rule).unwrap_or_default(),
-            cc: last.targets.get(target).and_then(|target| target.cc).map(|cc| format!("{cc:#x}")),
+            cc: last.targets.get(target).and_then(|target| target.cc).map(capability),
             source: table.map(|table| table.source.as_str()),
             version: table.map(|table| table.version.as_str()),
             commit: table.map(|table| table.commit.as_str()),
@@ -123,8 +118,18 @@ impl Question {
             },
             neighbours: found
                 .iter()
-                .map(|(table, found)| Neighbour { version: &table.version, path: found.path, tile: found.tile })
+                .map(|(table, found)| Neighbour {
+                    version: &table.version,
+                    path: found.path,
+                    tile: found.tile,
+                    from: found.from,
+                    to: found.to,
+                    by_columns: by_columns(table.stretches(target, self.main_type())),
+                    rule: found.rule,
+                })
                 .collect(),
+            most_columns: COLUMNS,
+            weights: WEIGHTS,
             presets: table.map(|table| table.presets.as_slice()).unwrap_or_default(),
             otherwise: self.otherwise(),
             takes_code_for: gpu::Arch::parse(target)
@@ -163,6 +168,18 @@ impl Question {
     }
 }
 
+/// Rows and columns of the dense weights that every table is about (`crates/source/src/atlas.rs`).
+pub const WEIGHTS: [i64; 2] = [4096, 4096];
+
+/// AMD's have a bit of their own and are known in hexadecimal, NVIDIA's are 890 for 8.9.
+pub fn capability(cc: i64) -> String {
+    if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() }
+}
+
+fn by_columns(stretches: Vec<(i64, Option<i64>, &str)>) -> Vec<ByColumns<'_>> {
+    stretches.into_iter().map(|(from, to, path)| ByColumns { from, to, path }).collect()
+}
+
 /// `MMQ, tile 128`.
 pub fn choice(found: &Found<'_>) -> String {
     found.tile.map_or_else(|| found.path.to_owned(), |tile| format!("{}, tile {tile}", found.path))
@@ -195,6 +212,10 @@ pub struct Explained<'q> {
     pub by_columns: Vec<ByColumns<'q>>,
     /// The deciding conditions.
     pub rule: &'q [Rule],
+    /// The most columns that the tables cover: a `to` that is null ends here.
+    pub most_columns: i64,
+    /// Rows and columns of the dense weights that the rules were evaluated for.
+    pub weights: [i64; 2],
     /// The compute capability as ggml encodes it.
     pub cc: Option<String>,
     /// The table that `path`, `rule` and `presets` come from.
@@ -228,6 +249,12 @@ pub struct Neighbour<'q> {
     pub version: &'q str,
     pub path: &'q str,
     pub tile: Option<i64>,
+    /// The column counts over which the path is the same.
+    pub from: i64,
+    pub to: Option<i64>,
+    pub by_columns: Vec<ByColumns<'q>>,
+    /// The conditions that decided.
+    pub rule: &'q [Rule],
 }
 
 /// One changed input, and the resulting choice.

@@ -437,3 +437,29 @@ fn a_server_elsewhere_is_not_called_fine() {
     assert_eq!(answer.verdict.says, Says::NotKnown, "{}", answer.verdict.text);
     accounted(&answer);
 }
+
+/// NVIDIA's driver writes no state into files; the link is the bus's.
+#[test]
+fn an_nvidia_card_shows_its_link_and_says_what_is_missing() {
+    let place = "/sys/devices/pci0000:00/0000:00:02.0/0000:0a:00.0";
+    let machine = base()
+        .file("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Release\n")
+        .file("/proc/driver/nvidia/gpus/0000:0a:00.0/information", "Model: \t\t NVIDIA H200\nIRQ: 5\n")
+        .file("/dev/nvidia0", "")
+        .file(&format!("{place}/current_link_width"), "8\n")
+        .file(&format!("{place}/max_link_width"), "16\n")
+        .file("/sys/devices/pci0000:00/0000:00:02.0/current_link_width", "16\n")
+        .link("/sys/bus/pci/devices/0000:0a:00.0", "../../../devices/pci0000:00/0000:00:02.0/0000:0a:00.0");
+    let mut run = on(machine);
+    run.machine = run.machine.link(&format!("/proc/{PID}/fd/7"), "/dev/nvidia0");
+    run.mapped = vec!["/opt/lib/libggml-cuda.so"];
+    let facts = run.facts();
+    let state = &facts.card().expect("a card").state;
+    assert_eq!((state.link, state.power, state.vram), (Some((8, 16)), None, None));
+    let answer = Answer::of(&facts, [None, None], None);
+    let link = answer.causes.iter().find(|cause| cause.id == Id::PcieLink).expect("the link");
+    assert!(link.evidence[0].place.ends_with("0000:0a:00.0"), "{link:?}");
+    let open: Vec<&str> = answer.not_checked.iter().map(|one| one.id.name()).collect();
+    assert!(open.contains(&"vram-full") && open.contains(&"power-state"), "{open:?}");
+    accounted(&answer);
+}

@@ -137,6 +137,7 @@ check-screen-refuted = Refuted: { $text }
 check-screen-seen = Observed instead: { $saw }
 check-screen-more-refuted = and { $count } more
 check-screen-more = More: whichkernel check --only refuted
+check-screen-more-all = More: whichkernel check --all
 check-screen-phase = Phase
 check-screen-confirmed = confirmed
 check-screen-inferred = inferred

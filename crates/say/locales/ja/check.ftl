@@ -134,6 +134,7 @@ check-screen-refuted = 反証: { $text }
 check-screen-seen = 異なる結果を観測: { $saw }
 check-screen-more-refuted = ほかに { $count } 件
 check-screen-more = 詳細: whichkernel check --only refuted
+check-screen-more-all = 詳細: whichkernel check --all
 check-screen-phase = フェーズ
 check-screen-confirmed = 確認済み
 check-screen-inferred = 推論

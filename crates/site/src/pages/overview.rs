@@ -25,12 +25,13 @@ pub fn page(study: &Study<'_>) -> Page {
     let topic = ladder.map_or("", |ladder| &ladder.topic);
     let (answer, standing) = (answer(study, topic, steps), standing(study, steps));
     let question = html! { (title.clone()) };
-    let mut body =
-        parts::head(study, "index", question, answer, standing, parts::plain(study, "site-plain-index", &[]));
+    let note = study.input.published.and_then(|published| published.note.as_deref());
+    let plain = html! {
+        @if let Some(note) = note { p.note { (shown(note)) } }
+        (parts::plain(study, "site-plain-index", &[]))
+    };
+    let mut body = parts::head(study, "index", question, answer, standing, plain);
     body.0.push_str(&missing(study).0);
-    if let Some(note) = study.input.published.and_then(|published| published.note.as_deref()) {
-        body.0.push_str(&html! { p.note { (shown(note)) } }.0);
-    }
     let first = investigation.questions.first().map(|question| slug(&question.id));
     for part in [
         rungs(study, topic, steps, first.as_deref()),
@@ -254,26 +255,17 @@ fn commands(study: &Study<'_>) -> Markup {
     if study.input.next.is_empty() {
         return Markup::default();
     }
-    let columns = [
-        col(study, "site-col-command"),
-        num(study, "site-col-claims"),
-        num(study, "site-col-questions"),
-        col(study, "site-col-here"),
-    ];
-    let rows: Vec<Vec<Markup>> = study
-        .input
-        .next
-        .iter()
-        .take(COMMANDS)
-        .map(|next| {
-            vec![
-                parts::bare_command(study, &next.command),
-                html! { (next.claims.len()) },
-                html! { (next.questions.len()) },
-                super::questions::here(study, next),
-            ]
-        })
-        .collect();
+    let mut columns =
+        vec![col(study, "site-col-command"), num(study, "site-col-claims"), num(study, "site-col-questions")];
+    let here = study.input.published.is_none();
+    columns.extend(here.then(|| col(study, "site-col-here")));
+    let row = |next: &crate::Next| {
+        let (claims, questions) = (next.claims.len(), next.questions.len());
+        let mut row = vec![parts::bare_command(study, &next.command), html! { (claims) }, html! { (questions) }];
+        row.extend(here.then(|| super::questions::here(study, next)));
+        row
+    };
+    let rows: Vec<Vec<Markup>> = study.input.next.iter().take(COMMANDS).map(row).collect();
     parts::section("index-next-best", study.words.say("site-h-next-best"), with_csv(study, "next", &columns, &rows))
 }
 

@@ -10,6 +10,10 @@ use maud::{Markup, html};
 
 /// Whether a command can be run here, or its missing prerequisites.
 pub fn here(study: &Study<'_>, next: &Next) -> Markup {
+    // What this machine has says nothing to a stranger.
+    if study.input.published.is_some() {
+        return Markup::default();
+    }
     let needs = Pair::join(&next.needs, study.words);
     match (next.needs.is_empty(), next.possible) {
         (true, true) => study.words.say("site-possible"),

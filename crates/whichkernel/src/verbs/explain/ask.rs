@@ -49,7 +49,14 @@ pub fn asked(args: &Args, lang: &Lang) -> say::Result<Asked> {
     }
     let here = || Facts::read(&Host::this()).only_gpu().and_then(|gpu| gpu.card.clone().or_else(|| gpu.target.clone()));
     let Some(gpu) = gpu.or_else(here) else {
-        bail!("command-explain-no-gpu");
+        // The same question about some card, so that nothing has to be typed again.
+        let command = match args.words.len() {
+            1 => "whichkernel explain rx-9070-xt {}",
+            2 => "whichkernel explain rx-9070-xt {} {}",
+            3 => "whichkernel explain rx-9070-xt {} {} {}",
+            _ => "whichkernel explain rx-9070-xt Q4_K 290",
+        };
+        bail!("command-explain-no-gpu", command = CommandLine::new(command, &args.words));
     };
     let Ok(device) = Device::find(&gpu) else {
         bail!("command-explain-no-such-gpu", gpu = format!("{gpu:?}"), hint = hint(&gpu))

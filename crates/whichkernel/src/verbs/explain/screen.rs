@@ -6,7 +6,7 @@ use crate::links::{Link, in_repository};
 use evidence::Says;
 use report::{Term, rung_text};
 use source::decision_table::{self, DecisionTable, Rule, tokens};
-use source::explain::{OTHERS, Question};
+use source::explain::{OTHERS, Question, capability};
 use source::versions::Known;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -158,8 +158,7 @@ fn shown(rule: &Rule, cc: Option<i64>, ty: &str, columns: i64) -> String {
     if word("cc")
         && let Some(cc) = cc
     {
-        let cc = if cc >= 0x100_0000 { format!("{cc:#x}") } else { cc.to_string() };
-        values.push(format!("cc = {cc}"));
+        values.push(format!("cc = {}", capability(cc)));
     }
     if word("type") {
         values.push(format!("type = {ty}"));

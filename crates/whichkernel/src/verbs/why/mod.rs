@@ -55,8 +55,8 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = crate::number::number::<u64>(1..=3600))]
     timeout: u64,
 
-    /// Show the plan of this fix; with --measure and --yes, run it
-    #[arg(long, value_name = "N", requires = "measure", conflicts_with = "model")]
+    /// Show the plan of this fix; with --yes, measure it and keep it if it is faster
+    #[arg(long, value_name = "N", conflicts_with = "model")]
     fix: Option<usize>,
 
     /// With --fix: compare the server with and without it
