@@ -22,7 +22,16 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// With advice for this machine, now: a command that cannot be run here shows its missing prerequisites.
     pub fn from_ledger(investigation: Investigation, dir: &Path) -> Gathered {
+        let mut gathered = Gathered::for_strangers(investigation, dir);
+        let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
+        gathered.graded = gathered.graded.at(places);
+        gathered
+    }
+
+    /// Without anything of this machine: its paths would be in the commands.
+    pub fn for_strangers(investigation: Investigation, dir: &Path) -> Gathered {
         let (mut observations, mut notes, mut ledger) = (Vec::new(), Vec::new(), LedgerFacts::default());
         let read = || -> Result<_, LedgerError> {
             let reader = Reader::open(dir)?;
@@ -44,9 +53,7 @@ impl Gathered {
         };
         ledger.problem = problem.clone();
         let verbs = crate::command_line::verb_names();
-        // Advice is for this machine, now: a command that cannot be run here shows its missing prerequisites.
-        let places = Places::of_this_machine(&ObserveContext::default(), crate::command_check::takes);
-        let graded = Graded::from_ledger(investigation, &observations, &verbs).at(places);
+        let graded = Graded::from_ledger(investigation, &observations, &verbs);
         let able = investigate::abilities(&verbs);
         Gathered { graded, observations, notes, able, ledger, problem, dir: dir.to_owned() }
     }

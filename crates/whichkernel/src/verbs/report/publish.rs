@@ -23,7 +23,7 @@ pub fn run(args: &Args, dir: &Path, investigation: Investigation, context: &Cont
     let bundled = reader.bundle(&mut names, &copy, &mut std::io::sink())?;
     let before = Gathered::from_ledger(investigation.clone(), &context.ledger);
     let replaced = investigation.mapped(&|text| names.text(text));
-    let after = Gathered::from_ledger(replaced, &copy);
+    let after = Gathered::for_strangers(replaced, &copy);
     let grades =
         |gathered: &Gathered| -> Vec<_> { gathered.graded.readings.iter().map(|one| one.grade.name()).collect() };
     // A name that a claim depends on, or evidence that isn't text: the published grade is then another one.
