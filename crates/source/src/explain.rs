@@ -124,8 +124,11 @@ impl Question {
                     tile: found.tile,
                     from: found.from,
                     to: found.to,
-                    by_columns: by_columns(table.stretches(target, self.main_type())),
-                    rule: found.rule,
+                    by_columns: match &settled {
+                        Some(_) => Vec::new(),
+                        None => by_columns(table.stretches(target, self.main_type())),
+                    },
+                    rule: if settled.is_some() { &[] } else { found.rule },
                 })
                 .collect(),
             most_columns: COLUMNS,
@@ -252,8 +255,9 @@ pub struct Neighbour<'q> {
     /// The column counts over which the path is the same.
     pub from: i64,
     pub to: Option<i64>,
+    /// Empty where the releases agree: the answer has it.
     pub by_columns: Vec<ByColumns<'q>>,
-    /// The conditions that decided.
+    /// The conditions that decided; empty where the releases agree.
     pub rule: &'q [Rule],
 }
 

@@ -77,7 +77,7 @@ fn a_stranger_sees_no_names_no_empty_pages_and_no_dead_links() {
         "<h1>My &lt;card&gt;</h1>",
         "content=\"https://example.org/r/picture.png\"",
         "property=\"og:title\" content=\"My &lt;card&gt;\"",
-        "One\nline",
+        "One<br>line<br>",
     ] {
         assert!(index.contains(wanted), "{wanted}");
     }

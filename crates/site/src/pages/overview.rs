@@ -27,7 +27,7 @@ pub fn page(study: &Study<'_>) -> Page {
     let question = html! { (title.clone()) };
     let note = study.input.published.and_then(|published| published.note.as_deref());
     let plain = html! {
-        @if let Some(note) = note { p.note { (shown(note)) } }
+        @if let Some(note) = note { p.note { @for line in note.lines() { (shown(line)) br; } } }
         (parts::plain(study, "site-plain-index", &[]))
     };
     let mut body = parts::head(study, "index", question, answer, standing, plain);
