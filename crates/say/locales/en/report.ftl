@@ -4,9 +4,9 @@ report-problem = Part of the ledger could not be read; the first page of the rep
 report-at = Report: { $path }
 report-not-written = The report was not written: { $why }
 report-not-opened = The report was not opened: { $why }
-report-published = Names of users and machines, local paths and addresses are replaced. Left out: { $left } rows of text written by people, { $evidence } raw files that are not text. Look through the pages before you publish them.
-report-published-grades = { $changed } claims have another grade in the published report, because they depend on a replaced name or on evidence that was left out.
-report-bundled = Bundle: { $path } with { $observations } observations and { $evidence } raw evidence files. Left out: { $left } rows of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
+report-published = Names of users and machines, local paths and addresses are replaced. Left out: { COUNT($left, "row", "rows") } of text written by people, { COUNT($evidence, "raw file", "raw files") } without text. Look through the pages before you publish them.
+report-published-grades = { COUNT($changed, "claim has", "claims have") } another grade in the published report: a name was replaced, or evidence was left out.
+report-bundled = Bundle: { $path } with { COUNT($observations, "observation", "observations") } and { COUNT($evidence, "raw evidence file", "raw evidence files") }. Left out: { COUNT($left, "row", "rows") } of text written by people, { $evidenceleft } non-text files. Review it before you attach it.
 report-serving = Serving until interrupted, on this machine only, and only under this address: { $url }
 report-launches-unplaced = { $count } { $count ->
     [one] launch has
