@@ -25,6 +25,19 @@ impl Map<'_> {
         (self.0)(text)
     }
 
+    /// A command with placeholders, which stay: `{runtime}`, `{source:rocBLAS}`.
+    fn command(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, (name, after))) =
+            rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        {
+            out.push_str(&format!("{}{{{name}}}", self.text(before)));
+            rest = after;
+        }
+        out + &self.text(rest)
+    }
+
     fn words(&self, words: Words) -> Words {
         Words { en: self.text(&words.en), ja: self.text(&words.ja) }
     }
@@ -66,7 +79,7 @@ impl Map<'_> {
         Stated {
             claim,
             words: self.words(stated.words),
-            closes: self.text(&stated.closes),
+            closes: self.command(&stated.closes),
             shows: stated.shows.map(|words| self.words(words)),
             cannot: stated.cannot.map(|words| self.words(words)),
             ..stated
@@ -81,7 +94,7 @@ impl Map<'_> {
     fn question(&self, question: Question) -> Question {
         Question {
             words: self.words(question.words),
-            closes: self.text(&question.closes),
+            closes: self.command(&question.closes),
             ask: question.ask.map(|ask| self.ask(ask)),
             live: question.live.map(|ask| self.ask(ask)),
             elsewhere: question.elsewhere.map(|ask| self.ask(ask)),
@@ -107,8 +120,11 @@ mod tests {
             other.subject.runtime.as_deref(),
             notes.subject.runtime.as_deref().map(|name| name.replace("ollama", "O")).as_deref()
         );
-        for stated in &other.claims {
-            assert!(!stated.words.en.contains("ollama") && !stated.closes.contains("ollama"), "{stated:?}");
+        for (stated, before) in other.claims.iter().zip(&notes.claims) {
+            assert!(!stated.words.en.contains("ollama"), "{stated:?}");
+            assert_eq!(stated.closes.matches('{').count(), before.closes.matches('{').count(), "{stated:?}");
         }
+        let map = super::Map(&|text| text.to_uppercase());
+        assert_eq!(map.command("source {tree@1} --a {runtime}/b"), "SOURCE {tree@1} --A {runtime}/B");
     }
 }

@@ -66,7 +66,7 @@ pub fn page(study: &Study<'_>) -> Page {
             section aria-labelledby=(format!("questions-{at}")) {
                 h2.small.faint id=(format!("questions-{at}")) {
                     (study.words.say_with("site-closes", &[("claims", next.claims.len().into()), ("questions", next.questions.len().into())]))
-                    " · " (here(study, next))
+                    @if study.input.published.is_none() { " · " (here(study, next)) }
                 }
                 (parts::bare_command(study, &next.command))
                 @if !questions.is_empty() {

@@ -53,7 +53,8 @@ impl Gathered {
         };
         ledger.problem = problem.clone();
         let verbs = crate::command_line::verb_names();
-        let graded = Graded::from_ledger(investigation, &observations, &verbs);
+        let nowhere = Places { takes: Some(crate::command_check::takes), ..Places::default() };
+        let graded = Graded::from_ledger(investigation, &observations, &verbs).at(nowhere);
         let able = investigate::abilities(&verbs);
         Gathered { graded, observations, notes, able, ledger, problem, dir: dir.to_owned() }
     }
