@@ -8,6 +8,7 @@
 use crate::carried_answers::{self, Carried};
 use crate::decision_table::{COLUMNS, DecisionTable};
 use crate::device::{DEFAULT as DEFAULT_GPUS, Device};
+use crate::explain::WEIGHTS;
 use crate::op::Shape;
 use crate::outcome::Outcome;
 use crate::question::{ALL_TYPES, Overrides, Question};
@@ -96,7 +97,7 @@ pub fn question(gpus: &[String], types: &[String]) -> Result<Question, crate::de
         [] => ALL_TYPES.iter().map(|ty| (*ty).to_owned()).collect(),
         some => some.to_vec(),
     };
-    Ok(Shape::MulMat { rows: 4096, k: 4096 }.question(devices?, types, (1..=COLUMNS).collect()))
+    Ok(Shape::MulMat { rows: WEIGHTS[0], k: WEIGHTS[1] }.question(devices?, types, (1..=COLUMNS).collect()))
 }
 
 /// The table of one tree.
