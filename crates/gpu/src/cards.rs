@@ -73,6 +73,9 @@ pub fn find(wanted: &str) -> Result<Profile, ProfileError> {
         }
         return Ok(card);
     }
+    if crate::nvidia_target(wanted).is_some() {
+        return Err(ProfileError::Nvidia { wanted: wanted.to_owned() });
+    }
     // Also compare without the series: `9070tx` is near `9070xt`.
     let near = near::near_by(&key, all(), |card| plain(&card.name))
         .or_else(|| near::near_by(bare, all(), |card| core(&plain(&card.name)).to_owned()))

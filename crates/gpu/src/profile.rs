@@ -59,6 +59,7 @@ pub enum ProfileError {
     NoSuch { name: String },
     Unknown { wanted: String, near: Option<String> },
     NoReference { target: String },
+    Nvidia { wanted: String },
 }
 
 say::worded! { ProfileError {
@@ -70,6 +71,7 @@ say::worded! { ProfileError {
     NoSuch { name } => "gpu-profile-no-such" (name, known = PROPERTIES.join(", ")),
     Unknown { wanted, near } => "gpu-profile-unknown" (wanted, near = near.as_ref().map(|near| say::say!("gpu-profile-near", near))),
     NoReference { target } => "gpu-profile-no-reference",
+    Nvidia { wanted } => "gpu-profile-nvidia",
 }}
 
 say::wraps! { ProfileError { Target(TargetError) }}
