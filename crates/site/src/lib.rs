@@ -20,11 +20,13 @@ mod raw_files;
 mod read;
 mod sentence;
 mod svg;
+mod tile_map;
 mod words;
 mod write;
 
 pub use atlas::{Sheet, atlas, sheets};
 pub use input::{Input, LedgerFacts, Next, Note};
+pub use tile_map::{TileCell, TileMap, tile_map};
 pub use words::Pair;
 pub use write::{File, Site, WriteError};
 
