@@ -21,12 +21,14 @@ mod raw_files;
 mod read;
 mod sentence;
 mod svg;
+mod tile_map;
 mod web;
 mod words;
 mod write;
 
 pub use atlas::{Sheet, atlas, sheets};
 pub use input::{Input, LedgerFacts, Next, Note, Publication};
+pub use tile_map::{TileCell, TileMap, tile_map};
 pub use web::{WORKER, embedded, releases, web};
 pub use words::Pair;
 pub use write::{File, Site, WriteError};
