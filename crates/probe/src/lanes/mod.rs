@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// The same questions to one server under several settings: both times of each length, whether they differ by more than
+/// The same requests to one server under several settings: the times for each length, whether they differ by more than
 /// chance, and the paths and kernels that differ.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Lanes {

@@ -75,7 +75,7 @@ probe-column-launches = Launches
 probe-column-kernels = Kernels [columns]
 probe-watched = Watched by { $observer }: { COUNT($launches, "launch", "launches") }, { $outside } of them outside of any prompt; rung: { $rung }. Watching slows the server slightly.
 probe-watch-no-device = No real GPU was seen for these launches, so they count as selected, not as launched.
-probe-watch-differs = Some launches took another path than the rules declare (shown as != PATH).
+probe-watch-differs = Some launches took a different path from the one that the rules declare (shown as != PATH).
 probe-column-what = Phase
 probe-column-lane = Lane / against
 probe-column-first_ms = First, ms

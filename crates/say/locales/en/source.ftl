@@ -47,7 +47,7 @@ source-graph-cut = { $count } { $count ->
    *[other] graphs of the file are
 } truncated because the program ended while computing them; they are skipped
 source-graph-more = the program computed more graphs than the { $count } that were recorded
-source-graph-not-compared = { COUNT($count, "launch", "launches") } of the trace, in none of these evaluations: not compared
+source-graph-not-compared = { COUNT($count, "launch", "launches") } of the trace not compared: not part of any of these evaluations
 source-graph-evaluation = { $target }, { COUNT($columns, "column", "columns") }, { COUNT($positions, "position", "positions") } in the KV cache: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
 source-graph-evaluation-written = { $target }: { COUNT($nodes, "node", "nodes") }, { COUNT($launches, "launch", "launches") } predicted
 source-graph-column-node = Node

@@ -47,8 +47,8 @@ why-missing-cpu-peak = no peak of the CPU
 why-missing-path = the path for prompts
 why-missing-card = the card
 why-unit-measured = Tokens per second; median of { COUNT($runs, "request", "requests") } of { $prompt } + { COUNT($answer, "token", "tokens") }.
-why-unit-arithmetic = The limits are arithmetic, not targets: no cause was found for the rest.
-why-unit-none = Nothing was run. Limits hold at { COUNT($tokens, "token", "tokens") } of context.
+why-unit-arithmetic = The limits are computed, not targets; no cause was found for the rest.
+why-unit-none = Nothing was run. Limits are for a context of { COUNT($tokens, "token", "tokens") }.
 why-unmeasured = Speed not measured: { $why }
 why-unmeasured-passive = --passive sends no request.
 
@@ -121,7 +121,7 @@ why-cost-measure = not known; --fix { $n } --measure finds out
 why-cost-maybe-none = not known; it may be none
 why-cost-link = not known; the link matters for loading and for split models
 why-cost-kv = the KV cache takes { $more } GiB more than f16 (computed)
-why-note-override = only removing the override makes this library use the CPU
+why-note-override = if you only remove the override, this library uses the CPU
 why-verify-log = the log says { $expect }
 why-verify-again = whichkernel why
 

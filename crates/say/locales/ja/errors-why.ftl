@@ -1,6 +1,6 @@
 why-no-server = このマシンで動作中のサーバーが見つかりません。`whichkernel why URL` でサーバーを、`whichkernel why --model FILE --gpu CARD` でモデルファイルを指定してください
 why-several = 複数のサーバーが動作しています。どれを調べますか: { $list }
-why-no-process = プロセス番号 { $pid } のサーバーは動作していません
+why-no-process = プロセス ID { $pid } のサーバーは動作していません
 why-no-name = { $name } という名前のサーバーは動作していません
 why-no-answer = { $url } が応答しません: { $why }
 why-needs-gpu = { $path } にはカードの指定が必要です: whichkernel why --model { WORD($path) } --gpu rx-9070-xt
@@ -9,7 +9,7 @@ why-no-such-fix = 対処 { $n } はありません。今回の対処は { $count
 why-fix-no-change = 対処 { $n } はプロセスには適用できません。コマンドを手動で実行してください
 why-fix-service = プロセス { $pid } はサービス { $unit } に属しています。サービスは測定のために再起動しないため、何も変更していません。対処を手動で適用してください: { $command } - 戻すには: { $undo } - 前後で `whichkernel why` を比べてください
 why-fix-command = プロセス { $pid } のコマンドラインが読めないため、何も変更していません
-why-fix-busy = プロセス { $pid } が要求を処理中のため、何も変更していません。空いてから再実行してください
+why-fix-busy = プロセス { $pid } がリクエストを処理中のため、何も変更していません。空いてから再実行してください
 why-fix-no-stop = プロセス { $pid } が { $seconds } 秒以内に停止しなかったため、何も変更していません
 why-fix-remote = { $url } はこのマシンにないため、何も変更していません
 why-fix-user = プロセス { $pid } はユーザー { $user } のものなので、何も変更していません。先頭に sudo -u { $user } を付けて、そのユーザーとして実行してください

@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "model")]
     fix: Option<usize>,
 
-    /// With --fix: compare the server with and without it
+    /// With --fix: compare the server with and without the fix
     #[arg(long, requires = "fix")]
     measure: bool,
 
