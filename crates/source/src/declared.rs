@@ -3,6 +3,7 @@
 
 use crate::argument::Argument;
 use crate::fused_paths::FusedPath;
+use crate::launch_shape::ShapeAt;
 use crate::outcome::{Answer, Launched, Outcome, Reason};
 use crate::preset::Preset;
 use crate::ranges::choice_of;
@@ -75,6 +76,8 @@ pub struct Row {
     pub need_check: bool,
     /// The kernel with all of its template arguments.
     pub kernel: Option<String>,
+    /// The launch; null for libraries, where nothing was settled, and with --no-shape.
+    pub shape: Option<ShapeAt>,
     /// Why nothing was settled.
     pub undetermined: Option<String>,
     /// The place in `reasons`.
@@ -177,6 +180,7 @@ impl Survey<'_> {
                         ntiles: row.tiles,
                         need_check: row.need_check,
                         kernel,
+                        shape: row.shape,
                         undetermined: answer.filter(open).map(|answer| answer.outcome.why()),
                         reasons: index,
                     });

@@ -138,7 +138,7 @@ impl<'p> Session<'p> {
         // More unknown conditions than can be followed.
         let mut too_many = false;
         let mut until = to;
-        let mut choices: Vec<(Choice, Handoff)> = Vec::new();
+        let mut choices: Vec<(Choice, Handoff, Launched)> = Vec::new();
         let mut stopped: Option<Stop> = None;
         let mut unknown: Option<(Span, String)> = None;
         while let Some(script) = scripts.pop() {
@@ -164,7 +164,8 @@ impl<'p> Session<'p> {
                         Some(path) => {
                             let choice = Choice::new(&mut self.machine, &launch, path);
                             until = until.min(self.machine.until);
-                            choices.push((choice, launch));
+                            let told = Launched::of(&self.machine, &launch);
+                            choices.push((choice, launch, told));
                         }
                         None => stopped = Some(Stop::Decided),
                     }
@@ -176,7 +177,7 @@ impl<'p> Session<'p> {
                 Ended::Stopped(stop) => stopped = Some(stop),
             }
         }
-        for (choice, launch) in &mut choices {
+        for (choice, launch, _) in &mut choices {
             if has_no_tile(choice) {
                 match self.infer_tile(op, launch, from)? {
                     Some(tile) => choice.variant = tile,
@@ -185,7 +186,7 @@ impl<'p> Session<'p> {
             }
         }
         let mut different: Vec<Choice> = Vec::new();
-        for (choice, _) in &choices {
+        for (choice, ..) in &choices {
             if !different.contains(choice) {
                 different.push(choice.clone());
             }
@@ -194,7 +195,7 @@ impl<'p> Session<'p> {
             ([only], None) => Outcome::Chosen(only.clone()),
             (_, Some(stop)) if different.is_empty() => return Ok(undetermined(program, from, until.max(from), stop)),
             _ => {
-                let (place, why) = match (unknown, &stopped) {
+                let (place, why) = match (unknown.clone(), &stopped) {
                     (Some((at, why)), _) => (program.files.place(at), with_absent(program, why)),
                     (None, Some(stop)) => explain(program, stop),
                     (None, None) => (String::new(), "nothing was launched".to_owned()),
@@ -202,7 +203,16 @@ impl<'p> Session<'p> {
                 Outcome::Undetermined { place, why, either: different }
             }
         };
-        let launch = choices.first().map(|(_, launch)| Launched::of(&self.machine, launch));
+        let mut ways = choices.into_iter().map(|(_, _, launch)| launch);
+        let mut launch = ways.next();
+        if let Some(told) = &mut launch {
+            let why = unknown.map_or(String::new(), |(at, why)| format!("{} {why}", program.files.place(at)));
+            for way in ways {
+                if way.kernel == told.kernel {
+                    told.join(&way, until, &why);
+                }
+            }
+        }
         Ok(Answer { from, to: until.max(from), outcome, launch })
     }
 

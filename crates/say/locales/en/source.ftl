@@ -16,6 +16,15 @@ source-column-columns = Columns
 source-column-path = Path
 source-column-variant = Tile
 source-column-kernel = Kernel
+source-column-grid = Grid
+source-column-block = Block
+source-column-warps = Warps
+source-column-shared = Shared
+source-column-differs = Differs
+source-shape-open = The { $part } is not determined in { $rows ->
+    [one] one row
+   *[other] { $rows } rows
+}: { $why }
 source-why = Why, at { $what } columns:
 source-narrow = Ask for fewer GPUs, types and columns to see the conditions here, or use --format json, which has all of them.
 source-bypass = Fused operations bypass this choice: { $function } calls { $calls } ({ $path }) directly at { $at }.
@@ -34,7 +43,8 @@ source-graph-nodes = Nodes: built by whichkernel for the llama family, in the or
 source-graph-nodes-written = Nodes: read from the file, in the order of its lines. The tree's own code decides the launches of each node.
 source-graph-has-its-size = a graph file has a fixed size: --columns and --kv apply to models only
 source-graph-memory = Memory: assumes separate memory for each tensor. ggml's allocator shares memory, which can prevent fusion.
-source-code-amd = --code supports AMD GPUs only: register-dependent values of CUDA are not computed
+source-code-target = --code does not know this target
+source-code-one-gpu = --code needs exactly one GPU (--gpu)
 source-code-none = { $file }: no code for { $target }; it has { $has }
 source-graph-nodes-computed = Nodes: recorded from a program that ran on a stand-in GPU. The tree's own code decides the launches of each node.
 source-graph-memory-placed = Memory: as the program allocated its tensors.

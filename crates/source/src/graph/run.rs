@@ -185,11 +185,11 @@ fn merged(node: usize, ends: Vec<End>, unknown: Option<(String, String)>) -> Nod
         let parts = common < step.launches.len() || common < end.launches.len() || end.nodes != step.nodes;
         step.launches.truncate(common);
         for (launch, other) in step.launches.iter_mut().zip(&end.launches) {
-            if (launch.grid, launch.block) != (other.grid, other.block) && step.unsized_by.is_none() {
+            let parts = |launch: &Launched| [launch.dims(0), launch.dims(1)];
+            if parts(launch) != parts(other) && step.unsized_by.is_none() {
                 step.unsized_by.clone_from(&unknown);
             }
-            launch.grid = launch.grid.filter(|grid| Some(*grid) == other.grid);
-            launch.block = launch.block.filter(|block| Some(*block) == other.block);
+            launch.join(other, 1, unknown.as_ref().map_or("", |(_, why)| why));
         }
         let moved = |moves: &[Launched]| moves.iter().map(|call| (call.kernel.clone(), call.line)).collect::<Vec<_>>();
         step.moves = step.moves.filter(|moves| moved(moves) == moved(&end.moves));
